@@ -1,0 +1,114 @@
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+const text = (description: string, value?: string) =>
+  Type.String({ description, ...(value === undefined ? {} : { default: value }) })
+const address = (description: string, value?: string) => text(`${description} (URL)`, value)
+const number = (description: string, value: number, minimum = 0) =>
+  Type.Number({ description, default: value, minimum })
+const list = (description: string, value: string) => text(`${description}, separated by commas`, value)
+/** Never has a usable default: production refuses to start without it. */
+const secret = (description: string, minLength = 32) => Type.String({ description, minLength, secret: true })
+
+/**
+ * Every setting, by the name of its environment variable. The README's table and the refusals at start are made from it.
+ * Which process reads what is decided in `context.ts`.
+ */
+export const ConfigSchema = Type.Object(
+  {
+    NODE_ENV: Type.Union([Type.Literal('production'), Type.Literal('development'), Type.Literal('test')], {
+      description: 'production refuses missing and default secrets',
+      default: 'production',
+    }),
+    LOG_LEVEL: text('trace, debug, info, warn, error or silent', 'info'),
+    HOST: text('Address the API listens on', '0.0.0.0'),
+    PORT: number('Port of the API', 4000),
+    METRICS_PORT: number('Port of /metrics; 0 switches it off', 0),
+    PUBLIC_URL: address('Where clients reach the API', 'http://localhost:4000'),
+    FRONTEND_URL: address('Where the frontend lives: CORS and redirects', 'http://localhost:3000'),
+    CORS_ORIGINS: list('Further exact origins allowed by CORS', ''),
+    TRUSTED_PROXIES: list('Addresses or CIDR ranges whose X-Forwarded-For counts', ''),
+    SHUTDOWN_GRACE_MS: number('How long in-flight work may take after SIGTERM', 15_000),
+
+    MONGODB_URL: address('MongoDB replica set', 'mongodb://127.0.0.1:27017/postonce?replicaSet=rs0'),
+    TEMPORAL_ADDRESS: text('host:port of the Temporal frontend', '127.0.0.1:7233'),
+    TEMPORAL_NAMESPACE: text('Temporal namespace', 'default'),
+    WORKER_QUEUES: list('Task queues this worker serves: publishing, preparing, maintenance; empty means all', ''),
+    WORKER_ACTIVITY_SLOTS: number('Deliveries that may wait armed in one worker', 2_000, 1),
+    PLATFORM_CALLS_IN_FLIGHT: number('Visible calls to one platform at a time, per worker', 32, 1),
+
+    S3_ENDPOINT: address('S3 API', 'http://127.0.0.1:7070'),
+    S3_REGION: text('S3 region', 'us-east-1'),
+    S3_BUCKET: text('Bucket of media and avatars', 'postonce'),
+    S3_ACCESS_KEY_ID: text('S3 access key', ''),
+    S3_SECRET_ACCESS_KEY: secret('S3 secret key', 1),
+    S3_PUBLIC_URL: address('Public base address of the bucket, the start of every storageUrl', 'http://127.0.0.1:7070/postonce'),
+
+    JWT_SECRET: secret('Signs access tokens'),
+    REFRESH_TOKEN_SECRET: secret('Derives successors of refresh cookies'),
+    TOKEN_ENCRYPTION_KEYS: secret('kid:base64 of 32 bytes, several separated by commas; the first one writes'),
+    ACCESS_TOKEN_TTL_SECONDS: number('Life of an access token', 600, 1),
+    REFRESH_COOKIE_SAME_SITE: Type.Union([Type.Literal('lax'), Type.Literal('strict'), Type.Literal('none')], {
+      description: 'SameSite of the refresh cookie; Secure is on when PUBLIC_URL is https, and always with none',
+      default: 'lax',
+    }),
+    REFRESH_COOKIE_DOMAIN: text('Domain of the refresh cookie; empty means this host only', ''),
+
+    RATE_LIMIT_PER_ADDRESS: number('Requests a minute and address', 600, 1),
+    RATE_LIMIT_PER_USER: number('Requests a minute and user', 300, 1),
+    LOGIN_FAILURES_PER_ACCOUNT: number('Failed logins in 15 minutes, per account and address', 10, 1),
+    LOGIN_FAILURES_PER_ADDRESS: number('Failed logins in 15 minutes, per address', 50, 1),
+
+    PLAN_FREE_MAX_POSTS: number('Posts of a new Free account', 30),
+    PLAN_FREE_MAX_CAPTIONS: number('Caption generations of a new Free account', 15),
+    PLAN_PRO_MAX_POSTS: number('Posts of an account set to Pro', 60),
+    PLAN_PRO_MAX_CAPTIONS: number('Caption generations of an account set to Pro', 30),
+
+    DELIVERY_MAX_LATENESS_MS: number('A post later than this fails with TOO_LATE', 86_400_000),
+    SWEEP_INTERVAL_MS: number('How often the sweeper looks for deliveries nobody moves', 30_000, 1_000),
+
+    BLUESKY_ENTRY_URL: address('Where Bluesky logins start', 'https://bsky.social'),
+    BLUESKY_APP_URL: address('Base of the links to published Bluesky posts', 'https://bsky.app'),
+    BLUESKY_PUBLISH_TIMEOUT_MS: number('Deadline of the call that makes a post visible', 8_000, 100),
+  },
+  { additionalProperties: false },
+)
+
+export type Config = Readonly<Static<typeof ConfigSchema>>
+
+/** Thrown by `readConfig`; names every wrong variable, never a value. */
+export class ConfigError extends Error {
+  readonly variables: string[]
+  constructor(variables: string[]) {
+    super(`Configuration is not usable: ${variables.join('; ')}`)
+    this.name = 'ConfigError'
+    this.variables = variables
+  }
+}
+
+/**
+ * Reads the configuration once from environment variables, fills in defaults and freezes it.
+ * @throws ConfigError with one sentence a variable
+ */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const raw: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(ConfigSchema.properties)) {
+    const value = env[name]
+    if (value !== undefined && value !== '') raw[name] = parse(schema, value)
+  }
+  const filled = Value.Default(ConfigSchema, raw)
+  const wrong = [...Value.Errors(ConfigSchema, filled)].map((error) => `${error.path.slice(1)} ${explain(error.schema)}`)
+  if (wrong.length > 0) throw new ConfigError([...new Set(wrong)])
+  return Object.freeze(filled as Config)
+}
+
+function parse(schema: TSchema, value: string): unknown {
+  if (schema['type'] === 'number') return value.trim() === '' ? NaN : Number(value)
+  if (schema['type'] === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
+  return value
+}
+
+function explain(schema: TSchema): string {
+  if (schema['secret']) return `is a secret that must be set, at least ${schema['minLength']} characters long`
+  return `is missing or wrong: ${schema.description ?? ''}`
+}

@@ -1,0 +1,72 @@
+/** The closed list of `code` in error bodies, each with its HTTP status. */
+const STATUS_BY_CODE = {
+  VALIDATION_FAILED: 400,
+  BAD_REQUEST: 400,
+  INVALID_MEDIA_TYPE: 400,
+  INVALID_CREDENTIALS: 401,
+  UNAUTHORIZED: 401,
+  PLATFORM_CREDENTIALS_INVALID: 400,
+  PLATFORM_NOT_CONNECTED: 400,
+  NO_FAILED_PLATFORMS: 400,
+  IDEMPOTENCY_KEYS_DIFFER: 400,
+  FORBIDDEN: 403,
+  ACCOUNT_DISABLED: 403,
+  POST_LIMIT_REACHED: 403,
+  CAPTION_LIMIT_REACHED: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  POST_NOT_EDITABLE: 409,
+  POST_IN_PROGRESS: 409,
+  RECONNECT_REQUIRED: 409,
+  ACCOUNT_ALREADY_CONNECTED: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  IDEMPOTENCY_MISMATCH: 422,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  PLATFORM_UNAVAILABLE: 502,
+  SERVICE_UNAVAILABLE: 503,
+} as const
+
+export type ServiceErrorCode = keyof typeof STATUS_BY_CODE
+
+/** One problem of the input, as listed in `errors` of a validation error body. `path` is dotted, like `content.mediaItems.0.mimeType`. */
+export interface Problem {
+  path: string
+  code: string
+  message: string
+  platform?: string
+}
+
+interface ServiceErrorOptions {
+  cause?: unknown
+  /** All problems at once, for validation errors. */
+  errors?: Problem[]
+  /** Further top-level fields of the error body, such as `usage` and `limit`. */
+  details?: Record<string, string | number>
+  retryAfterSeconds?: number
+}
+
+/** The one error type inside the service; `api/errors.ts` turns it into an answer. `message` reaches the client as it is. */
+export class ServiceError extends Error {
+  readonly code: ServiceErrorCode
+  readonly errors: Problem[] | undefined
+  readonly details: Record<string, string | number> | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: ServiceErrorCode, message: string, options: ServiceErrorOptions = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'ServiceError'
+    this.code = code
+    this.errors = options.errors
+    this.details = options.details
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+
+  get statusCode(): number {
+    return STATUS_BY_CODE[this.code]
+  }
+}
+
+/** All codes an error body may carry, for the response schema. */
+export const SERVICE_ERROR_CODES = Object.keys(STATUS_BY_CODE) as ServiceErrorCode[]

@@ -1,0 +1,89 @@
+import type { Content, MediaItem, Published } from '../domain/post.ts'
+import type { Platform } from '../domain/platforms.ts'
+
+/** What is to be published on one platform: the effective content, overrides already applied. */
+export interface OutgoingPost {
+  postId: string
+  content: Content
+}
+
+/** A connected account with its secrets in plain. Lives in memory only, for one attempt. */
+export interface Credentials {
+  /** The account's id on the platform, for Bluesky the DID. */
+  accountId: string
+  handle: string
+  /** Base address of this account's server, where the platform has one per account. */
+  serviceUrl?: string
+  accessToken: string
+  refreshToken?: string
+  expiresAt?: Date
+  /** Grows with every stored change of the secrets; saving tokens or health is conditional on it. */
+  version: number
+}
+
+export interface Profile {
+  displayName: string
+  handle: string
+  /** Absolute http(s) address, or null. */
+  avatar: string | null
+  description?: string
+}
+
+/**
+ * What one delivery remembers between attempts. `key` and `startedAt` are fixed before the first visible call and stay
+ * the same for all its repeats. `save` is durable before it returns, and throws when the post, its content or the account changed meanwhile.
+ */
+export interface DeliveryLog {
+  key: string
+  startedAt: Date
+  handle(name: string): string | undefined
+  save(name: string, value: string): Promise<void>
+}
+
+/** Invisible preparation happens before the claim, so it has no key and no `startedAt` yet. */
+export type PreparationLog = Pick<DeliveryLog, 'handle' | 'save'>
+
+/** Bytes of a media item, streamed from object storage; throws `MediaUnavailableError` when absent, too large or not what its type says. */
+export interface MediaSource {
+  open(item: MediaItem): Promise<{ stream: ReadableStream<Uint8Array>; sizeBytes: number; mimeType: string }>
+}
+
+export interface CallOptions {
+  /** Aborts the call at the attempt's deadline or when the worker is told to stop. */
+  signal: AbortSignal
+}
+
+/**
+ * What a platform is to the rest of the service. Adapters get base addresses and timeouts when they are made; nothing reads configuration.
+ * Every method throws `PlatformError` and nothing else on trouble with the platform.
+ *
+ * Exactly once rests on this contract: `prepare` does nothing the public can see and may be repeated or thrown away at any time;
+ * `publish` makes exactly one call that can make the post visible, carrying the platform's own idempotency device derived from
+ * `delivery.key` and `delivery.startedAt`, and reports with `certain` whether a failure leaves room for doubt;
+ * `reconcile` finds out what an earlier `publish` with the same delivery came to, without making anything visible.
+ */
+export interface PlatformAdapter {
+  platform: Platform
+  prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions): Promise<void>
+  publish(post: OutgoingPost, account: Credentials, delivery: DeliveryLog, options: CallOptions): Promise<Published>
+  reconcile(
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryLog,
+    options: CallOptions,
+  ): Promise<Published | 'absent' | 'undecidable'>
+  profile(account: Credentials, options: CallOptions): Promise<Profile>
+  /** Renews the tokens; the caller guarantees that only one renewal of an account runs at a time. */
+  renew?(account: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>>
+  /** Ends the session at the platform, where it can. */
+  revoke?(account: Credentials, options: CallOptions): Promise<void>
+}
+
+/** A platform whose accounts connect by credentials typed into our form. */
+export interface DirectConnect {
+  connect(
+    identifier: string,
+    secret: string,
+    options: CallOptions,
+  ): Promise<{ credentials: Omit<Credentials, 'version'>; profile: Profile }>
+}

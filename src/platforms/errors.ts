@@ -1,0 +1,30 @@
+import type { PlatformErrorClass } from '../domain/failure.ts'
+
+interface PlatformErrorOptions {
+  /**
+   * True when the platform definitely did not do what was asked (a clear refusal, or the request never left).
+   * False when it may have: time-out, reset, 5xx, a 2xx without an id.
+   */
+  certain: boolean
+  /** How long the platform asked to wait, milliseconds. */
+  retryAfterMs?: number
+  cause?: unknown
+}
+
+/**
+ * The only error a platform adapter throws. Its class decides what follows (platforms.md section 8).
+ * `message` is a sentence for people; it never carries response bodies, tokens or addresses.
+ */
+export class PlatformError extends Error {
+  readonly class: PlatformErrorClass
+  readonly certain: boolean
+  readonly retryAfterMs: number | undefined
+
+  constructor(errorClass: PlatformErrorClass, message: string, options: PlatformErrorOptions) {
+    super(message, { cause: options.cause })
+    this.name = 'PlatformError'
+    this.class = errorClass
+    this.certain = options.certain
+    this.retryAfterMs = options.retryAfterMs
+  }
+}
