@@ -1,0 +1,115 @@
+import { effectiveContent } from './content.ts'
+import type { Failure } from './failure.ts'
+import { platformLabel, type Platform } from './platforms.ts'
+import type { Post } from './post.ts'
+
+export type NotificationType = 'success' | 'error' | 'info' | 'warning'
+
+/** What happened, in a shape that can be stored once: `dedupeKey` names the event (invariant I6). */
+export interface NewNotification {
+  userId: string
+  dedupeKey: string
+  message: string
+  type: NotificationType
+  reference: { type: string; id: string; model: string }
+  options: { image?: string; link?: string }
+}
+
+/** Spec 6.2: a post was created and is now pending or scheduled. Never carries the user's text. */
+export function postCreated(post: Post): NewNotification {
+  const state = post.status === 'SCHEDULED' ? `scheduled for ${post.dueAt?.toISOString()}` : 'pending'
+  return about(post._id, post.userId, {
+    dedupeKey: `post-created:${post._id}`,
+    type: 'success',
+    message: `Your post was created and is now ${state}`,
+    options: image(post),
+  })
+}
+
+/** Spec 6.2: a platform accepted. Takes ids, not the post alone: it is raised for a deleted post as well. */
+export function postPublished(
+  post: Pick<Post, '_id' | 'userId'> & Partial<Post>,
+  platform: Platform,
+  round: number,
+  platformPostUrl: string,
+): NewNotification {
+  return about(post._id, post.userId, {
+    dedupeKey: `post-published:${post._id}:${platform}:${round}`,
+    type: 'success',
+    message: `Successfully posted on ${platform}`,
+    options: { ...(post.content ? image(post as Post, platform) : {}), ...link(platformPostUrl) },
+  })
+}
+
+const NEXT_STEPS: Partial<Record<Failure['code'], string>> = {
+  unauthorized: 'Reconnect the account in settings, then retry the post',
+  permission: 'Reconnect the account with all permissions, then retry the post',
+  PLATFORM_NOT_CONNECTED: 'Connect the account in settings, then retry the post',
+  PLATFORM_NOT_SUPPORTED: 'Remove the platform from the post, or wait until it is supported',
+  OUTCOME_UNKNOWN: 'Look at the platform, and retry only if the post is not there',
+  validation: 'Create a changed post',
+  MEDIA_UNAVAILABLE: 'Upload the file again in a new post',
+  ACCOUNT_DISABLED: 'Ask an administrator to enable the account',
+}
+
+/** One per platform and delivery round: names platform, cause and next step (contract section 9). */
+export function postFailed(post: Post, platform: Platform, round: number, reason: Failure): NewNotification {
+  return about(post._id, post.userId, {
+    dedupeKey: `post-failed:${post._id}:${platform}:${round}`,
+    type: 'error',
+    message: `Posting on ${platformLabel(platform)} failed: ${asClause(reason.message)}. ${nextStep(reason)}.`,
+    options: image(post, platform),
+  })
+}
+
+/** An early warning: preparing found what will make the delivery fail unless the user acts. */
+export function preparationFailed(post: Post, platform: Platform, round: number, reason: Failure): NewNotification {
+  return about(post._id, post.userId, {
+    dedupeKey: `post-warning:${post._id}:${platform}:${round}:${post.contentVersion}`,
+    type: 'warning',
+    message: `Your scheduled post may fail on ${platformLabel(platform)}: ${asClause(reason.message)}. ${nextStep(reason)}.`,
+    options: image(post, platform),
+  })
+}
+
+/** Contract section 9: one for every time a connection ends. */
+export function connectionExpired(userId: string, platform: Platform, credentialVersion: number): NewNotification {
+  return {
+    userId,
+    dedupeKey: `connection-expired:${userId}:${platform}:${credentialVersion}`,
+    type: 'warning',
+    message: `Your ${platformLabel(platform)} connection has expired. Reconnect the account in settings.`,
+    reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
+    options: {},
+  }
+}
+
+function about(
+  postId: string,
+  userId: string,
+  event: Pick<NewNotification, 'dedupeKey' | 'type' | 'message' | 'options'>,
+): NewNotification {
+  return { ...event, userId, reference: { type: 'post', id: postId, model: 'Post' } }
+}
+
+function nextStep(reason: Failure): string {
+  return NEXT_STEPS[reason.code] ?? 'You can retry the post'
+}
+
+function asClause(sentence: string): string {
+  return sentence.replace(/[.\s]+$/, '')
+}
+
+function image(post: Post, platform?: Platform): { image?: string } {
+  const { mediaItems } = platform ? effectiveContent(post, platform) : post.content
+  const first = mediaItems.find(({ mimeType }) => mimeType.startsWith('image/'))
+  return first && isHttp(first.storageUrl) ? { image: first.storageUrl } : {}
+}
+
+function link(url: string): { link?: string } {
+  return isHttp(url) ? { link: url } : {}
+}
+
+function isHttp(url: string): boolean {
+  return /^https?:\/\//.test(url)
+}

@@ -1,0 +1,265 @@
+import { Schema, type ClientSession, type Connection, type QueryFilter } from 'mongoose'
+import { PLATFORMS, type Platform } from '../domain/platforms.ts'
+import { DELIVERY_STATUSES, POST_STATUSES, type Move, type Post, type PostStatus } from '../domain/post.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import { SECOND } from '../domain/times.ts'
+import { createLine } from './line.ts'
+import { schemaOptions } from './schema-options.ts'
+
+const LIST_DEADLINE_MS = 5 * SECOND
+
+const nullable = <T>(type: T) => ({ type, default: null })
+const subdocument = { ...schemaOptions, _id: false } as const
+
+const mediaItemSchema = new Schema(
+  {
+    storageKey: { type: String, required: true },
+    storageUrl: { type: String, required: true },
+    mimeType: { type: String, required: true },
+    originalFilename: String,
+    sizeBytes: Number,
+    width: Number,
+    height: Number,
+    duration: Number,
+    altText: String,
+  },
+  subdocument,
+)
+
+const contentSchema = new Schema({ text: String, mediaItems: { type: [mediaItemSchema], default: undefined } }, subdocument)
+
+const deliverySchema = new Schema(
+  {
+    key: nullable(String),
+    startedAt: nullable(Date),
+    round: { type: Number, required: true },
+    attempt: { type: Number, required: true },
+    accountId: nullable(String),
+    contentVersion: nullable(Number),
+    handles: { type: Schema.Types.Mixed, default: {} },
+    leaseUntil: nullable(Date),
+    outcome: { type: String, enum: ['none', 'accepted', 'refused', 'deferred', 'unknown'], required: true },
+    doubted: { type: Boolean, required: true },
+    tries: { type: Number, required: true },
+    reconcileTries: { type: Number, required: true },
+    nextAttemptAt: nullable(Date),
+  },
+  subdocument,
+)
+
+const platformStatusSchema = new Schema(
+  {
+    platform: { type: String, enum: PLATFORMS, required: true },
+    status: { type: String, enum: DELIVERY_STATUSES, required: true },
+    platformPostId: nullable(String),
+    platformPostUrl: nullable(String),
+    error: nullable(String),
+    errorCode: nullable(String),
+    attemptCount: { type: Number, required: true },
+    lastAttemptAt: nullable(Date),
+    completedAt: nullable(Date),
+    lastAnalyticsFetch: nullable(Date),
+    delivery: { type: deliverySchema, required: true },
+  },
+  subdocument,
+)
+
+const postSchema = new Schema<Post>(
+  {
+    _id: { type: String, required: true },
+    userId: { type: String, required: true },
+    content: { type: contentSchema, required: true },
+    platformSpecificContent: { type: Schema.Types.Mixed, default: {} },
+    contentVersion: { type: Number, required: true },
+    selectedPlatforms: { type: [String], enum: PLATFORMS, required: true },
+    scheduledAt: nullable(Date),
+    dueAt: nullable(Date),
+    timezone: { type: String, required: true },
+    status: { type: String, enum: POST_STATUSES, required: true },
+    platformStatuses: { type: [platformStatusSchema], required: true },
+    correlationId: nullable(String),
+    requestHash: nullable(String),
+    metadata: { source: { type: String, enum: ['web', 'api'], required: true } },
+    startPending: { type: Boolean, required: true },
+    revision: { type: Number, required: true },
+    createdAt: { type: Date, required: true },
+    updatedAt: { type: Date, required: true },
+  },
+  { ...schemaOptions, timestamps: false },
+)
+
+postSchema.index({ userId: 1, correlationId: 1 }, { unique: true, partialFilterExpression: { correlationId: { $type: 'string' } } })
+postSchema.index({ userId: 1, createdAt: -1, _id: -1 })
+postSchema.index({ userId: 1, scheduledAt: -1, _id: -1 })
+postSchema.index({ userId: 1, status: 1, createdAt: -1, _id: -1 })
+postSchema.index({ status: 1, dueAt: 1 })
+postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
+export interface PostQuery {
+  page: number
+  limit: number
+  status?: PostStatus
+  platform?: Platform
+  /** Bounds on `scheduledAt`, or `createdAt` where there is none. */
+  from?: Date
+  to?: Date
+  sortBy: 'createdAt' | 'scheduledAt'
+  sortOrder: 'asc' | 'desc'
+}
+
+/** Which posts the sweeper has to look at, see `listStranded`. */
+export interface StrandedBounds {
+  /** `startPending` and due posts older than this are taken up. */
+  overdueBefore: Date
+  /** Posts in delivery whose revision has not moved since. */
+  stalledBefore: Date
+  now: Date
+  limit: number
+}
+
+/** Posts, and the only way to change a stored one. */
+export function createPostStore(connection: Connection, now: () => Date) {
+  const model = connection.model<Post>('Post', postSchema, 'posts')
+  const transition = createLine<Post, Move>(applyMoves)
+
+  /** One read and one conditional write for all moves that met; each gets its own post or its own error. */
+  async function applyMoves(postId: string, moves: Move[], settle: (index: number, result: Post | Error) => void) {
+    for (;;) {
+      const stored = await model.findById(postId).lean<Post>()
+      if (!stored) {
+        moves.forEach((_, index) => settle(index, new ServiceError('NOT_FOUND', 'Post not found or unauthorized')))
+        return
+      }
+      const at = now()
+      const results: (Post | Error)[] = []
+      let post = stored
+      for (const move of moves) {
+        try {
+          const moved = move(post, at)
+          if (moved !== post) post = { ...moved, revision: stored.revision + 1, updatedAt: at }
+          results.push(post)
+        } catch (error) {
+          results.push(error as Error)
+        }
+      }
+      if (post === stored || (await replace(stored, post))) {
+        results.forEach((result, index) => settle(index, result instanceof Error ? result : post))
+        return
+      }
+    }
+  }
+
+  async function replace(stored: Post, post: Post): Promise<boolean> {
+    const { matchedCount } = await model.updateOne({ _id: stored._id, revision: stored.revision }, { $set: difference(stored, post) })
+    return matchedCount === 1
+  }
+
+  return {
+    /** @throws a duplicate key error when the user already has a post with this `correlationId` */
+    async insert(post: Post, session: ClientSession): Promise<void> {
+      await model.insertMany([post], { session, lean: true })
+    },
+
+    find: (postId: string): Promise<Post | null> => model.findById(postId).lean<Post>().exec(),
+
+    findOwned: (userId: string, postId: string): Promise<Post | null> =>
+      model.findOne({ _id: postId, userId }).lean<Post>().exec(),
+
+    findByCorrelationId: (userId: string, correlationId: string): Promise<Post | null> =>
+      model.findOne({ userId, correlationId }).lean<Post>().exec(),
+
+    async list(userId: string, query: PostQuery): Promise<{ posts: Post[]; total: number }> {
+      const filter = listFilter(userId, query)
+      const direction = query.sortOrder === 'asc' ? 1 : -1
+      const [posts, total] = await Promise.all([
+        model
+          .find(filter)
+          .sort({ [query.sortBy]: direction, _id: direction })
+          .skip((query.page - 1) * query.limit)
+          .limit(query.limit)
+          .maxTimeMS(LIST_DEADLINE_MS)
+          .lean<Post[]>(),
+        model.countDocuments(filter).maxTimeMS(LIST_DEADLINE_MS),
+      ])
+      return { posts, total }
+    },
+
+    /**
+     * Applies a pure move to the stored post: reads it, and writes the result under the condition that its revision is
+     * still the one read, else reads again. So of two moves that exclude each other exactly one wins, whoever asks.
+     * Moves of one post that meet in this process share a read and a write.
+     * @throws ServiceError NOT_FOUND when the post is gone, and whatever the move throws
+     */
+    transition,
+
+    /** Forgets that a workflow start is owed, unless the post changed since. Moves neither revision nor `updatedAt`. */
+    async acknowledgeStart(post: Post): Promise<void> {
+      await model.updateOne({ _id: post._id, revision: post.revision, startPending: true }, { $set: { startPending: false } })
+    },
+
+    async remove(userId: string, postId: string): Promise<boolean> {
+      const { deletedCount } = await model.deleteOne({ _id: postId, userId })
+      return deletedCount === 1
+    },
+
+    /** Deliveries that nobody may be moving on: a start that was never acknowledged, an overdue post, a stalled one. */
+    listStranded: ({ overdueBefore, stalledBefore, now: instant, limit }: StrandedBounds): Promise<Post[]> =>
+      model
+        .find({
+          $or: [
+            { startPending: true, updatedAt: { $lte: overdueBefore } },
+            { status: { $in: ['PENDING', 'SCHEDULED'] }, dueAt: { $lte: overdueBefore } },
+            {
+              status: 'PROCESSING',
+              updatedAt: { $lte: stalledBefore },
+              platformStatuses: {
+                $elemMatch: {
+                  status: { $in: ['pending', 'processing'] },
+                  $or: [{ 'delivery.nextAttemptAt': null }, { 'delivery.nextAttemptAt': { $lte: instant } }],
+                },
+              },
+            },
+          ],
+        })
+        .setOptions({ sanitizeFilter: false })
+        .sort({ dueAt: 1 })
+        .limit(limit)
+        .maxTimeMS(LIST_DEADLINE_MS)
+        .lean<Post[]>()
+        .exec(),
+  }
+}
+
+export type PostStore = ReturnType<typeof createPostStore>
+
+function listFilter(userId: string, query: PostQuery): QueryFilter<Post> {
+  const filter: QueryFilter<Post> = { userId }
+  if (query.status) filter.status = query.status
+  if (query.platform) filter.selectedPlatforms = query.platform
+  if (query.from || query.to) {
+    const range = { ...(query.from ? { $gte: query.from } : {}), ...(query.to ? { $lte: query.to } : {}) }
+    filter.$or = [{ scheduledAt: range }, { scheduledAt: null, createdAt: range }]
+  }
+  return filter
+}
+
+/** The fields a move changed, entry by entry, so that what other writers own (`lastAnalyticsFetch`) is left alone. */
+function difference(before: Post, after: Post): Record<string, unknown> {
+  const changes: Record<string, unknown> = {}
+  const sameEntries =
+    before.platformStatuses.length === after.platformStatuses.length &&
+    before.platformStatuses.every((entry, index) => entry.platform === after.platformStatuses[index]?.platform)
+  for (const name of Object.keys(after) as (keyof Post)[]) {
+    if (after[name] === before[name] || (name === 'platformStatuses' && sameEntries)) continue
+    changes[name] = after[name]
+  }
+  if (sameEntries) {
+    after.platformStatuses.forEach((entry, index) => {
+      const old = before.platformStatuses[index]!
+      if (entry === old) return
+      for (const name of Object.keys(entry) as (keyof typeof entry)[]) {
+        if (entry[name] !== old[name]) changes[`platformStatuses.${index}.${name}`] = entry[name]
+      }
+    })
+  }
+  return changes
+}
