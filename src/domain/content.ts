@@ -1,0 +1,11 @@
+import type { Platform } from './platforms.ts'
+import type { Content, Post } from './post.ts'
+
+/** What `platform` gets: an override's text and media each replace the common ones (spec section 2). */
+export function effectiveContent(post: Pick<Post, 'content' | 'platformSpecificContent'>, platform: Platform): Content {
+  const override = post.platformSpecificContent[platform]
+  return {
+    text: override?.text ?? post.content.text,
+    mediaItems: override?.mediaItems ?? post.content.mediaItems,
+  }
+}

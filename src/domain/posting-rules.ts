@@ -1,0 +1,212 @@
+import type { Platform } from './platforms.ts'
+import type { Content, MediaItem } from './post.ts'
+import { MINUTE } from './times.ts'
+
+/** How a platform counts a text; `COUNTERS` has one function for each. */
+export type TextUnit =
+  'graphemes' | 'utf8Bytes' | 'utf16Units' | 'codePoints' | 'codePointsEmojiAsBytes' | 'graphemesLinksAs23'
+
+export interface TextLimit {
+  unit: TextUnit
+  max: number
+}
+
+export type MediaKind = 'image' | 'video'
+
+interface KindRule {
+  max: number
+  /** Types a post may carry here; the adapter converts where the platform itself wants another. */
+  types: readonly string[]
+  maxBytes: number
+}
+
+/** What one platform accepts. Plain data: preflight, adapters and `GET /api/platform/limits` read the same table. */
+export interface PostingRules {
+  /** All of them hold; the first is the one people know, and the one reports show. */
+  text: readonly [TextLimit, ...TextLimit[]]
+  media: {
+    required: boolean
+    /** Items of all kinds together. */
+    max: number
+    /** May images and videos stand in one post? */
+    mix: boolean
+    image: KindRule
+    video: KindRule
+  }
+  /** Longer descriptions are cut by the adapter; null where the platform takes none for that kind. */
+  altText: Record<MediaKind, number | null>
+}
+
+/** Code points in one text, whatever the platform: well above every platform's own limit but Tumblr's. */
+export const MAX_TEXT_LENGTH = 100_000
+
+/** Items in one content, whatever the platform (contract section 4). */
+export const MAX_MEDIA_ITEMS = 20
+
+/** What object storage takes, whatever the platform (contract section 4). */
+export const MAX_UPLOAD_BYTES: Record<MediaKind, number> = { image: 10_000_000, video: 512_000_000 }
+
+const MB = 1_000_000
+const MIB = 1_048_576
+const IMAGES = ['image/jpeg', 'image/png', 'image/webp'] as const
+const VIDEOS = ['video/mp4', 'video/quicktime'] as const
+
+/** Limits of the platform fact sheet. Those of Mastodon are its defaults: instances set their own. */
+export const POSTING_RULES: Readonly<Record<Platform, PostingRules>> = {
+  bluesky: {
+    text: [
+      { unit: 'graphemes', max: 300 },
+      { unit: 'utf8Bytes', max: 3_000 },
+    ],
+    media: {
+      required: false,
+      max: 4,
+      mix: false,
+      image: { max: 4, types: IMAGES, maxBytes: 2 * MB },
+      // The adapter publishes no video yet, and refusing it now is kinder than failing at the instant.
+      video: { max: 1, types: [], maxBytes: 300 * MB },
+    },
+    altText: { image: 2_000, video: 2_000 },
+  },
+  threads: {
+    text: [{ unit: 'codePointsEmojiAsBytes', max: 500 }],
+    media: {
+      required: false,
+      max: 20,
+      mix: true,
+      image: { max: 20, types: IMAGES, maxBytes: 8 * MB },
+      video: { max: 20, types: VIDEOS, maxBytes: 1_000 * MB },
+    },
+    altText: { image: 1_000, video: 1_000 },
+  },
+  instagram: {
+    text: [{ unit: 'utf16Units', max: 2_200 }],
+    media: {
+      required: true,
+      max: 10,
+      mix: true,
+      image: { max: 10, types: IMAGES, maxBytes: 8 * MB },
+      video: { max: 10, types: VIDEOS, maxBytes: 300 * MB },
+    },
+    altText: { image: 1_000, video: null },
+  },
+  facebook: {
+    text: [{ unit: 'utf16Units', max: 63_206 }],
+    media: {
+      required: false,
+      max: 10,
+      mix: false,
+      image: { max: 10, types: IMAGES, maxBytes: 4 * MB },
+      video: { max: 1, types: VIDEOS, maxBytes: 4_000 * MB },
+    },
+    altText: { image: 1_000, video: null },
+  },
+  mastodon: {
+    text: [{ unit: 'graphemesLinksAs23', max: 500 }],
+    media: {
+      required: false,
+      max: 4,
+      mix: false,
+      image: { max: 4, types: IMAGES, maxBytes: 16 * MIB },
+      video: { max: 1, types: VIDEOS, maxBytes: 99 * MIB },
+    },
+    altText: { image: 1_500, video: 1_500 },
+  },
+  tumblr: {
+    // Tumblr would take a thousand blocks of 4,096, up to a megabyte; the adapter splits long texts into blocks.
+    text: [{ unit: 'codePoints', max: MAX_TEXT_LENGTH }],
+    media: {
+      required: false,
+      max: MAX_MEDIA_ITEMS,
+      mix: true,
+      image: { max: MAX_MEDIA_ITEMS, types: IMAGES, maxBytes: 20 * MB },
+      video: { max: 1, types: VIDEOS, maxBytes: 500 * MB },
+    },
+    altText: { image: 4_096, video: null },
+  },
+}
+
+export function mediaKind(mimeType: string): MediaKind {
+  return mimeType.startsWith('video/') ? 'video' : 'image'
+}
+
+/** The length of a text as a platform counts it. */
+export function countText(text: string, unit: TextUnit): number {
+  return COUNTERS[unit](text)
+}
+
+const COUNTERS: Record<TextUnit, (text: string) => number> = {
+  graphemes: countGraphemes,
+  utf8Bytes: countBytes,
+  utf16Units: (text) => text.length,
+  codePoints: countCodePoints,
+  codePointsEmojiAsBytes: countEmojiAsBytes,
+  graphemesLinksAs23: (text) => countGraphemes(shortenLinks(text)),
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+function countGraphemes(text: string): number {
+  let count = 0
+  for (const _ of segmenter.segment(text)) count += 1
+  return count
+}
+
+function countCodePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
+function countBytes(text: string): number {
+  let bytes = 0
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+  }
+  return bytes
+}
+
+/** Pictographs, flags and keycaps, also where a text font would show them: counting too much is safe, too little is not. */
+const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u{20e3}/u
+
+/** Threads counts an emoji as its UTF-8 bytes (platforms.md section 3d). */
+function countEmojiAsBytes(text: string): number {
+  let count = 0
+  for (const { segment } of segmenter.segment(text)) {
+    count += EMOJI.test(segment) ? countBytes(segment) : countCodePoints(segment)
+  }
+  return count
+}
+
+const LINK = /https?:\/\/[^\s/?#<>"]+\.[^\s<>"]+/giu
+const PUNCTUATION = new Set(`.,;:!?'")]}`)
+const REMOTE_MENTION = /(^|[^\p{L}\p{N}_/@])@([a-z0-9_]+(?:[a-z0-9_.-]*[a-z0-9_])?)@[a-z0-9.-]*[a-z0-9]/giu
+
+/** Mastodon counts every link as 23 characters and leaves the server out of `@user@server` (platforms.md section 6d). */
+function shortenLinks(text: string): string {
+  return text
+    .replace(LINK, (link) => 'x'.repeat(23) + trailingPunctuation(link))
+    .replace(REMOTE_MENTION, (_, before: string, user: string) => `${before}@${user}`)
+}
+
+/** Punctuation that ends a sentence rather than the link before it. */
+function trailingPunctuation(link: string): string {
+  let end = link.length
+  while (end > 0 && PUNCTUATION.has(link[end - 1]!)) end -= 1
+  return link.slice(end)
+}
+
+/** An image's or video's description as the platform takes it: cut to its limit, empty where it takes none. */
+export function fitAltText(item: MediaItem, rules: PostingRules): string {
+  const max = rules.altText[mediaKind(item.mimeType)]
+  const text = item.altText ?? ''
+  if (max === null) return ''
+  return countCodePoints(text) <= max ? text : [...text].slice(0, max - 1).join('') + '…'
+}
+
+/** How long before its instant the invisible work of a post should begin (design section 5), milliseconds. */
+export function prepareLeadMs(_platform: Platform, content: Content): number {
+  if (content.mediaItems.some((item) => mediaKind(item.mimeType) === 'video')) return 10 * MINUTE
+  return content.mediaItems.length > 0 ? MINUTE : 0
+}

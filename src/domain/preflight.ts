@@ -1,0 +1,139 @@
+import { effectiveContent } from './content.ts'
+import { platformLabel, type Platform } from './platforms.ts'
+import type { Content, Post } from './post.ts'
+import {
+  countText,
+  mediaKind,
+  POSTING_RULES,
+  type MediaKind,
+  type PostingRules,
+  type TextUnit,
+} from './posting-rules.ts'
+import type { Problem } from './service-error.ts'
+
+/** How one platform sees the post: the text's length as it counts, its limit, and the number of media items. */
+export interface PlatformReport {
+  length: number
+  limit: number
+  media: number
+}
+
+export interface Preflight {
+  errors: Problem[]
+  warnings: Problem[]
+  platforms: Partial<Record<Platform, PlatformReport>>
+}
+
+export type PreflightInput = Pick<Post, 'content' | 'platformSpecificContent' | 'selectedPlatforms'>
+
+/** Checks what each selected platform would get against its rules, and reports all problems at once (contract section 4). */
+export function preflight(post: PreflightInput, connected: ReadonlySet<Platform>): Preflight {
+  const result: Preflight = { errors: [], warnings: [], platforms: {} }
+  post.selectedPlatforms.forEach((platform, index) => {
+    const rules = POSTING_RULES[platform]
+    const content = effectiveContent(post, platform)
+    result.errors.push(...contentProblems(post, platform, content, rules))
+    result.warnings.push(...warnings(post, platform, content, rules))
+    if (!connected.has(platform)) {
+      const message = `${platformLabel(platform)} is not connected; connect it before the post is due`
+      result.warnings.push({ path: `selectedPlatforms.${index}`, code: 'PLATFORM_NOT_CONNECTED', message, platform })
+    }
+    const [main] = rules.text
+    result.platforms[platform] = {
+      length: countText(content.text, main.unit),
+      limit: main.max,
+      media: content.mediaItems.length,
+    }
+  })
+  return result
+}
+
+function contentProblems(post: PreflightInput, platform: Platform, content: Content, rules: PostingRules): Problem[] {
+  const problem = (part: keyof Content, code: string, message: string): Problem => ({
+    path: pathOf(post, platform, part),
+    code,
+    message,
+    platform,
+  })
+  return [
+    ...textProblems(platform, content, rules).map(({ code, message }) => problem('text', code, message)),
+    ...mediaProblems(platform, content, rules).map(({ code, message }) => problem('mediaItems', code, message)),
+  ]
+}
+
+interface Finding {
+  code: string
+  message: string
+}
+
+const UNIT_WORDS: Record<TextUnit, string> = {
+  graphemes: 'characters',
+  utf8Bytes: 'bytes',
+  utf16Units: 'characters',
+  codePoints: 'characters',
+  codePointsEmojiAsBytes: 'characters, emoji counted by their bytes',
+  graphemesLinksAs23: 'characters, links counted as 23',
+}
+
+function textProblems(platform: Platform, { text, mediaItems }: Content, rules: PostingRules): Finding[] {
+  const label = platformLabel(platform)
+  if (text.trim() === '' && mediaItems.length === 0) {
+    return [{ code: 'TEXT_REQUIRED', message: `A post on ${label} needs text or media` }]
+  }
+  return rules.text.flatMap(({ unit, max }) => {
+    const length = countText(text, unit)
+    if (length <= max) return []
+    return [
+      {
+        code: 'TEXT_TOO_LONG',
+        message: `Text is too long for ${label}: ${length} of at most ${max} ${UNIT_WORDS[unit]}`,
+      },
+    ]
+  })
+}
+
+function mediaProblems(platform: Platform, { mediaItems }: Content, { media }: PostingRules): Finding[] {
+  const label = platformLabel(platform)
+  const findings: Finding[] = []
+  if (media.required && mediaItems.length === 0) {
+    findings.push({ code: 'MEDIA_REQUIRED', message: `A post on ${label} needs at least one image or video` })
+  }
+  const counts = { image: 0, video: 0 }
+  for (const { mimeType } of mediaItems) counts[mediaKind(mimeType)] += 1
+  const tooMany = tooManyMedia(counts, media)
+  if (tooMany) findings.push({ code: 'TOO_MANY_MEDIA', message: `${label} takes at most ${tooMany} in a post` })
+  if (!media.mix && counts.image > 0 && counts.video > 0) {
+    findings.push({ code: 'MEDIA_MIX', message: `${label} takes images or a video in a post, not both` })
+  }
+  const refused = mediaItems
+    .map(({ mimeType }) => mimeType)
+    .filter((type) => !media[mediaKind(type)].types.includes(type))
+  for (const type of new Set(refused)) {
+    findings.push({ code: 'MEDIA_TYPE', message: `Media of type ${type} cannot be published on ${label}` })
+  }
+  return findings
+}
+
+function tooManyMedia(counts: Record<MediaKind, number>, media: PostingRules['media']): string | null {
+  if (counts.image > media.image.max) return `${media.image.max} images`
+  if (counts.video > media.video.max) return media.video.max === 1 ? 'one video' : `${media.video.max} videos`
+  return counts.image + counts.video > media.max ? `${media.max} media items` : null
+}
+
+/** What will be published, but not as it was written. */
+function warnings(post: PreflightInput, platform: Platform, content: Content, rules: PostingRules): Problem[] {
+  return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
+    const max = rules.altText[mediaKind(mimeType)]
+    if (max === null || countText(altText, 'codePoints') <= max) return []
+    const message = `The description is cut to ${max} characters on ${platformLabel(platform)}`
+    return [
+      { path: `${pathOf(post, platform, 'mediaItems')}.${index}.altText`, code: 'ALT_TEXT_CUT', message, platform },
+    ]
+  })
+}
+
+/** Where in the request the part stands that the platform gets. */
+function pathOf(post: PreflightInput, platform: Platform, part: keyof Content): string {
+  const isOverridden = post.platformSpecificContent[platform]?.[part] !== undefined
+  return isOverridden ? `platformSpecificContent.${platform}.${part}` : `content.${part}`
+}

@@ -1,0 +1,44 @@
+import { Temporal } from '@js-temporal/polyfill'
+
+/**
+ * True for a name of the IANA list as it is spelled there, links like `Asia/Calcutta` included. Offsets such as `+02:00`
+ * are no timezones: they know nothing of summer time.
+ */
+export function isTimezone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    // Temporal repairs the case of a name and keeps links as they are, so only an exact spelling comes back unchanged.
+    return new Temporal.ZonedDateTime(0n, name).timeZoneId === name
+  } catch {
+    return false
+  }
+}
+
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?/
+const WITH_OFFSET = new RegExp(`${DATE_TIME.source}([Zz]|[+-]\\d{2}:?\\d{2})$`)
+const WITH_ZONE = new RegExp(`${DATE_TIME.source}([Zz]|[+-]\\d{2}:?\\d{2})?\\[([A-Za-z][^\\]=]*)\\]$`)
+const WALL_TIME = new RegExp(`${DATE_TIME.source}$`)
+
+/**
+ * The instant an ISO 8601 date-time means: with `Z`, an offset or a bracketed zone it says so itself, else it is wall time in `timezone`.
+ * A wall time that summer time skips moves forward by the gap; one that happens twice is the first one. Null when it is no date-time.
+ */
+export function parseInstant(value: string, timezone: string): Date | null {
+  try {
+    return new Date(epochMilliseconds(value, timezone))
+  } catch {
+    return null
+  }
+}
+
+function epochMilliseconds(value: string, timezone: string): number {
+  if (WITH_OFFSET.test(value)) return Temporal.Instant.from(value).epochMilliseconds
+  const zone = WITH_ZONE.exec(value)?.[4]
+  if (zone !== undefined && isTimezone(zone)) {
+    return Temporal.ZonedDateTime.from(value, { disambiguation: 'compatible', offset: 'reject' }).epochMilliseconds
+  }
+  if (!WALL_TIME.test(value)) throw new RangeError('not an ISO 8601 date-time')
+  return Temporal.PlainDateTime.from(value, { overflow: 'reject' }).toZonedDateTime(timezone, {
+    disambiguation: 'compatible',
+  }).epochMilliseconds
+}
