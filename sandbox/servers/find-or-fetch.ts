@@ -1,0 +1,120 @@
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder, findOnPath, indent, isExecutable, run, say, step, withLock } from '../../scripts/provision.mjs'
+
+/** A server program the sandbox needs, and every way to have it. */
+export interface Wanted {
+  /** As a person calls it: `MongoDB`. */
+  title: string
+  /** File name of the program. */
+  program: string
+  /** The version that is fetched; the cache keeps it by this name. */
+  version: string
+  /** Environment variable that may name the program's path. */
+  variable: string
+  /** Resolves when the program at this path can be used; fails with the reason. Also keeps a broken download from being cached. */
+  probe(path: string): Promise<void>
+  sources: Source[]
+  /** What a person can do when nothing worked. */
+  advice: string
+}
+
+/** One way to get a program that is neither on PATH nor in the cache. */
+export interface Source {
+  title: string
+  /** Puts the program into the folder, under its name. */
+  fetch(folder: string): Promise<void>
+}
+
+/** Names everything that was tried: the message is all a stranger has. */
+export class ServerUnavailableError extends Error {
+  constructor(wanted: Wanted, tried: string[]) {
+    super(
+      `${wanted.title} is needed and could not be had. Tried:\n${tried.map((line) => `  - ${indent(line).trimStart()}`).join('\n')}\n` +
+        `What helps: ${wanted.advice} Or set ${wanted.variable} to the path of a ${wanted.program} program.`,
+    )
+    this.name = 'ServerUnavailableError'
+  }
+}
+
+/** Looked for in the variable, on PATH and in the cache, then fetched; the path of the program. */
+export async function findOrFetch(wanted: Wanted): Promise<string> {
+  const given = process.env[wanted.variable]
+  if (given !== undefined && given !== '') return useGiven(wanted, given)
+
+  const tried: string[] = []
+  for (const path of findOnPath(wanted.program)) {
+    const problem = await problemWith(wanted, path)
+    if (problem === null) return path
+    tried.push(`${path} on PATH: ${problem}`)
+  }
+  if (tried.length === 0) tried.push(`${wanted.program} on PATH: not there`)
+
+  const home = join(cacheFolder(), `${wanted.program}-${wanted.version}-${process.platform}-${process.arch}`)
+  const cached = join(home, wanted.program)
+  if (isExecutable(cached)) return cached
+  return withLock(`${home}.lock`, wanted.title, async () => {
+    if (isExecutable(cached)) return cached
+    for (const source of wanted.sources) {
+      const problem = await fetchFrom(wanted, source, home)
+      if (problem === null) return cached
+      tried.push(`${source.title}: ${problem}`)
+    }
+    throw new ServerUnavailableError(wanted, tried)
+  })
+}
+
+async function useGiven(wanted: Wanted, path: string): Promise<string> {
+  const problem = isExecutable(path) ? await problemWith(wanted, path) : 'there is no such program'
+  if (problem !== null) throw new Error(`${wanted.variable} names ${path}, which cannot be used: ${problem}`)
+  return path
+}
+
+/** The program appears in the cache whole and tried, or not at all. */
+async function fetchFrom(wanted: Wanted, source: Source, home: string): Promise<string | null> {
+  const folder = `${home}.partial`
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const label = `${wanted.title} ${wanted.version} from ${source.title}`
+  try {
+    await step(label, async () => {
+      await source.fetch(folder)
+      await wanted.probe(join(folder, wanted.program))
+    })
+    rmSync(home, { recursive: true, force: true })
+    renameSync(folder, home)
+    return null
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    const reason = reasonOf(error)
+    say(`  ${label}: not available (${reason.split('\n')[0]?.replace(/:$/, '')})`)
+    return reason
+  }
+}
+
+async function problemWith(wanted: Wanted, path: string): Promise<string | null> {
+  try {
+    await wanted.probe(path)
+    return null
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+/** A failed fetch tells what happened only in its cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  return `${error.message}${cause}`
+}
+
+/** A probe: the program answers `--version`, in a version that will do. */
+export async function assertVersion(path: string, pattern: RegExp, atLeast: [number, number]): Promise<void> {
+  const output = await run(path, ['--version'], { timeoutMs: 20_000 })
+  const found = pattern.exec(output)
+  if (found === null) throw new Error(`does not tell its version (${output.trim().split('\n')[0]})`)
+  const [major, minor] = [Number(found[1]), Number(found[2])]
+  if (major < atLeast[0] || (major === atLeast[0] && minor < atLeast[1])) {
+    throw new Error(`is version ${major}.${minor}, at least ${atLeast.join('.')} is needed`)
+  }
+}

@@ -1,0 +1,95 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Connection } from '@temporalio/client'
+import { assertVersion, findOrFetch } from './find-or-fetch.ts'
+import { freePort, startProcess, type Running } from './process.ts'
+import { goInstall, temporalDownload } from './sources.ts'
+
+/** The newest release that `go install` accepts: later ones carry a replace line. */
+const VERSION = '1.5.1'
+
+/**
+ * The embedded server's default limits are below what one machine can do, and eager activities, priority and fairness are
+ * off in it up to 1.30.
+ */
+const DYNAMIC_CONFIG = {
+  'frontend.rps': 20_000,
+  'frontend.namespaceRPS': 20_000,
+  'frontend.enableServerVersionCheck': false,
+  'history.rps': 50_000,
+  'matching.rps': 50_000,
+  'system.enableActivityEagerExecution': true,
+  'matching.useNewMatcher': true,
+  'matching.enableFairness': true,
+}
+
+export interface Temporal extends Running {
+  /** host:port of the frontend. */
+  address: string
+  /** Address of the web interface, when it was asked for. */
+  ui: string | null
+}
+
+export function findTemporal(): Promise<string> {
+  return findOrFetch({
+    title: 'Temporal',
+    program: 'temporal',
+    version: VERSION,
+    variable: 'POSTONCE_TEMPORAL',
+    // Builds by `go install` call themselves 0.0.0-DEV; the version of the server inside is what matters.
+    probe: (path) => assertVersion(path, /Server v?(\d+)\.(\d+)/, [1, 29]),
+    sources: [
+      temporalDownload(`cli/v${VERSION}`, '&format=tar.gz', 'temporal'),
+      goInstall('github.com/temporalio/cli/cmd/temporal', VERSION, 'about 4 minutes'),
+    ],
+    advice: 'install the Temporal CLI (https://docs.temporal.io/cli) or Go 1.25 or newer.',
+  })
+}
+
+export interface TemporalOptions {
+  program: string
+  logFile: string
+  /** Where workflows are kept; without it in memory. */
+  file?: string
+  port?: number
+  /** Port of the web interface; without it there is none. */
+  uiPort?: number
+  /** Made beside `default`. */
+  namespaces?: string[]
+}
+
+export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
+  const port = options.port ?? (await freePort())
+  const address = `127.0.0.1:${port}`
+  if (options.file !== undefined) mkdirSync(dirname(options.file), { recursive: true })
+  const running = await startProcess({
+    title: 'Temporal',
+    command: options.program,
+    args: [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'error'],
+      ...(options.uiPort === undefined ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
+      ...(options.file === undefined ? [] : ['--db-filename', options.file]),
+      ...(options.file === undefined
+        ? []
+        : ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal']),
+      ...(options.namespaces ?? []).flatMap((name) => ['--namespace', name]),
+      ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
+        '--dynamic-config-value',
+        `${key}=${JSON.stringify(value)}`,
+      ]),
+    ],
+    logFile: options.logFile,
+    ready: () => answers(address, ['default', ...(options.namespaces ?? [])]),
+  })
+  return { ...running, address, ui: options.uiPort === undefined ? null : `http://127.0.0.1:${options.uiPort}` }
+}
+
+async function answers(address: string, namespaces: string[]): Promise<boolean> {
+  const connection = await Connection.connect({ address, connectTimeout: 1_000 })
+  try {
+    await Promise.all(namespaces.map((namespace) => connection.workflowService.describeNamespace({ namespace })))
+    return true
+  } finally {
+    await connection.close()
+  }
+}

@@ -1,0 +1,211 @@
+// What `run.mjs` and the sandbox share to get things that are not there yet. Plain JavaScript that Node 20 runs, with no
+// dependency: it works before anything is installed.
+import { spawn } from 'node:child_process'
+import { accessSync, constants, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const STILL_WAITING_EVERY_MS = 15_000
+const LOCK_POLL_MS = 250
+const TAIL_LINES = 12
+
+/** Where everything fetched for this project is kept between clones, by name and version. */
+export function cacheFolder() {
+  const { POSTONCE_CACHE, XDG_CACHE_HOME } = process.env
+  return POSTONCE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'postonce')
+}
+
+/** @param {string} path */
+export function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Every executable of that name on PATH, first one first.
+ * @param {string} name
+ */
+export function findOnPath(name) {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .filter(isExecutable)
+}
+
+/**
+ * Progress goes to stderr: stdout belongs to the program that is being started.
+ * @param {string} line
+ */
+export function say(line) {
+  process.stderr.write(`${line}\n`)
+}
+
+/** @param {number} startedAt */
+export function secondsSince(startedAt) {
+  const seconds = (Date.now() - startedAt) / 1000
+  return seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+}
+
+/**
+ * Announces work that a person may have to wait for, says now and then that it still runs, and how long it took.
+ * @template T
+ * @param {string} label
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function step(label, work) {
+  const startedAt = Date.now()
+  say(`  ${label} ...`)
+  const reminder = setInterval(() => say(`  ${label}: still at it, ${secondsSince(startedAt)}`), STILL_WAITING_EVERY_MS)
+  try {
+    const result = await work()
+    say(`  ${label}: done in ${secondsSince(startedAt)}`)
+    return result
+  } finally {
+    clearInterval(reminder)
+  }
+}
+
+/**
+ * Runs a command to its end and returns what it printed. Fails with the last lines of its output.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number }} [options]
+ * @returns {Promise<string>}
+ */
+export function run(command, args, { cwd, env, timeoutMs } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: cwd ?? process.cwd(),
+      env: env ?? process.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: timeoutMs ?? 0,
+    })
+    let output = ''
+    const collect = (/** @type {Buffer} */ chunk) => (output += chunk.toString())
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
+    child.once('error', (error) => reject(new Error(`${command} could not be started (${error.message})`)))
+    child.once('close', (code, signal) => {
+      if (code === 0) return resolve(output)
+      const how = signal === null ? `ended with code ${code}` : `was stopped by ${signal}`
+      reject(new Error(`${command} ${args[0] ?? ''} ${how}${output.trim() === '' ? '' : `:\n${indent(tail(output))}`}`))
+    })
+  })
+}
+
+/**
+ * @param {string} text
+ * @param {number} [lines]
+ */
+export function tail(text, lines = TAIL_LINES) {
+  return text.trimEnd().split('\n').slice(-lines).join('\n')
+}
+
+/** @param {string} text */
+export function indent(text) {
+  return text.replace(/^/gm, '    ')
+}
+
+/**
+ * Lets one process at a time do `work`; the others wait. A lock whose owner is dead is taken over.
+ * @template T
+ * @param {string} lockFile
+ * @param {string} label what the one who waits is told
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function withLock(lockFile, label, work) {
+  mkdirSync(dirname(lockFile), { recursive: true })
+  let told = false
+  while (!take(lockFile)) {
+    const owner = readOwner(lockFile)
+    if (owner !== null && !isAlive(owner)) {
+      evict(lockFile, owner)
+      continue
+    }
+    if (!told) say(`  ${label}: process ${owner ?? '?'} is at it already, waiting for it`)
+    told = true
+    await delay(LOCK_POLL_MS)
+  }
+  try {
+    return await work()
+  } finally {
+    rmSync(lockFile, { force: true })
+  }
+}
+
+/**
+ * Whether the lock was free. The file appears with its owner's id in it, never empty: written aside first, then linked.
+ * @param {string} lockFile
+ */
+export function take(lockFile) {
+  const aside = `${lockFile}.${process.pid}`
+  writeFileSync(aside, String(process.pid))
+  try {
+    linkSync(aside, lockFile)
+    return true
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false
+    throw error
+  } finally {
+    rmSync(aside, { force: true })
+  }
+}
+
+/**
+ * @param {string} lockFile
+ * @returns {number | null} null when the lock was given back meanwhile
+ */
+export function readOwner(lockFile) {
+  try {
+    return Number(readFileSync(lockFile, 'utf8')) || null
+  } catch {
+    return null
+  }
+}
+
+/** @param {number} pid */
+export function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
+  }
+}
+
+/**
+ * Removes a dead owner's lock. Several may find it dead at once, and a slower one could hit the lock of a faster one: what
+ * was moved away is looked at again, and put back if it was not the dead owner's.
+ * @param {string} lockFile
+ * @param {number} owner
+ */
+export function evict(lockFile, owner) {
+  const aside = `${lockFile}.evicted.${process.pid}`
+  try {
+    renameSync(lockFile, aside)
+    if (readOwner(aside) !== owner) linkSync(aside, lockFile)
+  } catch {
+    // Another one was faster.
+  }
+  rmSync(aside, { force: true })
+}
+
+/**
+ * The command line that ends with its parent, however that ends: a killed `npm run dev` leaves no server behind.
+ * Linux only; elsewhere the command as it is.
+ * @param {string} command
+ * @param {string[]} args
+ * @returns {[string, string[]]}
+ */
+export function leashed(command, args) {
+  const setpriv = process.platform === 'linux' ? findOnPath('setpriv')[0] : undefined
+  return setpriv === undefined ? [command, args] : [setpriv, ['--pdeathsig', 'TERM', command, ...args]]
+}
