@@ -1,0 +1,59 @@
+import { MEDIA_TYPES } from './post.ts'
+
+type MediaType = (typeof MEDIA_TYPES)[number]
+
+const EXTENSIONS: Record<MediaType, string> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/jpg': 'jpg',
+  'image/webp': 'webp',
+  'video/mp4': 'mp4',
+  'video/quicktime': 'mov',
+}
+
+const MAX_KEY_BYTES = 1_024
+const MAX_ENCODING_LAYERS = 3
+
+export function isMediaType(type: string): type is MediaType {
+  return (MEDIA_TYPES as readonly string[]).includes(type)
+}
+
+/** Object key of a post's media: under its owner's prefix, with nothing of the client's in it. */
+export function mediaKey(userId: string, uuid: string, type: MediaType): string {
+  return `${mediaPrefix(userId)}${uuid}.${EXTENSIONS[type]}`
+}
+
+/**
+ * Whether the key stays under the user's own prefix, however often a server between us and the object may decode it
+ * (safety section 5): no dot segments, encoded or not, no control characters, at most 1,024 bytes.
+ */
+export function isOwnMediaKey(userId: string, key: string): boolean {
+  if (new TextEncoder().encode(key).length > MAX_KEY_BYTES) return false
+  let decoded = key
+  for (let layer = 0; layer <= MAX_ENCODING_LAYERS; layer += 1) {
+    if (!isPlainKeyUnder(mediaPrefix(userId), decoded)) return false
+    const once = decode(decoded)
+    if (once === decoded) return true
+    if (once === null) return false
+    decoded = once
+  }
+  return false
+}
+
+function mediaPrefix(userId: string): string {
+  return `posts/${userId}/`
+}
+
+function isPlainKeyUnder(prefix: string, key: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (!key.startsWith(prefix) || /[\\\u0000-\u001f\u007f]/.test(key)) return false
+  return key.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..')
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,168 @@
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  PutBucketCorsCommand,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { SECOND } from '../domain/times.ts'
+
+export interface ObjectStorageOptions {
+  endpoint: string
+  region: string
+  bucket: string
+  accessKeyId: string
+  secretAccessKey: string
+  /** Where anyone can read the bucket's objects; the start of every `storageUrl`. */
+  publicUrl: string
+}
+
+export interface StoredObject {
+  /** Must be read or cancelled, else its connection stays open. */
+  stream: ReadableStream<Uint8Array>
+  sizeBytes: number
+  contentType: string
+}
+
+export interface UploadRequest {
+  key: string
+  contentType: string
+  /** When given, the upload must be exactly this long. */
+  sizeBytes?: number
+}
+
+export type ObjectStorage = ReturnType<typeof createObjectStorage>
+
+/** How long a pre-signed upload address works (contract section 4). */
+export const PRESIGN_TTL_SECONDS = 900
+
+/** The only folders that the public may read. */
+const PUBLIC_PREFIXES = ['posts/', 'avatars/']
+
+const CONNECT_TIMEOUT_MS = 5 * SECOND
+const RESPONSE_TIMEOUT_MS = 30 * SECOND
+const PING_TIMEOUT_MS = 2 * SECOND
+
+/** Any S3 API: media and avatars. Opens no connection before the first call. */
+export function createObjectStorage(options: ObjectStorageOptions) {
+  const { bucket } = options
+  const publicBase = options.publicUrl.replace(/\/+$/, '')
+  const client = new S3Client({
+    endpoint: options.endpoint,
+    region: options.region,
+    credentials: { accessKeyId: options.accessKeyId, secretAccessKey: options.secretAccessKey },
+    forcePathStyle: true,
+    // A checksum of the (empty) body we sign would otherwise be demanded from the client's upload.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    maxAttempts: 2,
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: RESPONSE_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: RESPONSE_TIMEOUT_MS,
+    },
+  })
+
+  async function createBucket(): Promise<void> {
+    try {
+      await client.send(new CreateBucketCommand({ Bucket: bucket }))
+    } catch (error) {
+      if (!isNamed(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists')) throw error
+    }
+  }
+
+  return {
+    /** An address for one PUT of a file. The type, and the length where it is known, are signed: other uploads are refused. */
+    presignPut({ key, contentType, sizeBytes }: UploadRequest): Promise<string> {
+      const command = new PutObjectCommand({
+        Bucket: bucket,
+        Key: key,
+        ContentType: contentType,
+        ...(sizeBytes === undefined ? {} : { ContentLength: sizeBytes }),
+      })
+      return getSignedUrl(client, command, {
+        expiresIn: PRESIGN_TTL_SECONDS,
+        signableHeaders: new Set(['host', 'content-type', 'content-length']),
+      })
+    },
+
+    /** The permanent public address of an object. */
+    publicUrl(key: string): string {
+      return `${publicBase}/${key.split('/').map(encodeURIComponent).join('/')}`
+    },
+
+    /** Null when there is no such object. The signal ends the reading, too. */
+    async open(key: string, { signal }: { signal?: AbortSignal } = {}): Promise<StoredObject | null> {
+      try {
+        const answer = await client.send(
+          new GetObjectCommand({ Bucket: bucket, Key: key }),
+          signal ? { abortSignal: signal } : {},
+        )
+        return {
+          stream: answer.Body!.transformToWebStream() as ReadableStream<Uint8Array>,
+          sizeBytes: answer.ContentLength ?? 0,
+          contentType: answer.ContentType ?? 'application/octet-stream',
+        }
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
+        throw error
+      }
+    },
+
+    /** Makes the bucket, lets anyone read posts' media and avatars, and lets the frontends upload. Can be repeated. */
+    async ensureBucket(corsOrigins: string[]): Promise<void> {
+      await createBucket()
+      await client.send(
+        new PutBucketPolicyCommand({ Bucket: bucket, Policy: JSON.stringify(publicReadPolicy(bucket)) }),
+      )
+      await client.send(
+        new PutBucketCorsCommand({
+          Bucket: bucket,
+          CORSConfiguration: {
+            CORSRules: [
+              {
+                AllowedOrigins: corsOrigins,
+                AllowedMethods: ['GET', 'HEAD', 'PUT'],
+                AllowedHeaders: ['*'],
+                MaxAgeSeconds: 3_600,
+              },
+            ],
+          },
+        }),
+      )
+    },
+
+    /** Resolves when the bucket answers. */
+    async ping(): Promise<void> {
+      await client.send(new HeadBucketCommand({ Bucket: bucket }), {
+        abortSignal: AbortSignal.timeout(PING_TIMEOUT_MS),
+      })
+    },
+
+    close(): void {
+      client.destroy()
+    },
+  }
+}
+
+function publicReadPolicy(bucket: string) {
+  return {
+    Version: '2012-10-17',
+    Statement: [
+      {
+        Effect: 'Allow',
+        Principal: '*',
+        Action: 's3:GetObject',
+        Resource: PUBLIC_PREFIXES.map((prefix) => `arn:aws:s3:::${bucket}/${prefix}*`),
+      },
+    ],
+  }
+}
+
+function isNamed(error: unknown, ...names: string[]): boolean {
+  return error instanceof S3ServiceException && names.includes(error.name)
+}
