@@ -16,7 +16,10 @@ export interface Credentials {
   serviceUrl?: string
   accessToken: string
   refreshToken?: string
+  /** When the access token ends. */
   expiresAt?: Date
+  /** When the connection ends unless it is renewed before, for Bluesky the end of the refresh token; absent where there is no end. */
+  endsAt?: Date
   /** Grows with every stored change of the secrets; saving tokens or health is conditional on it. */
   version: number
 }

@@ -1,0 +1,56 @@
+import type { Platform } from '../domain/platforms.ts'
+import type { SecretContext } from '../domain/secrets.ts'
+import { SECOND } from '../domain/times.ts'
+import type { TokenCipher } from '../integrations/token-cipher.ts'
+import type { Credentials, PlatformAdapter } from '../platforms/adapter.ts'
+import type { ConnectedAccount, SealedAuth } from '../store/platform-accounts.ts'
+
+const REVOKE_TIMEOUT_MS = 5 * SECOND
+
+type Owner = Omit<SecretContext, 'field'>
+
+/** What is stored of an account's secrets; opens again only at the version it was sealed for. */
+export function sealSecrets(cipher: TokenCipher, owner: Owner, secrets: Omit<Credentials, 'version'>): SealedAuth {
+  const { accessToken, refreshToken, expiresAt = null, endsAt = null } = secrets
+  return {
+    accessToken: cipher.seal(accessToken, { ...owner, field: 'accessToken' }),
+    refreshToken: refreshToken === undefined ? null : cipher.seal(refreshToken, { ...owner, field: 'refreshToken' }),
+    expiresAt,
+    endsAt,
+  }
+}
+
+/** @throws SecretUnreadableError */
+export function openSecrets(
+  cipher: TokenCipher,
+  userId: string,
+  platform: Platform,
+  { accountId, handle, serviceUrl, version, auth }: ConnectedAccount,
+): Credentials {
+  const owner = { userId, platform, version }
+  const { accessToken, refreshToken, expiresAt, endsAt } = auth
+  return {
+    accountId,
+    handle,
+    version,
+    accessToken: cipher.open(accessToken, { ...owner, field: 'accessToken' }),
+    ...(refreshToken !== null && { refreshToken: cipher.open(refreshToken, { ...owner, field: 'refreshToken' }) }),
+    ...(serviceUrl !== null && { serviceUrl }),
+    ...(expiresAt && { expiresAt }),
+    ...(endsAt && { endsAt }),
+  }
+}
+
+/**
+ * Ends a session that nobody keeps any more at the platform, where it can. Whatever comes of it, our side has forgotten the secrets
+ * already, so trouble is no reason to fail; tells whether it worked.
+ */
+export async function endSession(adapter: PlatformAdapter | null, credentials: Credentials): Promise<boolean> {
+  if (!adapter?.revoke) return false
+  try {
+    await adapter.revoke(credentials, { signal: AbortSignal.timeout(REVOKE_TIMEOUT_MS) })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,297 @@
+import mongoose, { Schema, type Connection } from 'mongoose'
+import type { StoredHealth } from '../domain/account-health.ts'
+import { PLATFORMS, platformLabel, type Platform } from '../domain/platforms.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import { isDuplicateKey } from './database.ts'
+import { newId, schemaOptions } from './schema-options.ts'
+
+export interface AccountProfile {
+  displayName: string
+  handle: string
+  avatar: string | null
+  description?: string
+}
+
+/** The secrets of one connection, sealed for the account's `version`. */
+export interface SealedAuth {
+  accessToken: string
+  refreshToken: string | null
+  /** When the access token ends. */
+  expiresAt: Date | null
+  /** When the connection ends unless it is renewed before. */
+  endsAt: Date | null
+}
+
+/**
+ * Who renews the tokens of `version`, until when. Without a holder it is a pause after a renewal that could not be made:
+ * nobody tries before `until`.
+ */
+export interface RefreshLease {
+  version: number
+  holder: string | null
+  until: Date
+}
+
+export interface ConnectedAccount {
+  connected: true
+  /** Grows with every change of the secrets and never repeats, over disconnecting and connecting again as well. */
+  version: number
+  /** The account's id on the platform, for Bluesky the DID. */
+  accountId: string
+  handle: string
+  serviceUrl: string | null
+  profile: AccountProfile
+  health: StoredHealth
+  connectedAt: Date
+  auth: SealedAuth
+  refreshLease: RefreshLease | null
+}
+
+/** What remains of a connection that was cut, so that versions go on growing. */
+export interface DisconnectedAccount {
+  connected: false
+  version: number
+}
+
+export type PlatformAccount = ConnectedAccount | DisconnectedAccount
+
+/** The platform account document, one per user (spec section 2). */
+export type PlatformAccounts = { _id: string; userId: string } & Partial<Record<Platform, PlatformAccount>>
+
+/** What a new connection is made of; the store adds the rest. */
+export type NewConnection = Pick<ConnectedAccount, 'accountId' | 'handle' | 'serviceUrl' | 'profile' | 'auth'>
+
+/** What a renewal brings. */
+export type RenewedConnection = Pick<ConnectedAccount, 'handle' | 'serviceUrl' | 'auth'>
+
+const subdocument = { ...schemaOptions, _id: false } as const
+const optional = <T>(type: T) => ({ type, default: undefined })
+
+const profileSchema = new Schema(
+  { displayName: String, handle: String, avatar: { type: String, default: null }, description: String },
+  subdocument,
+)
+
+const healthSchema = new Schema(
+  {
+    status: { type: String, enum: ['active', 'expired', 'error'], required: true },
+    lastError: { type: String, default: null },
+    checkedAt: { type: Date, default: null },
+  },
+  subdocument,
+)
+
+const authSchema = new Schema(
+  {
+    accessToken: { type: String, required: true },
+    refreshToken: { type: String, default: null },
+    expiresAt: { type: Date, default: null },
+    endsAt: { type: Date, default: null },
+  },
+  subdocument,
+)
+
+const leaseSchema = new Schema(
+  {
+    version: { type: Number, required: true },
+    holder: { type: String, default: null },
+    until: { type: Date, required: true },
+  },
+  subdocument,
+)
+
+const accountSchema = new Schema(
+  {
+    connected: { type: Boolean, required: true },
+    version: { type: Number, required: true },
+    accountId: String,
+    handle: String,
+    serviceUrl: String,
+    profile: optional(profileSchema),
+    health: optional(healthSchema),
+    connectedAt: Date,
+    auth: optional(authSchema),
+    refreshLease: optional(leaseSchema),
+  },
+  subdocument,
+)
+
+const accountsSchema = new Schema<PlatformAccounts>(
+  {
+    _id: { type: String, required: true },
+    userId: { type: String, required: true },
+    ...Object.fromEntries(PLATFORMS.map((platform) => [platform, optional(accountSchema)])),
+  },
+  { ...schemaOptions, timestamps: false },
+)
+
+accountsSchema.index({ userId: 1 }, { unique: true })
+for (const platform of PLATFORMS) {
+  accountsSchema.index(
+    { [`${platform}.accountId`]: 1 },
+    { unique: true, partialFilterExpression: { [`${platform}.accountId`]: { $type: 'string' } } },
+  )
+}
+
+/**
+ * Platform accounts. Every write but connecting and disconnecting is conditional on the version of the secrets it was made with,
+ * and tells whether it applied: a late renewal or refusal never touches an account that was reconnected or disconnected meanwhile.
+ */
+export function createPlatformAccountStore(connection: Connection, now: () => Date) {
+  const model = connection.model<PlatformAccounts>('PlatformAccounts', accountsSchema, 'platformAccounts')
+
+  const find = (userId: string): Promise<PlatformAccounts | null> =>
+    model.findOne({ userId }).lean<PlatformAccounts>().exec()
+
+  async function findAccount(userId: string, platform: Platform): Promise<PlatformAccount | null> {
+    const accounts = await model.findOne({ userId }, { [platform]: 1 }).lean<PlatformAccounts>()
+    return accounts?.[platform] ?? null
+  }
+
+  /** Sets fields of the connected account that still has this version. */
+  async function change(userId: string, platform: Platform, version: number, fields: Fields, condition: object = {}) {
+    const filter = { userId, [`${platform}.connected`]: true, [`${platform}.version`]: version, ...condition }
+    const { matchedCount } = await model.updateOne(filter, { $set: under(platform, fields) })
+    return matchedCount === 1
+  }
+
+  /** Puts a whole account in the place of `before`, unless that changed its version meanwhile. */
+  async function replace(userId: string, platform: Platform, before: PlatformAccount | null, account: PlatformAccount) {
+    const { matchedCount } = await model.updateOne(
+      { userId, [`${platform}.version`]: before?.version ?? null },
+      { $set: { [platform]: account } },
+    )
+    return matchedCount === 1
+  }
+
+  return {
+    find,
+
+    async findConnected(userId: string, platform: Platform): Promise<ConnectedAccount | null> {
+      const account = await findAccount(userId, platform)
+      return account?.connected ? account : null
+    },
+
+    /** The platforms a post of this user could go to. */
+    async connectedPlatforms(userId: string): Promise<Set<Platform>> {
+      const accounts = await find(userId)
+      return new Set(PLATFORMS.filter((platform) => accounts?.[platform]?.connected))
+    },
+
+    /**
+     * Stores a connection in the place of whatever there was, and returns the connection it replaced.
+     * `seal` is asked for the connection with the version it will have, again when another change came first.
+     * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when the platform account belongs to another user
+     */
+    async connect(
+      userId: string,
+      platform: Platform,
+      seal: (version: number) => NewConnection,
+    ): Promise<{ account: ConnectedAccount; replaced: ConnectedAccount | null }> {
+      await model.updateOne({ userId }, { $setOnInsert: { _id: newId() } }, { upsert: true })
+      for (;;) {
+        const before = await findAccount(userId, platform)
+        const version = (before?.version ?? 0) + 1
+        const at = now()
+        const account: ConnectedAccount = {
+          connected: true,
+          version,
+          ...seal(version),
+          health: { status: 'active', lastError: null, checkedAt: at },
+          connectedAt: at,
+          refreshLease: null,
+        }
+        try {
+          if (await replace(userId, platform, before, account)) {
+            return { account, replaced: before?.connected ? before : null }
+          }
+        } catch (error) {
+          if (!isDuplicateKey(error)) throw error
+          const label = platformLabel(platform)
+          throw new ServiceError(
+            'ACCOUNT_ALREADY_CONNECTED',
+            `This ${label} account is already connected by another user`,
+            {
+              cause: error,
+            },
+          )
+        }
+      }
+    },
+
+    /** Forgets the connection and its secrets; returns what was forgotten. */
+    async disconnect(userId: string, platform: Platform): Promise<ConnectedAccount | null> {
+      for (;;) {
+        const before = await findAccount(userId, platform)
+        if (!before?.connected) return null
+        if (await replace(userId, platform, before, { connected: false, version: before.version + 1 })) return before
+      }
+    },
+
+    /** Saves renewed secrets, sealed for `version + 1`. */
+    saveRenewed: (userId: string, platform: Platform, version: number, renewed: RenewedConnection): Promise<boolean> =>
+      change(userId, platform, version, {
+        ...renewed,
+        version: version + 1,
+        health: { status: 'active', lastError: null, checkedAt: now() },
+        refreshLease: null,
+      }),
+
+    saveProfile: (userId: string, platform: Platform, version: number, profile: AccountProfile): Promise<boolean> =>
+      change(userId, platform, version, {
+        profile,
+        handle: profile.handle,
+        health: { status: 'active', lastError: null, checkedAt: now() },
+      }),
+
+    /** Marks a connection that the user has to make again; false also when it already was. */
+    markBroken: (
+      userId: string,
+      platform: Platform,
+      version: number,
+      status: 'expired' | 'error',
+      reason: string,
+    ): Promise<boolean> =>
+      change(
+        userId,
+        platform,
+        version,
+        { health: { status, lastError: reason, checkedAt: now() }, refreshLease: null },
+        { [`${platform}.health.status`]: mongoose.trusted({ $ne: status }) },
+      ),
+
+    /** Takes the lease for renewing the secrets of `version`; false while another lease or pause of that version runs. */
+    takeLease: (userId: string, platform: Platform, version: number, holder: string, until: Date): Promise<boolean> =>
+      change(
+        userId,
+        platform,
+        version,
+        { refreshLease: { version, holder, until } },
+        {
+          $or: [
+            { [`${platform}.refreshLease`]: null },
+            { [`${platform}.refreshLease.version`]: mongoose.trusted({ $ne: version }) },
+            { [`${platform}.refreshLease.until`]: mongoose.trusted({ $lte: now() }) },
+          ],
+        },
+      ),
+
+    /** Gives the lease back after a renewal that could not be made; nobody takes it again before `until`. */
+    pauseLease: (userId: string, platform: Platform, version: number, holder: string, until: Date): Promise<boolean> =>
+      change(
+        userId,
+        platform,
+        version,
+        { refreshLease: { version, holder: null, until } },
+        { [`${platform}.refreshLease.holder`]: holder },
+      ),
+  }
+}
+
+export type PlatformAccountStore = ReturnType<typeof createPlatformAccountStore>
+
+type Fields = Partial<Omit<ConnectedAccount, 'connected' | 'accountId' | 'connectedAt'>>
+
+function under(platform: Platform, fields: Fields): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${platform}.${name}`, value]))
+}
