@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { APP_VIEW_DID, createAppView, openAppViewCounts } from './bluesky/app-view.ts'
+import { createPdsClient, type PdsClient } from './bluesky/pds-client.ts'
+import { startPdsThread, type PdsThread } from './bluesky/pds-host.ts'
+import { createBlueskyPlatform } from './bluesky/platform.ts'
+import { startFaultProxy } from './fault-proxy.ts'
+import { readJson, writeJson } from './json-file.ts'
+import { closeServer, listenOnLoopback } from './listen.ts'
+
+export interface BlueskyOptions {
+  /** Where its data lives; without it in a temporary folder that goes when it stops. */
+  dir?: string
+  port?: number
+  controlPort?: number
+}
+
+export interface BlueskyAccount {
+  did: string
+  handle: string
+  email: string
+  password: string
+  appPassword: string
+}
+
+export interface Bluesky {
+  /** The fault proxy in front of the server: what our service talks to. */
+  url: string
+  control: string
+  /** The server itself, past the proxy. */
+  pdsUrl: string
+  /** The account with this handle (under `.test`), made if there is none; the same again after a restart. */
+  createAccount(input: { handle: string }): Promise<BlueskyAccount>
+  stop(): Promise<void>
+}
+
+/**
+ * A real Bluesky server on this machine: `@atproto/pds` with a DID directory, a small AppView, and the fault proxy in front.
+ * All data is under `dir`. DID documents lead to the proxy, so nothing that follows them gets past it.
+ */
+export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesky> {
+  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'postonce-bluesky-')))
+  mkdirSync(dir, { recursive: true })
+  // Accounts connected earlier remember the proxy's address, so it stays the same from start to start if it can.
+  const ports = readJson<{ proxy?: number; control?: number }>(join(dir, 'ports.json'), {})
+
+  let server: { thread: PdsThread; client: PdsClient } | undefined
+  const started = () => {
+    if (!server) throw new Error('The Bluesky server is not up yet')
+    return server
+  }
+  const pds = () => started().client
+  const counts = openAppViewCounts(dir)
+  const proxy = await startFaultProxy({
+    platform: createBlueskyPlatform({
+      dir,
+      counts,
+      pds,
+      operator: () => started().thread.operator,
+    }),
+    target: () => started().thread.pdsUrl,
+    port: options.port ?? ports.proxy ?? 0,
+    controlPort: options.controlPort ?? ports.control ?? 0,
+  })
+  writeJson(join(dir, 'ports.json'), {
+    proxy: portOf(proxy.url),
+    control: portOf(proxy.control),
+  })
+  const appView = createAppView(pds, counts)
+
+  async function stop(): Promise<void> {
+    await proxy.stop()
+    await server?.thread.stop()
+    await closeServer(appView)
+    if (!options.dir) await rm(dir, { recursive: true, force: true })
+  }
+
+  try {
+    const appViewUrl = await listenOnLoopback(appView)
+    const thread = await startPdsThread({
+      dir,
+      publicUrl: proxy.url,
+      appViewUrl,
+      appViewDid: APP_VIEW_DID,
+    })
+    server = { thread, client: createPdsClient(thread.pdsUrl) }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const { pdsUrl } = started().thread
+  return {
+    url: proxy.url,
+    control: proxy.control,
+    pdsUrl,
+    createAccount: accountMaker(dir, pds()),
+    stop,
+  }
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port)
+}
+
+function accountMaker(dir: string, pds: PdsClient): Bluesky['createAccount'] {
+  const path = join(dir, 'accounts.json')
+  const accounts = readJson<Record<string, BlueskyAccount>>(path, {})
+
+  return async ({ handle }) => {
+    const known = accounts[handle]
+    if (known) return known
+    const email = `${handle.replaceAll('.', '-')}@example.com`
+    const password = randomBytes(12).toString('base64url')
+    const created = (await pds.call('POST', 'com.atproto.server.createAccount', {
+      body: { handle, email, password },
+    })) as { did: string; accessJwt: string }
+    const app = (await pds.call('POST', 'com.atproto.server.createAppPassword', {
+      body: { name: 'postonce' },
+      authorization: `Bearer ${created.accessJwt}`,
+    })) as { password: string }
+    const account = {
+      did: created.did,
+      handle,
+      email,
+      password,
+      appPassword: app.password,
+    }
+    accounts[handle] = account
+    writeJson(path, accounts)
+    return account
+  }
+}
+
+/** As a process of its own: prints what it started as one line of JSON and stays up until SIGINT or SIGTERM. */
+async function main(): Promise<void> {
+  const dir = process.argv[2]
+  const { url, control, pdsUrl, stop } = await startBluesky(dir ? { dir } : {})
+  process.stdout.write(`${JSON.stringify({ url, control, pdsUrl })}\n`)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void stop().then(() => process.exit(0)))
+}
+
+if (import.meta.main) await main()

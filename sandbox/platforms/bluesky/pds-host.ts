@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { Did, PdsThreadAnswer, PdsThreadInput, PdsThreadReady, PdsThreadRequest } from './pds-thread.ts'
+
+/** Starts the server's thread and speaks with it. */
+export async function startPdsThread(workerData: PdsThreadInput) {
+  const worker = new Worker(new URL('./pds-thread.ts', import.meta.url), { workerData })
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  const waiting = new Map<number, (answer: PdsThreadAnswer) => void>()
+  let lastId = 0
+
+  // Rejects with the thread's own error if that ends before it is ready.
+  const [ready] = (await once(worker, 'message')) as [PdsThreadReady]
+  worker.on('message', (answer: PdsThreadAnswer) => {
+    waiting.get(answer.id)?.(answer)
+    waiting.delete(answer.id)
+  })
+
+  async function ask(command: PdsThreadRequest['command'], did: Did): Promise<string> {
+    const id = ++lastId
+    const answered = new Promise<PdsThreadAnswer>((resolve) => waiting.set(id, resolve))
+    worker.postMessage({ id, command, did } satisfies PdsThreadRequest)
+    const { result, error } = await answered
+    if (result === undefined) throw new Error(error)
+    return result
+  }
+
+  return {
+    pdsUrl: ready.pdsUrl,
+    operator: {
+      /** An access token of the account, as its main password would give. */
+      accessToken: (did: Did) => ask('accessToken', did),
+      /** Makes every refresh token of the account worthless. */
+      endSessions: (did: Did) => ask('endSessions', did),
+    },
+    async stop(): Promise<void> {
+      worker.postMessage({ id: 0, command: 'stop', did: 'did:none:' } satisfies PdsThreadRequest)
+      await exited
+    },
+  }
+}
+
+export type PdsThread = Awaited<ReturnType<typeof startPdsThread>>

@@ -1,0 +1,130 @@
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Answer, LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import { readJson, writeJson } from '../json-file.ts'
+import type { AppViewCounts } from './app-view.ts'
+import type { PdsClient, StoredRecord } from './pds-client.ts'
+import type { PdsThread } from './pds-host.ts'
+import type { Did } from './pds-thread.ts'
+
+interface BlueskyPlatformDeps {
+  dir: string
+  counts: AppViewCounts
+  pds(): PdsClient
+  operator(): PdsThread['operator']
+}
+
+const POST_COLLECTION = 'app.bsky.feed.post'
+/** What the server says of an access token past its two hours (platforms.md 2g). */
+const EXPIRED: Answer = {
+  status: 400,
+  body: { error: 'ExpiredToken', message: 'Token has expired' },
+}
+
+/** Bluesky's side of the control interface. */
+export function createBlueskyPlatform({ dir, counts, pds, operator }: BlueskyPlatformDeps): ProxiedPlatform {
+  const revokedPath = join(dir, 'revoked.json')
+  const revokedAt = readJson<Record<string, number>>(revokedPath, {})
+
+  async function ledgerOf(did: string): Promise<LedgerEntry[]> {
+    const account = await pds().findAccount(did)
+    if (!account) return []
+    const records = await pds().listRecords(did, POST_COLLECTION)
+    return records.map((record) => ledgerEntry(record, account.handle))
+  }
+
+  return {
+    async ledger() {
+      const entries: LedgerEntry[] = []
+      for (const did of await pds().listDids()) entries.push(...(await ledgerOf(did)))
+      return entries.sort((a, b) => a.createdAt.localeCompare(b.createdAt))
+    },
+
+    /**
+     * The server checks access tokens by their signature alone, so a revoked session would go on for up to two hours.
+     * The proxy shortens that to nothing. Tokens carry whole seconds: once this second is over, old and new ones differ.
+     */
+    async revoke(actor) {
+      const account = await pds().findAccount(actor)
+      if (!account) return false
+      await operator().endSessions(account.did)
+      const now = Date.now()
+      revokedAt[account.did] = Math.floor(now / 1_000)
+      writeJson(revokedPath, revokedAt)
+      await delay(1_000 - (now % 1_000))
+      return true
+    },
+
+    async deletePost(uri) {
+      const { did, rkey } = parsePostUri(uri)
+      if (!(await pds().findRecord(did, POST_COLLECTION, rkey))) return false
+      await pds().call('POST', 'com.atproto.repo.deleteRecord', {
+        body: { repo: did, collection: POST_COLLECTION, rkey },
+        authorization: `Bearer ${await operator().accessToken(did)}`,
+      })
+      return true
+    },
+
+    async setPostMetrics(uri, metrics) {
+      const { did, rkey } = parsePostUri(uri)
+      const exists = (await pds().findRecord(did, POST_COLLECTION, rkey)) !== undefined
+      if (exists) counts.setPostCounts(uri, metrics)
+      return exists
+    },
+
+    async setAccountMetrics(actor, metrics) {
+      const account = await pds().findAccount(actor)
+      if (account) counts.setAccountCounts(account.did, metrics)
+      return account !== undefined
+    },
+
+    refuse(request) {
+      const token = accessTokenOf(request)
+      return token && token.iat <= (revokedAt[token.sub] ?? 0) ? EXPIRED : undefined
+    },
+  }
+}
+
+function ledgerEntry({ uri, value }: StoredRecord, account: string): LedgerEntry {
+  return {
+    id: uri,
+    account,
+    text: String(value['text']),
+    media: mediaOf(value),
+    createdAt: String(value['createdAt']),
+  }
+}
+
+interface EmbeddedImages {
+  images?: { alt: string; image: { mimeType: string } }[]
+}
+
+function mediaOf(record: Record<string, unknown>): LedgerEntry['media'] {
+  const { images = [] } = (record['embed'] ?? {}) as EmbeddedImages
+  return images.map(({ alt, image }) => ({
+    type: image.mimeType,
+    altText: alt,
+  }))
+}
+
+function parsePostUri(uri: string): { did: Did; rkey: string } {
+  const [, did = 'did:none:', rkey = ''] = /^at:\/\/([^/]+)\/app\.bsky\.feed\.post\/([^/]+)$/.exec(uri) ?? []
+  return { did: did as Did, rkey }
+}
+
+/** Who the bearer claims to be, unchecked: only used to refuse. Refresh tokens are left to the server, which forgets revoked ones. */
+function accessTokenOf(request: IncomingMessage): { sub: string; iat: number } | undefined {
+  const [, payload] = /^Bearer [^.]+\.([^.]+)\.[^.]+$/.exec(request.headers.authorization ?? '') ?? []
+  if (!payload) return undefined
+  try {
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as {
+      sub: string
+      iat: number
+      scope: string
+    }
+    return claims.scope === 'com.atproto.refresh' ? undefined : claims
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,241 @@
+import { Agent, createServer, request as sendRequest } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { createControlServer } from './control.ts'
+import { createFaults, type FaultAction } from './faults.ts'
+import { closeServer, listenOnLoopback } from './listen.ts'
+
+/** A post as the public sees it on the platform. */
+export interface LedgerEntry {
+  id: string
+  account: string
+  text: string
+  media: { type: string; altText: string }[]
+  createdAt: string
+}
+
+export interface Answer {
+  status: number
+  headers?: OutgoingHttpHeaders
+  body?: unknown
+}
+
+/** What differs from platform to platform behind the one control interface. Ids are the platform's own. */
+export interface ProxiedPlatform {
+  /** Asked from the server itself at every call, never remembered. */
+  ledger(): Promise<LedgerEntry[]>
+  /** Ends every session of the account at once; its credentials stay good for a new one. False: no such account. */
+  revoke?(account: string): Promise<boolean>
+  deletePost?(id: string): Promise<boolean>
+  setPostMetrics?(id: string, metrics: Record<string, number>): Promise<boolean>
+  setAccountMetrics?(account: string, metrics: Record<string, number>): Promise<boolean>
+  /** An answer to give in the server's place, for what the server itself cannot be told to refuse. */
+  refuse?(request: IncomingMessage): Answer | undefined
+}
+
+export interface LoggedRequest {
+  method: string
+  /** With the query string. */
+  path: string
+  /** When the request's head arrived, ISO 8601 with milliseconds. */
+  receivedAt: string
+  /** What the platform answered, even if a fault kept the answer from the client; null while or when there was none. */
+  status: number | null
+}
+
+export interface FaultProxyOptions {
+  platform: ProxiedPlatform
+  /** Base address of the real server; asked at every request, since the server may start after its proxy. */
+  target: () => string
+  port?: number
+  controlPort?: number
+}
+
+export interface FaultProxy {
+  /** Where clients of the platform go. */
+  url: string
+  /** Base address of the control interface (design.md section 11). */
+  control: string
+  stop(): Promise<void>
+}
+
+const LOG_LENGTH = 50_000
+const KEEP_ALIVE_MS = 65_000
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+])
+
+/** Stands between our service and a platform's real server: notes what arrives, and does to it what it was told to. */
+export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
+  const { platform } = options
+  const faults = createFaults()
+  const log: LoggedRequest[] = []
+  const agent = new Agent({ keepAlive: true, keepAliveMsecs: 1_000 })
+
+  function note(request: IncomingMessage): LoggedRequest {
+    const entry: LoggedRequest = {
+      method: request.method ?? 'GET',
+      path: request.url ?? '/',
+      receivedAt: new Date().toISOString(),
+      status: null,
+    }
+    log.push(entry)
+    // Cut in large pieces: taking one entry off the front of a long array for each request would cost more than the request.
+    if (log.length > LOG_LENGTH * 2) log.splice(0, log.length - LOG_LENGTH)
+    return entry
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const entry = note(request)
+    response.on('error', () => undefined)
+    const action = faults.take(entry.method, entry.path) ?? {}
+    if (action.hang) return void request.resume()
+
+    let body: IncomingMessage | Buffer = request
+    if (action.delayMs) {
+      // The body is taken in meanwhile, so that a client which stops waiting has still sent its request, as on a slow network.
+      const [collected] = await Promise.all([buffer(request), delay(action.delayMs)])
+      body = collected
+    }
+    const answer = action.status === undefined ? platform.refuse?.(request) : scriptedAnswer(action)
+    if (!answer) return forward(request, body, response, entry, action)
+    entry.status = answer.status
+    request.resume()
+    await send(response, answer, action)
+  }
+
+  function forward(
+    request: IncomingMessage,
+    body: IncomingMessage | Buffer,
+    response: ServerResponse,
+    entry: LoggedRequest,
+    action: FaultAction,
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const upstream = sendRequest(new URL(entry.path, options.target()), {
+        agent,
+        method: entry.method,
+        headers: endToEndHeaders(request.rawHeaders, Buffer.isBuffer(body) ? body : undefined),
+        setHost: false,
+      })
+      upstream.once('error', reject)
+      upstream.once('response', (answer) => {
+        entry.status = answer.statusCode ?? null
+        relay(answer, response, action).then(resolve, reject)
+      })
+      if (Buffer.isBuffer(body)) {
+        upstream.end(body)
+        return
+      }
+      response.once('close', () => {
+        if (!response.writableFinished && !action.dropAfterAccept) upstream.destroy()
+      })
+      body.once('error', reject)
+      body.pipe(upstream)
+    })
+  }
+
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (request, response) => {
+    handle(request, response).catch(() => {
+      // The real server could not be reached or broke off: the client sees the same.
+      response.destroy()
+    })
+  })
+  const url = await listenOnLoopback(server, options.port)
+  const controlServer = createControlServer({
+    platform,
+    faults,
+    requests: () => log.slice(-LOG_LENGTH),
+  })
+  const control = await listenOnLoopback(controlServer, options.controlPort)
+
+  return {
+    url,
+    control,
+    async stop() {
+      await Promise.all([closeServer(server), closeServer(controlServer)])
+      agent.destroy()
+    },
+  }
+}
+
+function scriptedAnswer(action: FaultAction): Answer {
+  return {
+    status: action.status ?? 200,
+    headers: action.headers ?? {},
+    body: action.body,
+  }
+}
+
+async function send(response: ServerResponse, answer: Answer, action: FaultAction): Promise<void> {
+  const isText = typeof answer.body === 'string' || answer.body === undefined
+  const bytes = Buffer.from(isText ? ((answer.body as string | undefined) ?? '') : JSON.stringify(answer.body))
+  const type = isText ? {} : { 'content-type': 'application/json' }
+  response.writeHead(answer.status, {
+    ...type,
+    ...answer.headers,
+    'content-length': bytes.length,
+  })
+  await writeBody(response, bytes, action)
+}
+
+async function relay(answer: IncomingMessage, response: ServerResponse, action: FaultAction): Promise<void> {
+  if (action.dropAfterAccept) {
+    await buffer(answer)
+    response.destroy()
+    return
+  }
+  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEndHeaders(answer.rawHeaders))
+  if (action.truncate === undefined && action.trickleBytesPerSecond === undefined) await pipeline(answer, response)
+  else await writeBody(response, await buffer(answer), action)
+}
+
+/** Writes the body as the fault wants it: cut off after some bytes, slowly, or both. */
+async function writeBody(response: ServerResponse, bytes: Buffer, action: FaultAction): Promise<void> {
+  const cut = action.truncate === undefined || action.truncate === false ? bytes.length : cutAt(action.truncate, bytes)
+  const sent = bytes.subarray(0, cut)
+  response.flushHeaders()
+  if (action.trickleBytesPerSecond) await trickle(response, sent, action.trickleBytesPerSecond)
+  else await write(response, sent)
+  if (cut < bytes.length) response.destroy()
+  else response.end()
+}
+
+function cutAt(truncate: number | true, bytes: Buffer): number {
+  return truncate === true ? Math.floor(bytes.length / 2) : Math.min(truncate, bytes.length)
+}
+
+async function trickle(response: ServerResponse, bytes: Buffer, bytesPerSecond: number): Promise<void> {
+  const pieceLength = Math.max(1, Math.floor(bytesPerSecond / 10))
+  const pauseMs = (1_000 * pieceLength) / bytesPerSecond
+  for (let sent = 0; sent < bytes.length && !response.destroyed; sent += pieceLength) {
+    await write(response, bytes.subarray(sent, sent + pieceLength))
+    await delay(pauseMs)
+  }
+}
+
+/** Resolves when the bytes are with the operating system, or the client is gone. */
+function write(response: ServerResponse, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => response.write(bytes, () => resolve()))
+}
+
+/** The headers as they came, without those that belong to one connection only. */
+function endToEndHeaders(raw: string[], body?: Buffer): string[] {
+  const kept: string[] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at]!.toLowerCase()
+    if (HOP_BY_HOP.has(name) || (body && name === 'content-length')) continue
+    kept.push(raw[at]!, raw[at + 1]!)
+  }
+  if (body && body.length > 0) kept.push('content-length', String(body.length))
+  return kept
+}

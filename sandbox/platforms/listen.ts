@@ -1,0 +1,27 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** Listens on loopback, on `preferredPort` if that is free and on any other port if not. Returns the base address. */
+export async function listenOnLoopback(server: Server, preferredPort = 0): Promise<string> {
+  try {
+    await listen(server, preferredPort)
+  } catch (error) {
+    if (preferredPort === 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    await listen(server, 0)
+  }
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+}
+
+/** Stops listening and ends every connection, answered or not. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeAllConnections()
+  await closed
+}
