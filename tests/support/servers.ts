@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+import { Connection } from '@temporalio/client'
+import { msToTs } from '@temporalio/common/lib/time.js'
+import { inject } from 'vitest'
+import type {} from './global-setup.ts'
+import { readConfig, type Config } from '../../src/config.ts'
+import type { Context } from '../../src/context.ts'
+
+const RETENTION_MS = 86_400_000
+
+/** Differs in every call, and is allowed in names of databases, buckets, namespaces and accounts. */
+export function unique(prefix: string): string {
+  return `${prefix}-${randomBytes(6).toString('hex')}`
+}
+
+/**
+ * A configuration on the servers of the test run, with a database, a bucket and a Temporal namespace that nobody else uses.
+ * The namespace and the bucket exist after `testContext`, or after `registerNamespace` and `storage.ensureBucket`.
+ */
+export function testConfig(overrides: Partial<Config> = {}): Config {
+  const { mongoUrl, temporalAddress, s3, bluesky } = inject('servers')
+  const name = unique('test')
+  const defaults = {
+    NODE_ENV: 'test',
+    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    MONGODB_URL: withDatabase(mongoUrl, name),
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_NAMESPACE: name,
+    S3_ENDPOINT: s3.endpoint,
+    S3_BUCKET: name,
+    S3_ACCESS_KEY_ID: s3.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    S3_PUBLIC_URL: `${s3.endpoint}/${name}`,
+    JWT_SECRET: randomBytes(32).toString('base64'),
+    REFRESH_TOKEN_SECRET: randomBytes(32).toString('base64'),
+    TOKEN_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    BLUESKY_ENTRY_URL: bluesky.url,
+  }
+  return Object.freeze({ ...readConfig(defaults), ...overrides })
+}
+
+/** A context of the test file's own, with indexes, bucket and namespace; close it in `afterAll`. */
+export async function testContext(overrides: Partial<Config> = {}, parts: Partial<Context> = {}): Promise<Context> {
+  const config = testConfig(overrides)
+  await registerNamespace(config)
+  const { createContext } = await import('../../src/context.ts')
+  const context = await createContext(config, parts)
+  await Promise.all([context.database.createIndexes(), context.storage.ensureBucket([config.FRONTEND_URL])])
+  return context
+}
+
+/** Makes the namespace of a configuration: a few milliseconds, and it can be used at once. */
+export async function registerNamespace(config: Config): Promise<void> {
+  const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
+  try {
+    await connection.workflowService.registerNamespace({
+      namespace: config.TEMPORAL_NAMESPACE,
+      workflowExecutionRetentionPeriod: msToTs(RETENTION_MS),
+    })
+  } finally {
+    await connection.close()
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  const address = new URL(url)
+  address.pathname = `/${name}`
+  return address.href
+}

@@ -1,0 +1,60 @@
+import { defineConfig } from 'vitest/config'
+
+const MINUTE_MS = 60_000
+
+export default defineConfig({
+  test: {
+    // Never `threads`: several files that each load Temporal's native worker end such a run in SIGSEGV (exit code 139), and the
+    // servers it started stay behind.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: MINUTE_MS,
+    hookTimeout: MINUTE_MS,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'domain',
+          include: ['tests/domain/**/*.test.ts'],
+          sequence: { groupOrder: 0 },
+          testTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Whatever has no project of its own: a new folder of tests is run without anybody naming it here.
+          name: 'integration',
+          include: ['tests/**/*.test.ts'],
+          exclude: ['tests/{domain,workflows,e2e}/**'],
+          globalSetup: 'tests/support/global-setup.ts',
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // One file at a time: each starts a JVM that has to answer within 5 s, and its clock is global to it.
+          name: 'workflows',
+          include: ['tests/workflows/**/*.test.ts'],
+          globalSetup: 'tests/support/test-server-setup.ts',
+          sequence: { groupOrder: 2 },
+          maxWorkers: 1,
+          testTimeout: 2 * MINUTE_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // The whole product as a stranger meets it, with nothing beside it.
+          name: 'e2e',
+          include: ['tests/e2e/**/*.test.ts'],
+          sequence: { groupOrder: 3 },
+          maxWorkers: 1,
+          testTimeout: 15 * MINUTE_MS,
+          hookTimeout: 5 * MINUTE_MS,
+        },
+      },
+    ],
+  },
+})
