@@ -1,0 +1,192 @@
+import { defineConfig, type OxlintOverride } from 'oxlint'
+
+/** What the files of one folder of `src` may import. Paths are relative to `src`, `**` reaches into folders. */
+interface Fence {
+  folder: string
+  /** Files whose values may be imported; files of the same folder always may. */
+  may: string[]
+  /** Files of which only types may be imported. */
+  types?: string[]
+  /** Packages and Node built-ins that may be imported. */
+  packages: string[] | 'any'
+  /** Packages of which only types may be imported. */
+  packageTypes?: string[]
+  /** Each sub-folder stands alone: it reaches its parent's files and these sub-folders, no other. */
+  apart?: { shared: string[] }
+}
+
+/** Names and shapes that both sides of a workflow need; the only files of `workflows` that the rest may import. */
+const MESSAGES = ['workflows/messages.ts', 'workflows/task-queues.ts']
+const CLIENTS = ['platforms/adapter.ts', 'platforms/registry.ts', 'platforms/*/**', 'integrations/**']
+const WIRING = ['context.ts', 'config.ts', 'logger.ts']
+
+/** The import table of the architecture: who may know whom. Tests in tests/toolchain show every row biting. */
+const FENCES: Fence[] = [
+  { folder: 'domain', may: [], packages: ['@js-temporal/polyfill'] },
+  { folder: 'workflows', may: ['domain/**'], types: ['activities/**'], packages: ['@temporalio/workflow'] },
+  {
+    folder: 'activities',
+    may: ['domain/**', 'commands/**', 'platforms/errors.ts', ...MESSAGES],
+    types: ['store/**', 'clock.ts', ...CLIENTS, ...WIRING],
+    packages: ['@temporalio/activity', '@temporalio/common', 'cockatiel', 'node:*', 'node:*/*'],
+  },
+  {
+    folder: 'commands',
+    may: ['domain/**', 'store/**', 'platforms/errors.ts', ...MESSAGES],
+    types: ['clock.ts', ...CLIENTS, ...WIRING],
+    packages: ['node:*', 'node:*/*'],
+  },
+  {
+    folder: 'api',
+    may: ['commands/**', 'domain/**', 'store/**'],
+    types: ['clock.ts', ...CLIENTS, ...WIRING],
+    packages: [
+      'fastify',
+      'fastify-plugin',
+      '@fastify/*',
+      '@sinclair/typebox',
+      '@sinclair/typebox/*',
+      'ajv-formats',
+      'rate-limiter-flexible',
+      'prom-client',
+      'node:*',
+      'node:*/*',
+    ],
+    packageTypes: ['pino'],
+  },
+  {
+    folder: 'store',
+    may: ['domain/**'],
+    types: ['clock.ts'],
+    packages: ['mongoose', 'rate-limiter-flexible', 'node:*', 'node:*/*'],
+  },
+  {
+    folder: 'platforms',
+    may: ['domain/**'],
+    types: ['clock.ts'],
+    packages: 'any',
+    apart: { shared: ['shared'] },
+  },
+  {
+    folder: 'integrations',
+    may: ['domain/**', ...MESSAGES],
+    types: ['clock.ts'],
+    packages: 'any',
+    apart: { shared: [] },
+  },
+]
+
+/** What no file of `src` imports. The paths lead out of `src` from any depth. */
+const OUTSIDE = ['**/sandbox/**', '**/tests/**', '**/bench/**', '**/scripts/**']
+const OUTSIDE_MESSAGE = 'src imports nothing from sandbox, tests, bench or scripts'
+
+/** One override for each depth of a folder, because patterns match the import as it is written. */
+function overridesOf(fence: Fence): OxlintOverride[] {
+  return [1, 2, 3].map((depth) => ({
+    files: [`src/${fence.folder}/${'*/'.repeat(depth - 1)}*.ts`],
+    rules: { 'eslint/no-restricted-imports': ['error', { patterns: patternsOf(fence, depth) }] },
+  }))
+}
+
+/**
+ * What a group lets through by `!` no other group can refuse again: so the types come first, and as a regular expression,
+ * which is judged on its own.
+ */
+function patternsOf(fence: Fence, depth: number) {
+  const up = '../'.repeat(depth)
+  const outOfFolder = (paths: string[]) => paths.map((path) => `${up}${path}`)
+  const types = [...outOfFolder(fence.types ?? []), ...(fence.packageTypes ?? [])]
+  const packages = fence.packages === 'any' ? [] : fence.packages
+  const allowed = [...ownFiles(fence, depth), ...outOfFolder(fence.may), ...packages, ...types]
+  const message = `what ${fence.folder} may import stands in the table of oxlint.config.ts`
+  return [
+    ...types.map((path) => ({ regex: regexOf(path), allowTypeImports: true, message: `only types: ${message}` })),
+    { group: [fence.packages === 'any' ? '../**' : '*', ...allowed.map((path) => `!${path}`)], message },
+  ]
+}
+
+function regexOf(glob: string): string {
+  const source = glob.replace(/[.]/g, '\\.').replace(/\*\*|\*/g, (stars) => (stars === '**' ? '.+' : '[^/]+'))
+  return `^${source}$`
+}
+
+/** The files that an import reaches without leaving its folder; `[a-z]` keeps `..` from counting as a name. */
+function ownFiles(fence: Fence, depth: number): string[] {
+  const below = (parent: string) => [`${parent}[a-z]*`, `${parent}[a-z]*/**`]
+  const parents = Array.from({ length: depth - 1 }, (_, index) => '../'.repeat(index + 1))
+  const root = parents.at(-1)
+  if (fence.apart === undefined || root === undefined) return ['./**', ...parents.flatMap(below)]
+  const ownSubfolder = parents.slice(0, -1).flatMap(below)
+  return ['./**', ...ownSubfolder, `${root}*.ts`, ...fence.apart.shared.map((folder) => `${root}${folder}/**`)]
+}
+
+/** Globals that reach the outside world. Temporal makes the clock and chance of workflows repeatable, but has no Node globals. */
+const OUTSIDE_GLOBALS = ['process', 'fetch', 'crypto', 'performance', 'console', 'Buffer', 'setImmediate'] as const
+const TIMERS = ['setTimeout', 'setInterval'] as const
+const CLOCK_AND_CHANCE = [
+  { object: 'Date', property: 'now', message: 'domain takes the time as an argument' },
+  { object: 'Math', property: 'random', message: 'domain takes chance as an argument' },
+] as const
+
+export default defineConfig({
+  plugins: ['eslint', 'typescript', 'import', 'unicorn', 'oxc', 'promise'],
+  options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
+  categories: { correctness: 'error' },
+  env: { node: true },
+  ignorePatterns: ['dist/**', 'tests/histories/**'],
+  rules: {
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/await-thenable': 'error',
+    'typescript/return-await': ['error', 'error-handling-correctness-only'],
+    'typescript/only-throw-error': 'error',
+    'typescript/prefer-promise-reject-errors': 'error',
+    'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    'typescript/no-unnecessary-type-assertion': 'error',
+    'typescript/no-explicit-any': 'error',
+    'typescript/consistent-type-imports': ['error', { disallowTypeAnnotations: false }],
+    'typescript/no-import-type-side-effects': 'error',
+    'import/no-cycle': 'error',
+    'import/no-default-export': 'error',
+    'import/no-duplicates': 'error',
+    'import/no-self-import': 'error',
+    'eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'all' }],
+    'eslint/eqeqeq': 'error',
+    'eslint/no-var': 'error',
+    'eslint/prefer-const': 'error',
+    // These warn of what this code does on purpose: methods of factories use no `this`, text is counted and cut by code
+    // points, and anything with a toString may stand in a template; spread groups arguments that belong together.
+    'typescript/unbound-method': 'off',
+    'typescript/no-misused-spread': 'off',
+    'typescript/restrict-template-expressions': 'off',
+    'unicorn/no-useless-spread': 'off',
+  },
+  overrides: [
+    { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
+    {
+      files: ['src/*.ts'],
+      rules: {
+        'eslint/no-restricted-imports': ['error', { patterns: [{ group: OUTSIDE, message: OUTSIDE_MESSAGE }] }],
+      },
+    },
+    ...FENCES.flatMap(overridesOf),
+    {
+      files: ['src/domain/**'],
+      rules: {
+        'eslint/no-restricted-globals': ['error', ...OUTSIDE_GLOBALS, ...TIMERS],
+        'eslint/no-restricted-properties': ['error', ...CLOCK_AND_CHANCE],
+      },
+    },
+    { files: ['src/workflows/**'], rules: { 'eslint/no-restricted-globals': ['error', ...OUTSIDE_GLOBALS] } },
+    {
+      files: ['tests/**'],
+      plugins: ['vitest'],
+      rules: {
+        'vitest/no-focused-tests': 'error',
+        'vitest/no-disabled-tests': 'error',
+        'vitest/no-identical-title': 'error',
+        'vitest/expect-expect': 'off',
+      },
+    },
+  ],
+})
