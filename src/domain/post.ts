@@ -1,5 +1,6 @@
 import type { Failure, FailureCode } from './failure.ts'
 import type { Platform } from './platforms.ts'
+import type { Problem } from './service-error.ts'
 
 /** Post `status` (spec section 3). */
 export const POST_STATUSES = [
@@ -88,6 +89,12 @@ export interface PlatformStatus {
   delivery: Delivery
 }
 
+export interface FirstAnswer {
+  status: PostStatus
+  scheduledAt: Date | null
+  warnings: Problem[]
+}
+
 export interface Post {
   _id: string
   userId: string
@@ -105,6 +112,8 @@ export interface Post {
   correlationId: string | null
   /** Hash of the parsed body that came with `correlationId`. */
   requestHash: string | null
+  /** What the creating request was answered: its repeats with the same `correlationId` get the same. */
+  firstAnswer?: FirstAnswer
   metadata: { source: 'web' | 'api' }
   /** True until a workflow start or signal for the latest change is acknowledged. */
   startPending: boolean
