@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/store/schema-options.ts'
+import { rotatingPlatform, startProcess } from './world.ts'
+
+describe('platform accounts', () => {
+  it('are one document per user, also when first connections meet', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts, raw } = await startProcess(platform.adapter)
+    const userId = newId()
+    const stored = await Promise.all(Array.from({ length: 8 }, () => connect(userId, platform.login())))
+    expect(stored.map(({ account }) => account.version).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    expect(stored.filter(({ replaced }) => replaced === null)).toHaveLength(1)
+    expect((await accounts.findConnected(userId, 'bluesky'))?.version).toBe(8)
+    expect((await raw(userId))?.['bluesky'].version).toBe(8)
+  })
+
+  it('never repeat a version, over disconnecting and connecting again', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts, credentials } = await startProcess(platform.adapter)
+    const userId = newId()
+    const signal = new AbortController().signal
+    const seen: number[] = []
+    for (let turn = 0; turn < 3; turn += 1) {
+      const { account } = await connect(userId, platform.login())
+      seen.push(account.version)
+      const used = await credentials.get(userId, 'bluesky', { signal })
+      seen.push((await credentials.renew(userId, 'bluesky', used!, { signal })).version)
+      await accounts.disconnect(userId, 'bluesky')
+    }
+    expect(seen).toEqual([1, 2, 4, 5, 7, 8])
+  })
+
+  it('belong to one user each, until that user disconnects', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts } = await startProcess(platform.adapter)
+    const secrets = platform.login()
+    const users = [newId(), newId(), newId()]
+    const results = await Promise.allSettled(users.map((userId) => connect(userId, secrets)))
+    const owner = users[results.findIndex(({ status }) => status === 'fulfilled')]!
+    const refused = results.filter((result) => result.status === 'rejected')
+    expect(refused.map(({ reason }) => reason)).toMatchObject([
+      { code: 'ACCOUNT_ALREADY_CONNECTED', statusCode: 409 },
+      { code: 'ACCOUNT_ALREADY_CONNECTED' },
+    ])
+    const other = users.find((userId) => userId !== owner)!
+    expect(await accounts.findConnected(other, 'bluesky')).toBeNull()
+
+    await connect(owner, secrets)
+    await accounts.disconnect(owner, 'bluesky')
+    await connect(other, secrets)
+    expect((await accounts.findConnected(other, 'bluesky'))?.accountId).toBe(secrets.accountId)
+  })
+
+  it('can be without an account on a platform for many users at once', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts } = await startProcess(platform.adapter)
+    for (const userId of [newId(), newId()]) {
+      await connect(userId, platform.login())
+      await accounts.disconnect(userId, 'bluesky')
+      expect(await accounts.connectedPlatforms(userId)).toEqual(new Set())
+    }
+  })
+
+  it('keep nothing of a connection that was cut but its version', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts, raw } = await startProcess(platform.adapter)
+    const userId = newId()
+    const secrets = platform.login()
+    await connect(userId, secrets)
+    expect(await accounts.connectedPlatforms(userId)).toEqual(new Set(['bluesky']))
+    expect((await accounts.disconnect(userId, 'bluesky'))?.accountId).toBe(secrets.accountId)
+    expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2 })
+    expect(await accounts.disconnect(userId, 'bluesky')).toBeNull()
+    expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2 })
+  })
+
+  it('take a profile only for the version it was read with', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts } = await startProcess(platform.adapter)
+    const userId = newId()
+    const { account } = await connect(userId, platform.login())
+    const profile = { displayName: 'Renamed', handle: 'renamed.test', avatar: null }
+    expect(await accounts.saveProfile(userId, 'bluesky', account.version, profile)).toBe(true)
+    await connect(userId, platform.login())
+    expect(await accounts.saveProfile(userId, 'bluesky', account.version, { ...profile, displayName: 'Late' })).toBe(
+      false,
+    )
+    expect((await accounts.findConnected(userId, 'bluesky'))?.profile.displayName).toBe('Alice')
+  })
+})

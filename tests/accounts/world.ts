@@ -1,0 +1,133 @@
+import { onTestFinished } from 'vitest'
+import { systemClock, type Clock } from '../../src/clock.ts'
+import { createAccountCredentials } from '../../src/commands/account-credentials.ts'
+import { sealSecrets } from '../../src/commands/account-secrets.ts'
+import { createTokenCipher } from '../../src/integrations/token-cipher.ts'
+import type { CallOptions, Credentials, PlatformAdapter } from '../../src/platforms/adapter.ts'
+import { PlatformError } from '../../src/platforms/errors.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { createNotificationStore } from '../../src/store/notifications.ts'
+import { createPlatformAccountStore } from '../../src/store/platform-accounts.ts'
+import { newId } from '../../src/store/schema-options.ts'
+import { testConfig } from '../support/servers.ts'
+
+const config = testConfig()
+export const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
+
+/** The system's clock, which a test can put forward. */
+export function shiftableClock() {
+  let shiftMs = 0
+  const clock: Clock = {
+    now: () => new Date(Date.now() + shiftMs),
+    sleepUntil: (instant, signal) => systemClock.sleepUntil(new Date(instant.getTime() - shiftMs), signal),
+  }
+  return { ...clock, forward: (ms: number) => void (shiftMs += ms) }
+}
+
+/** What one process of the service has of its own: a connection, stores, and the renewals it knows of. */
+export async function startProcess(
+  adapter: PlatformAdapter,
+  options: { clock?: Clock; cipher?: typeof cipher; renewalTimeoutMs?: number } = {},
+) {
+  const clock = options.clock ?? systemClock
+  const database = await openDatabase(config.MONGODB_URL)
+  onTestFinished(() => database.close())
+  const accounts = createPlatformAccountStore(database.connection, clock.now)
+  const notifications = createNotificationStore(database.connection, clock.now)
+  await database.createIndexes()
+  const credentials = createAccountCredentials({
+    accounts,
+    notifications,
+    clock,
+    cipher: options.cipher ?? cipher,
+    adapters: { find: (platform) => (platform === adapter.platform ? adapter : null) },
+    ...(options.renewalTimeoutMs !== undefined && { renewalTimeoutMs: options.renewalTimeoutMs }),
+  })
+
+  return {
+    accounts,
+    notifications,
+    credentials,
+    /** The stored document as it lies in the database. */
+    raw: (userId: string) => database.connection.collection('platformAccounts').findOne({ userId }),
+
+    connect: (userId: string, secrets: Secrets) =>
+      accounts.connect(userId, 'bluesky', (version) => ({
+        accountId: secrets.accountId,
+        handle: secrets.handle,
+        serviceUrl: secrets.serviceUrl ?? null,
+        profile: { displayName: 'Alice', handle: secrets.handle, avatar: null },
+        auth: sealSecrets(cipher, { userId, platform: 'bluesky', version }, secrets),
+      })),
+  }
+}
+
+export type Secrets = Omit<Credentials, 'version'>
+
+/**
+ * A platform that rotates its refresh tokens and takes each only once. Counts the renewals it is asked for, and answers them
+ * as `answer` says: by default at once.
+ */
+export function rotatingPlatform() {
+  const calls: string[] = []
+  const revoked: string[] = []
+  let current = { accountId: '', session: '', generation: 0 }
+  let answer: (rotate: () => Secrets, options: CallOptions) => Secrets | Promise<Secrets> = (rotate) => rotate()
+
+  const secrets = (): Secrets => ({
+    accountId: current.accountId,
+    handle: 'alice.test',
+    serviceUrl: 'https://pds.test',
+    accessToken: `access-${current.session}-${current.generation}`,
+    refreshToken: `refresh-${current.session}-${current.generation}`,
+    expiresAt: new Date(Date.now() + 2 * 3_600_000),
+  })
+
+  const adapter: PlatformAdapter = {
+    platform: 'bluesky',
+    prepare: unused,
+    publish: unused,
+    reconcile: unused,
+    profile: unused,
+    async renew(account, options) {
+      calls.push(account.refreshToken ?? '')
+      return await answer(() => {
+        if (account.refreshToken !== secrets().refreshToken) {
+          throw new PlatformError('unauthorized', 'Bluesky asks for a new login', { certain: true })
+        }
+        current = { ...current, generation: current.generation + 1 }
+        return secrets()
+      }, options)
+    },
+    async revoke(account) {
+      revoked.push(account.accessToken)
+    },
+  }
+
+  return {
+    adapter,
+    /** Refresh tokens of the renewals asked for, in order. */
+    calls,
+    /** Access tokens of the sessions ended. */
+    revoked,
+    /** A new session, by default of a new account. */
+    login(accountId = `did:plc:${newId()}`, life: Partial<Pick<Secrets, 'expiresAt' | 'endsAt'>> = {}): Secrets {
+      current = { accountId, session: newId(), generation: 0 }
+      return { ...secrets(), ...life }
+    },
+    /** How renewals are answered from now on. */
+    answerBy(next: typeof answer) {
+      answer = next
+    },
+  }
+}
+
+function unused(): never {
+  throw new Error('Not part of this test')
+}
+
+/** Something a test waits for and lets happen. */
+export function gate() {
+  const opened = Promise.withResolvers<void>()
+  return { opened: opened.promise, open: () => opened.resolve() }
+}
