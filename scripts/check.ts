@@ -1,0 +1,97 @@
+/**
+ * `npm run check`: everything that can be judged without running the service. Prints one line a check, and in the end the whole
+ * output of those that failed. With names it runs only these: `npm run check -- lint types`.
+ */
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const require = createRequire(import.meta.url)
+
+interface Check {
+  name: string
+  args: string[]
+  /** What mends it, where a command can. */
+  mend?: string
+}
+
+interface Result {
+  check: Check
+  failed: boolean
+  seconds: number
+  output: string
+}
+
+/** The slow ones first, so that the last one to end started early. */
+function checks(): Check[] {
+  return [
+    { name: 'lint', args: [bin('oxlint')] },
+    { name: 'unused', args: [bin('knip'), '--no-progress', '--no-config-hints'] },
+    { name: 'format', args: [bin('prettier'), '--check', '--log-level=warn', '.'], mend: 'npm run format' },
+    { name: 'types', args: [bin('typescript', 'tsc'), '--noEmit'] },
+    { name: 'openapi', args: ['scripts/openapi.ts', '--check'], mend: 'npm run openapi' },
+    {
+      name: 'readme',
+      args: ['scripts/config-table.ts', '--check'],
+      mend: 'node scripts/run.mjs scripts/config-table.ts',
+    },
+  ]
+}
+
+/** The file behind a package's command, so that it runs under this very Node. */
+function bin(packageName: string, command = packageName): string {
+  const folder = dirname(join(ROOT, 'node_modules', packageName, 'package.json'))
+  const manifest = require(join(folder, 'package.json')) as { bin: string | Record<string, string> }
+  const path = typeof manifest.bin === 'string' ? manifest.bin : manifest.bin[command]
+  if (path === undefined) throw new Error(`${packageName} has no command ${command}`)
+  return join(folder, path)
+}
+
+async function run(check: Check): Promise<Result> {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, check.args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  const exitCode = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exitCode])
+  const seconds = (performance.now() - startedAt) / 1_000
+  return { check, failed: code !== 0, seconds, output: `${stdout}${stderr}`.trim() }
+}
+
+/** Runs them with as many at a time as there are cores, and tells of each as it ends. */
+async function runAll(selected: Check[]): Promise<Result[]> {
+  const waiting = [...selected]
+  const results: Result[] = []
+  const lane = async () => {
+    for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
+      const result = await run(check)
+      results.push(result)
+      console.log(`${result.failed ? '✗' : '✓'} ${check.name.padEnd(8)} ${result.seconds.toFixed(1).padStart(5)} s`)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, lane))
+  return results
+}
+
+const names = process.argv.slice(2)
+const unknown = names.filter((name) => !checks().some((check) => check.name === name))
+if (unknown.length > 0) {
+  console.error(
+    `No such check: ${unknown.join(', ')}. There are: ${checks()
+      .map(({ name }) => name)
+      .join(', ')}`,
+  )
+  process.exit(2)
+}
+const failures = (await runAll(checks().filter(({ name }) => names.length === 0 || names.includes(name)))).filter(
+  ({ failed }) => failed,
+)
+for (const { check, output } of failures) {
+  console.log(`\n── ${check.name}${check.mend ? ` (${check.mend})` : ''}\n${output}`)
+}
+process.exitCode = failures.length > 0 ? 1 : 0

@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+interface LockedPackage {
+  version?: string
+  resolved?: string
+}
+
+const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+  packages: Record<string, LockedPackage>
+}
+
+/** Every installed copy of a package, wherever in the tree. */
+function copiesOf(name: string): string[] {
+  return Object.entries(lock.packages)
+    .filter(([path]) => path.endsWith(`node_modules/${name}`))
+    .map(([, { version }]) => version ?? '')
+}
+
+/** Positive when `a` is the newer version; of pre-releases only the numbers count. */
+function compareVersions(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
+}
+
+describe('locked packages', () => {
+  // All three have published vulnerabilities below these versions (safety section 6).
+  test.each([
+    ['fastify', '5.12.1'],
+    ['fast-jwt', '6.3.0'],
+    ['mongoose', '9.9.2'],
+  ])('every copy of %s is %s or newer', (name, floor) => {
+    const versions = copiesOf(name)
+    expect(versions).not.toEqual([])
+    expect(versions.filter((version) => compareVersions(version, floor) < 0)).toEqual([])
+  })
+
+  test('version comparison is by number, not by letter', () => {
+    expect(compareVersions('5.9.9', '5.12.1')).toBeLessThan(0)
+    expect(compareVersions('5.12.1', '5.12.1')).toBe(0)
+    expect(compareVersions('10.0.0', '9.9.2')).toBeGreaterThan(0)
+  })
+
+  test('there is exactly one protobufjs 8, which replaying histories from JSON needs', () => {
+    expect(copiesOf('protobufjs').filter((version) => version.startsWith('8.'))).toHaveLength(1)
+    expect(lock.packages['node_modules/protobufjs']?.version).toMatch(/^8\./)
+  })
+
+  test('all Temporal packages are at one version', () => {
+    const names = Object.keys(lock.packages).filter((path) => /node_modules\/@temporalio\/[^/]+$/.test(path))
+    expect(names.length).toBeGreaterThan(4)
+    expect(new Set(names.map((path) => lock.packages[path]?.version)).size).toBe(1)
+  })
+
+  test('the lock file names no registry', () => {
+    expect(Object.entries(lock.packages).filter(([, entry]) => entry.resolved !== undefined)).toEqual([])
+  })
+})
+
+describe('tracked files', () => {
+  const files = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
+    .split('\0')
+    .filter((file) => file !== '' && file !== 'package-lock.json')
+
+  test.each([
+    [
+      'the home folder or workplace of whoever wrote it',
+      /(?<![\w.~$}])\/(?:root|work|tmp\/w|home\/[a-z]\w*|Users\/\w+)\//,
+    ],
+    ['the registry it was installed from', /^\s*(?:export\s+)?(?:\S*registry|index-url|GOPROXY)\s*=\s*\S+\/\//im],
+    ['a tarball of a registry', /https?:\/\/\S+\/-\/\S+\.tgz/],
+  ])('none names %s', (_what, pattern) => {
+    expect(files.length).toBeGreaterThan(10)
+    expect(files.filter((file) => pattern.test(read(file)))).toEqual([])
+  })
+
+  /** Empty for a file that is tracked but not there, as while somebody is moving it. */
+  function read(file: string): string {
+    try {
+      return readFileSync(join(ROOT, file), 'utf8')
+    } catch {
+      return ''
+    }
+  }
+})
