@@ -1,30 +1,95 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { Context } from "../context.ts";
-import { installErrorHandling } from "./errors.ts";
-import { guards } from "./plugins/guards.ts";
-import { ErrorBodySchema } from "./schemas/envelope.ts";
-import { postsRoutes } from "./posts/routes.ts";
-import { platformRoutes } from "./platforms/routes.ts";
+import type { Socket } from 'node:net'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
+import { SECOND } from '../domain/times.ts'
+import { authRoutes } from './auth/routes.ts'
+import { answerFrameworkError, answerSocketError, installErrorHandling } from './errors.ts'
+import { healthRoutes } from './health/routes.ts'
+import { platformRoutes } from './platforms/routes.ts'
+import { browsers } from './plugins/browsers.ts'
+import { guards } from './plugins/guards.ts'
+import { jsonBodies } from './plugins/json-bodies.ts'
+import { openapi } from './plugins/openapi.ts'
+import { rateLimits } from './plugins/rate-limits.ts'
+import { requestIdOf, requestLog } from './plugins/request-log.ts'
+import { routing } from './plugins/routing.ts'
+import { validation } from './plugins/validation.ts'
+import { postsRoutes } from './posts/routes.ts'
+import { ErrorBodySchema } from './schemas/envelope.ts'
+
+const BODY_LIMIT_BYTES = 1024 * 1024
+
+/**
+ * Only these three together cut off a client that trickles its request (safety section 2, finding 5): the limits hold for
+ * the whole of the headers and of the request, and Node looks at them only every `connectionsCheckingInterval`.
+ */
+const HEADERS_TIMEOUT_MS = 5 * SECOND
+const REQUEST_TIMEOUT_MS = 10 * SECOND
+const CONNECTIONS_CHECK_MS = SECOND
 
 /** Builds the API without opening a port. */
 export async function buildApp(context: Context): Promise<FastifyInstance> {
+  const { config } = context
   const app = Fastify({
     loggerInstance: context.logger as FastifyBaseLogger,
-  }).withTypeProvider<TypeBoxTypeProvider>();
-  app.addSchema(ErrorBodySchema);
-  installErrorHandling(app);
-  await app.register(guards, { context });
-  await app.register(userRoutes, { context });
-  return app;
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: requestIdOf,
+    trustProxy: trustedProxies(config),
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+    },
+    // While stopping, what still arrives on open connections is served: the load balancer has been told by /health/ready.
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true },
+    frameworkErrors: answerFrameworkError,
+    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => answerSocketError(error, socket),
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  app.addSchema(ErrorBodySchema)
+  installErrorHandling(app)
+  await app.register(requestLog)
+  await app.register(routing)
+  await app.register(openapi)
+  await app.register(jsonBodies)
+  await app.register(validation)
+  await app.register(browsers, { config })
+  await app.register(rateLimits, { config })
+  await app.register(guards, { context })
+
+  await app.register(publicRoutes, { context })
+  await app.register(userRoutes, { context })
+  return app
 }
 
-/** Routes for authenticated users: every route in here is guarded, whatever its own file says. */
-async function userRoutes(
-  app: FastifyInstance,
-  { context }: { context: Context },
-): Promise<void> {
-  app.addHook("onRequest", app.requireUser);
-  await app.register(postsRoutes, { prefix: "/api/posts", context });
-  await app.register(platformRoutes, { prefix: "/api/platform", context });
+interface RouteOptions {
+  context: Context
+}
+
+/** Open to everyone; what needs a session in here asks for it route by route. */
+async function publicRoutes(app: FastifyInstance, { context }: RouteOptions): Promise<void> {
+  await app.register(healthRoutes, { prefix: '/health', context })
+  await app.register(authRoutes, { prefix: '/api/auth', context })
+}
+
+/** For authenticated users: every route in here is guarded, whatever its own file says. */
+async function userRoutes(app: FastifyInstance, { context }: RouteOptions): Promise<void> {
+  app.addHook('onRequest', app.requireUser)
+  app.addHook('onRoute', (route) => {
+    route.schema = { security: [{ bearer: [] }], ...route.schema }
+  })
+  await app.register(postsRoutes, { prefix: '/api/posts', context })
+  await app.register(platformRoutes, { prefix: '/api/platform', context })
+}
+
+function trustedProxies(config: Config): string[] | false {
+  const proxies = config.TRUSTED_PROXIES.split(',')
+    .map((range) => range.trim())
+    .filter((range) => range !== '')
+  return proxies.length > 0 ? proxies : false
 }

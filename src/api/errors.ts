@@ -1,62 +1,34 @@
-import type {
-  FastifyError,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  FastifySchemaValidationError,
-} from "fastify";
-import {
-  ServiceError,
-  type Problem,
-  type ServiceErrorCode,
-} from "../domain/service-error.ts";
-import { isDatabaseOutage } from "../store/outage.ts";
-import type { ErrorBody } from "./schemas/envelope.ts";
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import { ServiceError, type Problem, type ServiceErrorCode } from '../domain/service-error.ts'
+import { isDatabaseOutage } from '../store/outage.ts'
+import type { ErrorBody } from './schemas/envelope.ts'
 
 /** How the framework's own refusals read to a client; what is not listed follows its status. */
 const FRAMEWORK_ERRORS: Record<string, [ServiceErrorCode, string]> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: [
-    "PAYLOAD_TOO_LARGE",
-    "Request body is too large",
-  ],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    "UNSUPPORTED_MEDIA_TYPE",
-    "Content-Type must be application/json",
-  ],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
-    "BAD_REQUEST",
-    "Request body does not have the announced length",
-  ],
-  FST_ERR_BAD_URL: ["BAD_REQUEST", "Request path is not valid"],
-  FST_ERR_HANDLER_TIMEOUT: [
-    "SERVICE_UNAVAILABLE",
-    "The service is busy, try again",
-  ],
-};
+  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'Request body does not have the announced length'],
+  FST_ERR_BAD_URL: ['BAD_REQUEST', 'Request path is not valid'],
+  FST_ERR_HANDLER_TIMEOUT: ['SERVICE_UNAVAILABLE', 'The service is busy, try again'],
+}
 
-const RETRY_AFTER_OUTAGE_SECONDS = 2;
+const RETRY_AFTER_OUTAGE_SECONDS = 2
 
 /** Turns everything thrown into one answer; errors that are nobody's fault but ours are logged whole and answered without a word about them. */
 export function installErrorHandling(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const problem = toServiceError(error);
-    if (problem.statusCode >= 500)
-      request.log.error({ err: error, code: problem.code }, "request failed");
-    return sendError(request, reply, problem);
-  });
+    const problem = toServiceError(error)
+    if (problem.statusCode >= 500) request.log.error({ err: error, code: problem.code }, 'request failed')
+    return sendError(request, reply, problem)
+  })
 }
 
-export function sendError(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: ServiceError,
-): FastifyReply {
-  if (error.retryAfterSeconds !== undefined)
-    reply.header("retry-after", error.retryAfterSeconds);
-  return reply
-    .code(error.statusCode)
-    .type("application/json; charset=utf-8")
-    .send(errorBody(error, request.id));
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
+  return reply.code(error.statusCode).type('application/json; charset=utf-8').send(errorBody(error, request.id))
 }
 
 export function errorBody(error: ServiceError, requestId: string): ErrorBody {
@@ -68,96 +40,113 @@ export function errorBody(error: ServiceError, requestId: string): ErrorBody {
     requestId,
     ...(error.errors ? { errors: error.errors } : {}),
     ...error.details,
-  };
+  }
 }
 
 function toServiceError(error: FastifyError | ServiceError): ServiceError {
-  if (error instanceof ServiceError) return error;
-  if (error.validation)
-    return validationFailed(error.validation.map((issue) => toProblem(issue)));
-  const known = FRAMEWORK_ERRORS[error.code];
-  if (known) return new ServiceError(known[0], known[1], { cause: error });
-  if (isDatabaseOutage(error)) return serviceUnavailable(error);
-  if (
-    error.statusCode !== undefined &&
-    error.statusCode >= 400 &&
-    error.statusCode < 500
-  ) {
-    return new ServiceError("BAD_REQUEST", "Request is not valid", {
+  if (error instanceof ServiceError) return error
+  if (error.validation) return validationFailed(error.validation.map((issue) => toProblem(issue)))
+  const known = FRAMEWORK_ERRORS[error.code]
+  if (known) return new ServiceError(known[0], known[1], { cause: error })
+  if (isDatabaseOutage(error)) return serviceUnavailable(error)
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    return new ServiceError('BAD_REQUEST', 'Request is not valid', {
       cause: error,
-    });
+    })
   }
-  return new ServiceError("INTERNAL", "Internal server error", {
+  return new ServiceError('INTERNAL', 'Internal server error', {
     cause: error,
-  });
+  })
+}
+
+/** Refusals that happen before a route is found, such as a path that cannot be decoded. */
+export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id)
+  sendError(request, reply, toServiceError(error))
+}
+
+const SOCKET_ERRORS: Record<string, [ServiceErrorCode, string]> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'Request headers are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive'],
+}
+
+/** What is not even HTTP, too large or too slow: there is no request to answer, only a connection to say it on and close. */
+export function answerSocketError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [code, message] = SOCKET_ERRORS[error.code ?? ''] ?? ['BAD_REQUEST', 'Request is not valid HTTP']
+  const problem = new ServiceError(code, message)
+  const body = JSON.stringify(errorBody(problem, randomUUID()))
+  socket.end(
+    `HTTP/1.1 ${problem.statusCode} ${STATUS_CODES[problem.statusCode] ?? ''}\r\n` +
+      'Content-Type: application/json; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
 }
 
 function serviceUnavailable(cause: unknown): ServiceError {
-  return new ServiceError(
-    "SERVICE_UNAVAILABLE",
-    "The service is not available for the moment, try again",
-    {
-      cause,
-      retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS,
-    },
-  );
+  return new ServiceError('SERVICE_UNAVAILABLE', 'The service is not available for the moment, try again', {
+    cause,
+    retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS,
+  })
 }
 
 export function validationFailed(errors: Problem[]): ServiceError {
-  const first = errors[0];
+  const first = errors[0]
   const message = first
-    ? `Validation failed: ${first.path ? `${first.path} ` : ""}${first.message}`
-    : "Validation failed";
-  return new ServiceError("VALIDATION_FAILED", message, { errors });
+    ? `Validation failed: ${first.path ? `${first.path} ` : ''}${first.message}`
+    : 'Validation failed'
+  return new ServiceError('VALIDATION_FAILED', message, { errors })
 }
 
 /** `/content/mediaItems/0` with a missing `mimeType` becomes the path `content.mediaItems.0.mimeType`. */
 function toProblem(issue: FastifySchemaValidationError): Problem {
-  const steps = issue.instancePath.split("/").slice(1).map(unescapePointer);
-  const field = issue.params["missingProperty"] ?? issue.params["propertyName"];
-  if (typeof field === "string") steps.push(field);
+  const steps = issue.instancePath.split('/').slice(1).map(unescapePointer)
+  const field = issue.params['missingProperty'] ?? issue.params['propertyName']
+  if (typeof field === 'string') steps.push(field)
   return {
-    path: steps.join("."),
+    path: steps.join('.'),
     code: problemCode(issue),
     message: problemMessage(issue),
-  };
+  }
 }
 
 function unescapePointer(step: string): string {
-  return step.replaceAll("~1", "/").replaceAll("~0", "~");
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
 function problemCode(issue: FastifySchemaValidationError): string {
   switch (issue.keyword) {
-    case "required":
-      return "REQUIRED";
-    case "type":
-      return "TYPE";
-    case "enum":
-    case "const":
-      return "NOT_ALLOWED";
-    case "propertyNames":
-    case "additionalProperties":
-      return "UNKNOWN_FIELD";
-    case "minLength":
-    case "minItems":
-    case "minProperties":
-      return "TOO_SHORT";
-    case "maxLength":
-    case "maxItems":
-    case "maxProperties":
-      return "TOO_LONG";
-    case "uniqueItems":
-      return "DUPLICATE";
+    case 'required':
+      return 'REQUIRED'
+    case 'type':
+      return 'TYPE'
+    case 'enum':
+    case 'const':
+      return 'NOT_ALLOWED'
+    case 'propertyNames':
+    case 'additionalProperties':
+      return 'UNKNOWN_FIELD'
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return 'TOO_SHORT'
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return 'TOO_LONG'
+    case 'uniqueItems':
+      return 'DUPLICATE'
     default:
-      return "INVALID";
+      return 'INVALID'
   }
 }
 
 function problemMessage(issue: FastifySchemaValidationError): string {
-  if (issue.keyword === "required") return "is required";
-  if (issue.keyword === "enum")
-    return `must be one of ${(issue.params["allowedValues"] as unknown[]).join(", ")}`;
-  if (issue.keyword === "propertyNames") return "is not a known name";
-  return issue.message ?? "is not valid";
+  if (issue.keyword === 'required') return 'is required'
+  if (issue.keyword === 'enum') return `must be one of ${(issue.params['allowedValues'] as unknown[]).join(', ')}`
+  if (issue.keyword === 'propertyNames') return 'is not a known name'
+  return issue.message ?? 'is not valid'
 }

@@ -1,75 +1,68 @@
-export const ROLES = ["user", "admin"] as const;
-export type Role = (typeof ROLES)[number];
+export const ROLES = ['user', 'admin'] as const
+export type Role = (typeof ROLES)[number]
 
-export const SUBSCRIPTION_PLANS = ["free", "pro"] as const;
-export const SUBSCRIPTION_STATUSES = [
-  "active",
-  "cancelled",
-  "pastDue",
-] as const;
+export const SUBSCRIPTION_PLANS = ['free', 'pro'] as const
+export const SUBSCRIPTION_STATUSES = ['active', 'cancelled', 'pastDue'] as const
 
 export interface Subscription {
-  plan: (typeof SUBSCRIPTION_PLANS)[number];
-  status: (typeof SUBSCRIPTION_STATUSES)[number];
-  processorCustomerId: string | null;
-  processorSubscriptionId: string | null;
-  currentPeriodStart: Date | null;
-  currentPeriodEnd: Date | null;
-  cancelAtPeriodEnd: boolean;
+  plan: (typeof SUBSCRIPTION_PLANS)[number]
+  status: (typeof SUBSCRIPTION_STATUSES)[number]
+  processorCustomerId: string | null
+  processorSubscriptionId: string | null
+  currentPeriodStart: Date | null
+  currentPeriodEnd: Date | null
+  cancelAtPeriodEnd: boolean
 }
 
 export interface Usage {
-  postsCreated: number;
-  captionGenerations: number;
+  postsCreated: number
+  captionGenerations: number
 }
 
 export interface Limits {
-  maxPosts: number;
-  maxCaptionGenerations: number;
+  maxPosts: number
+  maxCaptionGenerations: number
 }
 
 /** The user record (spec section 2). */
 export interface User {
-  _id: string;
+  _id: string
   /** Trimmed and in lower case, unique. */
-  email: string;
-  name: string;
-  role: Role;
-  isDisabled: boolean;
+  email: string
+  name: string
+  role: Role
+  isDisabled: boolean
   /** Null for accounts of an identity provider. */
-  passwordHash: string | null;
-  auth: { provider: "email" | "google" };
-  avatar: string | null;
-  timezone: string;
+  passwordHash: string | null
+  auth: { provider: 'email' | 'google' }
+  avatar: string | null
+  timezone: string
   /** Claim `ver` of access tokens: raising it ends every token of the user at once. */
-  tokenVersion: number;
-  subscription: Subscription;
-  usage: Usage;
-  limits: Limits;
-  createdAt: Date;
-  lastLogin: Date | null;
+  tokenVersion: number
+  subscription: Subscription
+  usage: Usage
+  limits: Limits
+  createdAt: Date
+  lastLogin: Date | null
 }
 
-export type NewUser = Pick<
-  User,
-  "_id" | "email" | "name" | "passwordHash" | "limits"
-> &
-  Partial<Pick<User, "role" | "auth" | "avatar">>;
+export type NewUser = Pick<User, '_id' | 'email' | 'name' | 'passwordHash' | 'limits'> &
+  Partial<Pick<User, 'role' | 'auth' | 'avatar'>>
 
 /** A Free account, which counts as `active` without ever having paid (contract section 7). */
 export function newUser(input: NewUser, now: Date): User {
   return {
-    role: "user",
-    auth: { provider: "email" },
+    role: 'user',
+    auth: { provider: 'email' },
     avatar: null,
     ...input,
     email: normalizeEmail(input.email),
     isDisabled: false,
-    timezone: "UTC",
+    timezone: 'UTC',
     tokenVersion: 0,
     subscription: {
-      plan: "free",
-      status: "active",
+      plan: 'free',
+      status: 'active',
       processorCustomerId: null,
       processorSubscriptionId: null,
       currentPeriodStart: null,
@@ -79,10 +72,10 @@ export function newUser(input: NewUser, now: Date): User {
     usage: { postsCreated: 0, captionGenerations: 0 },
     createdAt: now,
     lastLogin: null,
-  };
+  }
 }
 
 /** The one spelling of an address that is stored and looked up. */
 export function normalizeEmail(email: string): string {
-  return email.trim().toLowerCase();
+  return email.trim().toLowerCase()
 }

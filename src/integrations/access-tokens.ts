@@ -1,35 +1,31 @@
-import { randomUUID } from "node:crypto";
-import { createSigner, createVerifier } from "fast-jwt";
-import type { Role } from "../domain/user.ts";
-import { SECOND } from "../domain/times.ts";
+import { randomUUID } from 'node:crypto'
+import { createSigner, createVerifier } from 'fast-jwt'
+import type { Role } from '../domain/user.ts'
+import { SECOND } from '../domain/times.ts'
 
 /** What an access token says about its bearer. */
 export interface AccessClaims {
-  userId: string;
-  role: Role;
-  sessionId: string;
+  userId: string
+  role: Role
+  sessionId: string
   /** The user's `tokenVersion` when it was issued. */
-  version: number;
+  version: number
 }
 
 interface AccessTokenOptions {
-  secret: string;
-  ttlSeconds: number;
+  secret: string
+  ttlSeconds: number
   /** Who issues the tokens and whom they are for: tokens of another deployment are refused even under the same secret. */
-  issuer: string;
+  issuer: string
 }
 
-const ALGORITHM = "HS256";
+const ALGORITHM = 'HS256'
 /** Keeps tokens of other uses from passing as access tokens (RFC 9068). */
-const TYPE = "at+jwt";
-const CLAIMS = ["sub", "role", "sid", "iat", "exp", "jti", "iss", "aud", "ver"];
+const TYPE = 'at+jwt'
+const CLAIMS = ['sub', 'role', 'sid', 'iat', 'exp', 'jti', 'iss', 'aud', 'ver']
 
 /** Signs and checks access tokens (contract section 2). A good token proves only who asks: rights are read from the user record. */
-export function createAccessTokens({
-  secret,
-  ttlSeconds,
-  issuer,
-}: AccessTokenOptions) {
+export function createAccessTokens({ secret, ttlSeconds, issuer }: AccessTokenOptions) {
   const sign = createSigner({
     key: secret,
     algorithm: ALGORITHM,
@@ -37,7 +33,7 @@ export function createAccessTokens({
     iss: issuer,
     aud: issuer,
     expiresIn: ttlSeconds * SECOND,
-  });
+  })
   const checks = {
     key: secret,
     algorithms: [ALGORITHM as typeof ALGORITHM],
@@ -45,9 +41,9 @@ export function createAccessTokens({
     allowedIss: issuer,
     allowedAud: issuer,
     requiredClaims: CLAIMS,
-  };
-  const verifyLive = createVerifier(checks);
-  const verifyEver = createVerifier({ ...checks, ignoreExpiration: true });
+  }
+  const verifyLive = createVerifier(checks)
+  const verifyEver = createVerifier({ ...checks, ignoreExpiration: true })
 
   return {
     issue: ({ userId, role, sessionId, version }: AccessClaims): string =>
@@ -63,33 +59,24 @@ export function createAccessTokens({
     verify: (token: string): AccessClaims | null => read(verifyLive, token),
 
     /** The same, for a token that may have expired: only good for ending its own session. */
-    verifyExpired: (token: string): AccessClaims | null =>
-      read(verifyEver, token),
-  };
+    verifyExpired: (token: string): AccessClaims | null => read(verifyEver, token),
+  }
 }
 
-export type AccessTokens = ReturnType<typeof createAccessTokens>;
+export type AccessTokens = ReturnType<typeof createAccessTokens>
 
-function read(
-  verify: (token: string) => unknown,
-  token: string,
-): AccessClaims | null {
+function read(verify: (token: string) => unknown, token: string): AccessClaims | null {
   try {
-    return claimsOf(verify(token));
+    return claimsOf(verify(token))
   } catch {
-    return null;
+    return null
   }
 }
 
 function claimsOf(payload: unknown): AccessClaims | null {
-  if (payload === null || typeof payload !== "object") return null;
-  const { sub, role, sid, ver } = payload as Record<string, unknown>;
-  if (
-    typeof sub !== "string" ||
-    typeof sid !== "string" ||
-    typeof ver !== "number"
-  )
-    return null;
-  if (role !== "user" && role !== "admin") return null;
-  return { userId: sub, role, sessionId: sid, version: ver };
+  if (payload === null || typeof payload !== 'object') return null
+  const { sub, role, sid, ver } = payload as Record<string, unknown>
+  if (typeof sub !== 'string' || typeof sid !== 'string' || typeof ver !== 'number') return null
+  if (role !== 'user' && role !== 'admin') return null
+  return { userId: sub, role, sessionId: sid, version: ver }
 }

@@ -1,21 +1,21 @@
-import { Schema, type Connection } from "mongoose";
-import { schemaOptions } from "./schema-options.ts";
+import { Schema, type Connection } from 'mongoose'
+import { schemaOptions } from './schema-options.ts'
 
 /** A login that lasts: the family of refresh tokens that descend from one another. Tokens are stored hashed only. */
 export interface Session {
-  _id: string;
-  userId: string;
+  _id: string
+  userId: string
   /** Hash of the one refresh token that is good now. */
-  tokenHash: string;
+  tokenHash: string
   /** How many times the token was replaced. */
-  generation: number;
+  generation: number
   /** Tokens replaced a moment ago, whose repetition is still answered. */
-  replaced: { tokenHash: string; at: Date }[];
-  ipAddress: string;
-  userAgent: string;
-  createdAt: Date;
-  lastActive: Date;
-  expiresAt: Date;
+  replaced: { tokenHash: string; at: Date }[]
+  ipAddress: string
+  userAgent: string
+  createdAt: Date
+  lastActive: Date
+  expiresAt: Date
 }
 
 const sessionSchema = new Schema<Session>(
@@ -33,55 +33,44 @@ const sessionSchema = new Schema<Session>(
         { ...schemaOptions, _id: false },
       ),
     ],
-    ipAddress: { type: String, default: "" },
-    userAgent: { type: String, default: "" },
+    ipAddress: { type: String, default: '' },
+    userAgent: { type: String, default: '' },
     createdAt: { type: Date, required: true },
     lastActive: { type: Date, required: true },
     expiresAt: { type: Date, required: true },
   },
   schemaOptions,
-);
+)
 
-sessionSchema.index({ userId: 1, createdAt: -1 });
-sessionSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+sessionSchema.index({ userId: 1, createdAt: -1 })
+sessionSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
 
-export type Rotation = Pick<
-  Session,
-  "tokenHash" | "replaced" | "lastActive" | "expiresAt" | "generation"
->;
+export type Rotation = Pick<Session, 'tokenHash' | 'replaced' | 'lastActive' | 'expiresAt' | 'generation'>
 
 export function createSessionStore(connection: Connection) {
-  const model = connection.model<Session>("Session", sessionSchema, "sessions");
+  const model = connection.model<Session>('Session', sessionSchema, 'sessions')
 
   return {
     async insert(session: Session): Promise<void> {
-      await model.insertMany([session], { lean: true });
+      await model.insertMany([session], { lean: true })
     },
 
-    find: (sessionId: string): Promise<Session | null> =>
-      model.findById(sessionId).lean<Session>().exec(),
+    find: (sessionId: string): Promise<Session | null> => model.findById(sessionId).lean<Session>().exec(),
 
     /** Puts the successor in the token's place; false when someone else did first, or the session is gone. */
-    async replaceToken(
-      sessionId: string,
-      tokenHash: string,
-      rotation: Rotation,
-    ): Promise<boolean> {
-      const { matchedCount } = await model.updateOne(
-        { _id: sessionId, tokenHash },
-        { $set: rotation },
-      );
-      return matchedCount === 1;
+    async replaceToken(sessionId: string, tokenHash: string, rotation: Rotation): Promise<boolean> {
+      const { matchedCount } = await model.updateOne({ _id: sessionId, tokenHash }, { $set: rotation })
+      return matchedCount === 1
     },
 
     async remove(sessionId: string): Promise<void> {
-      await model.deleteOne({ _id: sessionId });
+      await model.deleteOne({ _id: sessionId })
     },
 
     async removeAll(userId: string): Promise<void> {
-      await model.deleteMany({ userId });
+      await model.deleteMany({ userId })
     },
-  };
+  }
 }
 
-export type SessionStore = ReturnType<typeof createSessionStore>;
+export type SessionStore = ReturnType<typeof createSessionStore>

@@ -1,5 +1,5 @@
-import { Schema, trusted, type ClientSession, type Connection } from "mongoose";
-import type { Allowance } from "../domain/plans.ts";
+import { Schema, trusted, type ClientSession, type Connection } from 'mongoose'
+import type { Allowance } from '../domain/plans.ts'
 import {
   ROLES,
   SUBSCRIPTION_PLANS,
@@ -7,14 +7,14 @@ import {
   normalizeEmail,
   type Role,
   type User,
-} from "../domain/user.ts";
-import { SECOND } from "../domain/times.ts";
-import { schemaOptions } from "./schema-options.ts";
+} from '../domain/user.ts'
+import { SECOND } from '../domain/times.ts'
+import { schemaOptions } from './schema-options.ts'
 
-const LIST_DEADLINE_MS = 5 * SECOND;
+const LIST_DEADLINE_MS = 5 * SECOND
 
-const nullable = <T>(type: T) => ({ type, default: null });
-const required = <T>(type: T) => ({ type, required: true }) as const;
+const nullable = <T>(type: T) => ({ type, default: null })
+const required = <T>(type: T) => ({ type, required: true }) as const
 
 const userSchema = new Schema<User>(
   {
@@ -25,7 +25,7 @@ const userSchema = new Schema<User>(
     isDisabled: required(Boolean),
     passwordHash: nullable(String),
     auth: {
-      provider: { type: String, enum: ["email", "google"], required: true },
+      provider: { type: String, enum: ['email', 'google'], required: true },
     },
     avatar: nullable(String),
     timezone: required(String),
@@ -51,18 +51,17 @@ const userSchema = new Schema<User>(
     lastLogin: nullable(Date),
   },
   schemaOptions,
-);
+)
 
-userSchema.index({ email: 1 }, { unique: true });
-userSchema.index({ createdAt: -1, _id: -1 });
+userSchema.index({ email: 1 }, { unique: true })
+userSchema.index({ createdAt: -1, _id: -1 })
 
 /** User records. Whoever reads one holds the password hash: what leaves the process goes through a `present` function. */
 export function createUserStore(connection: Connection) {
-  const model = connection.model<User>("User", userSchema, "users");
+  const model = connection.model<User>('User', userSchema, 'users')
 
   return {
-    findById: (userId: string): Promise<User | null> =>
-      model.findById(userId).lean<User>().exec(),
+    findById: (userId: string): Promise<User | null> => model.findById(userId).lean<User>().exec(),
 
     findByEmail: (email: string): Promise<User | null> =>
       model
@@ -72,72 +71,57 @@ export function createUserStore(connection: Connection) {
 
     /** @throws a duplicate key error when the address is taken */
     async insert(user: User): Promise<void> {
-      await model.insertMany([user], { lean: true });
+      await model.insertMany([user], { lean: true })
     },
 
     /**
      * Counts one post against the allowance stored on the user's record, if it is not used up (invariant I4).
      * `used` and `limit` are the figures after the call.
      */
-    async takePostAllowance(
-      userId: string,
-      session: ClientSession,
-    ): Promise<Allowance & { taken: boolean }> {
+    async takePostAllowance(userId: string, session: ClientSession): Promise<Allowance & { taken: boolean }> {
       const counted = await model
         .findOneAndUpdate(
           {
             _id: userId,
             $expr: trusted({
-              $lt: ["$usage.postsCreated", "$limits.maxPosts"],
+              $lt: ['$usage.postsCreated', '$limits.maxPosts'],
             }),
           },
-          { $inc: { "usage.postsCreated": 1 } },
+          { $inc: { 'usage.postsCreated': 1 } },
           {
             session,
-            returnDocument: "after",
+            returnDocument: 'after',
             projection: { usage: 1, limits: 1 },
           },
         )
-        .lean<User>();
-      const user =
-        counted ??
-        (await model
-          .findById(userId, { usage: 1, limits: 1 }, { session })
-          .lean<User>());
+        .lean<User>()
+      const user = counted ?? (await model.findById(userId, { usage: 1, limits: 1 }, { session }).lean<User>())
       return {
         taken: counted !== null,
         used: user?.usage.postsCreated ?? 0,
         limit: user?.limits.maxPosts ?? 0,
-      };
+      }
     },
 
     async setLastLogin(userId: string, at: Date): Promise<void> {
-      await model.updateOne({ _id: userId }, { $set: { lastLogin: at } });
+      await model.updateOne({ _id: userId }, { $set: { lastLogin: at } })
     },
 
     /** Makes every access token of the user invalid. */
     async raiseTokenVersion(userId: string): Promise<void> {
-      await model.updateOne({ _id: userId }, { $inc: { tokenVersion: 1 } });
+      await model.updateOne({ _id: userId }, { $inc: { tokenVersion: 1 } })
     },
 
     /** False when there is no such user. */
     async setRole(email: string, role: Role): Promise<boolean> {
-      const { matchedCount } = await model.updateOne(
-        { email: normalizeEmail(email) },
-        { $set: { role } },
-      );
-      return matchedCount === 1;
+      const { matchedCount } = await model.updateOne({ email: normalizeEmail(email) }, { $set: { role } })
+      return matchedCount === 1
     },
 
     /** Newest first. */
     list: (): Promise<User[]> =>
-      model
-        .find({})
-        .sort({ createdAt: -1, _id: -1 })
-        .maxTimeMS(LIST_DEADLINE_MS)
-        .lean<User[]>()
-        .exec(),
-  };
+      model.find({}).sort({ createdAt: -1, _id: -1 }).maxTimeMS(LIST_DEADLINE_MS).lean<User[]>().exec(),
+  }
 }
 
-export type UserStore = ReturnType<typeof createUserStore>;
+export type UserStore = ReturnType<typeof createUserStore>

@@ -1,38 +1,38 @@
-import type { FastifyRequest } from "fastify";
-import fastifyPlugin from "fastify-plugin";
-import { ServiceError } from "../../domain/service-error.ts";
-import type { Limits, Role, Usage } from "../../domain/user.ts";
-import type { Context } from "../../context.ts";
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { ServiceError } from '../../domain/service-error.ts'
+import type { Limits, Role, Usage } from '../../domain/user.ts'
+import type { Context } from '../../context.ts'
 
 /** The authenticated caller, as the user record says at the moment of the request. */
 export interface RequestUser {
-  userId: string;
-  role: Role;
-  sessionId: string;
-  email: string;
-  name: string;
-  timezone: string;
-  usage: Usage;
-  limits: Limits;
+  userId: string
+  role: Role
+  sessionId: string
+  email: string
+  name: string
+  timezone: string
+  usage: Usage
+  limits: Limits
 }
 
-type Guard = (request: FastifyRequest) => Promise<void>;
+type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-declare module "fastify" {
+declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `requireUser`; routes without that guard must not read it. */
-    user: RequestUser;
+    user: RequestUser
   }
   interface FastifyInstance {
     /** An `onRequest` hook: 401 without a valid session of ours, 403 for a disabled account. */
-    requireUser: Guard;
+    requireUser: Guard
     /** The same, and 403 for anyone but an admin. */
-    requireAdmin: Guard;
+    requireAdmin: Guard
   }
 }
 
 interface GuardOptions {
-  context: Pick<Context, "users" | "sessions" | "accessTokens" | "clock">;
+  context: Pick<Context, 'users' | 'sessions' | 'accessTokens' | 'clock'>
 }
 
 /**
@@ -41,37 +41,33 @@ interface GuardOptions {
  */
 export const guards = fastifyPlugin<GuardOptions>(
   async (app, { context }) => {
-    app.decorateRequest("user", null as unknown as RequestUser);
+    app.decorateRequest('user', null as unknown as RequestUser)
 
-    app.decorate("requireUser", async (request: FastifyRequest) => {
-      request.user ??= await identify(context, bearerToken(request));
-    });
+    app.decorate('requireUser', async (request: FastifyRequest, reply: FastifyReply) => {
+      if (request.user) return
+      request.user = await identify(context, bearerToken(request))
+      await app.limitUser(request, reply)
+    })
 
-    app.decorate("requireAdmin", async (request: FastifyRequest) => {
-      await app.requireUser(request);
-      if (request.user.role !== "admin")
-        throw new ServiceError("FORBIDDEN", "Forbidden - Admin only");
-    });
+    app.decorate('requireAdmin', async (request: FastifyRequest, reply: FastifyReply) => {
+      await app.requireUser(request, reply)
+      if (request.user.role !== 'admin') throw new ServiceError('FORBIDDEN', 'Forbidden - Admin only')
+    })
   },
-  { name: "guards", fastify: "5.x" },
-);
+  { name: 'guards', fastify: '5.x', dependencies: ['rate-limits'] },
+)
 
-async function identify(
-  context: GuardOptions["context"],
-  token: string | null,
-): Promise<RequestUser> {
-  const claims = token === null ? null : context.accessTokens.verify(token);
-  if (!claims) throw unauthorized();
+async function identify(context: GuardOptions['context'], token: string | null): Promise<RequestUser> {
+  const claims = token === null ? null : context.accessTokens.verify(token)
+  if (!claims) throw unauthorized()
   const [user, session] = await Promise.all([
     context.users.findById(claims.userId),
     context.sessions.find(claims.sessionId),
-  ]);
-  if (!user || user.tokenVersion !== claims.version) throw unauthorized();
-  if (session?.userId !== user._id || session.expiresAt <= context.clock.now())
-    throw unauthorized();
-  if (user.isDisabled)
-    throw new ServiceError("ACCOUNT_DISABLED", "Account is disabled");
-  const { role, email, name, timezone, usage, limits } = user;
+  ])
+  if (!user || user.tokenVersion !== claims.version) throw unauthorized()
+  if (session?.userId !== user._id || session.expiresAt <= context.clock.now()) throw unauthorized()
+  if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
+  const { role, email, name, timezone, usage, limits } = user
   return {
     userId: user._id,
     sessionId: session._id,
@@ -81,18 +77,14 @@ async function identify(
     timezone,
     usage,
     limits,
-  };
+  }
 }
 
 /** The token of an `Authorization: Bearer` header, or null. */
 export function bearerToken(request: FastifyRequest): string | null {
-  return (
-    /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(
-      request.headers.authorization ?? "",
-    )?.[1] ?? null
-  );
+  return /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null
 }
 
 function unauthorized(): ServiceError {
-  return new ServiceError("UNAUTHORIZED", "Unauthorized");
+  return new ServiceError('UNAUTHORIZED', 'Unauthorized')
 }

@@ -1,33 +1,27 @@
-import { Type, type Static, type TSchema } from "@sinclair/typebox";
-import { PLATFORMS, type Platform } from "../../domain/platforms.ts";
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { PLATFORMS, type Platform } from '../../domain/platforms.ts'
 
 /** One of a fixed list of words, typed as their union. */
-export const oneOf = <T extends string>(
-  values: readonly T[],
-  options: { description?: string; default?: T } = {},
-) => Type.Unsafe<T>({ type: "string", enum: [...values], ...options });
+export const oneOf = <T extends string>(values: readonly T[], options: { description?: string; default?: T } = {}) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
 
 export const PlatformName = oneOf<Platform>(PLATFORMS, {
-  description: "Platform identifier",
-});
+  description: 'Platform identifier',
+})
 
-export const nullable = <T extends TSchema>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /** An instant on the wire: ISO 8601 in UTC. */
-export const Instant = Type.String({ format: "date-time" });
+export const Instant = Type.String({ format: 'date-time' })
 
 /**
  * Path parameters with one record id. Any text is allowed: what cannot be an id is answered like a record that is missing.
  */
 export const IdParam = <Name extends string>(name: Name) =>
-  Type.Object({ [name]: Type.String({ description: "Record id" }) } as Record<
-    Name,
-    ReturnType<typeof Type.String>
-  >);
+  Type.Object({ [name]: Type.String({ description: 'Record id' }) } as Record<Name, ReturnType<typeof Type.String>>)
 
-const MAX_PAGE_SIZE = 200;
-const MAX_PAGE = 1_000_000_000;
+const MAX_PAGE_SIZE = 200
+const MAX_PAGE = 1_000_000_000
 
 /** Query fields of every list; numbers in queries are parsed strictly. Read them through `pageOf`. */
 export const pageFields = {
@@ -37,15 +31,15 @@ export const pageFields = {
     default: 20,
     description: `Above ${MAX_PAGE_SIZE} counts as ${MAX_PAGE_SIZE}`,
   }),
-};
+}
 
-const Page = Type.Object(pageFields);
+const Page = Type.Object(pageFields)
 
 export function pageOf(query: Static<typeof Page>): {
-  page: number;
-  limit: number;
+  page: number
+  limit: number
 } {
-  return { page: query.page, limit: Math.min(query.limit, MAX_PAGE_SIZE) };
+  return { page: query.page, limit: Math.min(query.limit, MAX_PAGE_SIZE) }
 }
 
 /** What a list answers beside its items. */
@@ -54,11 +48,8 @@ export const pageResultFields = {
   page: Type.Integer(),
   limit: Type.Integer(),
   totalPages: Type.Integer(),
-};
+}
 
-export function pageResult(
-  total: number,
-  { page, limit }: { page: number; limit: number },
-) {
-  return { total, page, limit, totalPages: Math.ceil(total / limit) };
+export function pageResult(total: number, { page, limit }: { page: number; limit: number }) {
+  return { total, page, limit, totalPages: Math.ceil(total / limit) }
 }

@@ -1,15 +1,14 @@
-import { Type, type Static, type TSchema } from "@sinclair/typebox";
-import { SERVICE_ERROR_CODES } from "../../domain/service-error.ts";
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { SERVICE_ERROR_CODES } from '../../domain/service-error.ts'
 
 const ProblemSchema = Type.Object({
   path: Type.String({
-    description:
-      "Dotted path into the body, such as content.mediaItems.0.mimeType",
+    description: 'Dotted path into the body, such as content.mediaItems.0.mimeType',
   }),
   code: Type.String(),
   message: Type.String(),
   platform: Type.Optional(Type.String()),
-});
+})
 
 export const ErrorBodySchema = Type.Object(
   {
@@ -17,56 +16,49 @@ export const ErrorBodySchema = Type.Object(
     message: Type.String(),
     statusCode: Type.Integer(),
     code: Type.Unsafe<(typeof SERVICE_ERROR_CODES)[number]>({
-      type: "string",
+      type: 'string',
       enum: SERVICE_ERROR_CODES,
     }),
     requestId: Type.String(),
     errors: Type.Optional(
       Type.Array(ProblemSchema, {
-        description: "Every problem of the input at once",
+        description: 'Every problem of the input at once',
       }),
     ),
-    usage: Type.Optional(
-      Type.Integer({ description: "With a plan limit: what is used up" }),
-    ),
-    limit: Type.Optional(
-      Type.Integer({ description: "With a plan limit: what the plan allows" }),
-    ),
-    bucket: Type.Optional(
-      Type.String({ description: "With a rate limit: which one" }),
-    ),
+    usage: Type.Optional(Type.Integer({ description: 'With a plan limit: what is used up' })),
+    limit: Type.Optional(Type.Integer({ description: 'With a plan limit: what the plan allows' })),
+    bucket: Type.Optional(Type.String({ description: 'With a rate limit: which one' })),
   },
-  { $id: "ErrorBody", description: "Every error of the API has this body" },
-);
+  { $id: 'ErrorBody', description: 'Every error of the API has this body' },
+)
 
-export type ErrorBody = Static<typeof ErrorBodySchema>;
+export type ErrorBody = Static<typeof ErrorBodySchema>
 
-const errorRef = Type.Unsafe<ErrorBody>({ $ref: "ErrorBody#" });
+const errorRef = Type.Unsafe<ErrorBody>({ $ref: 'ErrorBody#' })
 
 /** The error answers of every route, to be spread into `schema.response`. */
-export const errorResponses = { "4xx": errorRef, "5xx": errorRef };
+export const errorResponses = { '4xx': errorRef, '5xx': errorRef }
 
 /** The envelope `{success, message, data}`. */
 export const success = <T extends TSchema>(data: T) =>
-  Type.Object({ success: Type.Literal(true), message: Type.String(), data });
+  Type.Object({ success: Type.Literal(true), message: Type.String(), data })
 
 /** The envelope of answers without data. */
 export const Acknowledged = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
-});
+})
 
 /** The envelope of payments and admin routes, which has no `success` (spec section 1). */
-export const plain = <T extends TSchema>(data: T) =>
-  Type.Object({ message: Type.String(), data });
+export const plain = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })
 
 export const ok = <T>(message: string, data: T) => ({
   success: true as const,
   message,
   data,
-});
+})
 
 export const acknowledged = (message: string) => ({
   success: true as const,
   message,
-});
+})

@@ -1,0 +1,27 @@
+import type { Static } from '@sinclair/typebox'
+import type { User } from '../../domain/user.ts'
+import type { UserSchema } from './schema.ts'
+
+export function presentUser(user: User): Static<typeof UserSchema> {
+  const { subscription, usage, limits } = user
+  return {
+    id: user._id,
+    _id: user._id,
+    email: user.email,
+    name: user.name,
+    role: user.role,
+    avatar: user.avatar,
+    timezone: user.timezone,
+    subscription: {
+      plan: subscription.plan,
+      status: subscription.status,
+      processorCustomerId: subscription.processorCustomerId,
+      processorSubscriptionId: subscription.processorSubscriptionId,
+      currentPeriodStart: subscription.currentPeriodStart?.toISOString() ?? null,
+      currentPeriodEnd: subscription.currentPeriodEnd?.toISOString() ?? null,
+      cancelAtPeriodEnd: subscription.cancelAtPeriodEnd,
+    },
+    usage: { postsCreated: usage.postsCreated, captionGenerations: usage.captionGenerations },
+    limits: { maxPosts: limits.maxPosts, maxCaptionGenerations: limits.maxCaptionGenerations },
+  }
+}

@@ -1,0 +1,31 @@
+import type { CookieSerializeOptions } from '@fastify/cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { SessionTokens } from '../../commands/open-session.ts'
+import type { Config } from '../../config.ts'
+
+const NAME = 'refreshToken'
+
+/** The refresh cookie of contract section 2; only the auth routes ever get to see it. */
+export function createRefreshCookie(config: Config) {
+  const attributes: CookieSerializeOptions = {
+    path: '/api/auth',
+    httpOnly: true,
+    sameSite: config.REFRESH_COOKIE_SAME_SITE,
+    // Browsers refuse SameSite=None without Secure.
+    secure: config.PUBLIC_URL.startsWith('https:') || config.REFRESH_COOKIE_SAME_SITE === 'none',
+    ...(config.REFRESH_COOKIE_DOMAIN ? { domain: config.REFRESH_COOKIE_DOMAIN } : {}),
+  }
+
+  return {
+    read: (request: FastifyRequest): string | undefined => request.cookies[NAME],
+
+    /** An end and not an age, so that a repeated refresh gets the same header to the letter. */
+    set(reply: FastifyReply, { refreshCookie, expiresAt }: SessionTokens): void {
+      reply.setCookie(NAME, refreshCookie, { ...attributes, expires: expiresAt })
+    },
+
+    clear(reply: FastifyReply): void {
+      reply.clearCookie(NAME, attributes)
+    },
+  }
+}

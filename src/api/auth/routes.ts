@@ -1,0 +1,117 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { logIn } from '../../commands/log-in.ts'
+import { logOut, logOutEverywhere } from '../../commands/log-out.ts'
+import type { Client } from '../../commands/open-session.ts'
+import { refreshSession } from '../../commands/refresh-session.ts'
+import type { Context } from '../../context.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+import { ownOriginOnly } from '../plugins/browsers.ts'
+import { bearerToken } from '../plugins/guards.ts'
+import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
+import { presentUser } from './present.ts'
+import { createRefreshCookie } from './refresh-cookie.ts'
+import { LoggedIn, LogInBody, Me, Refreshed } from './schema.ts'
+
+const tags = ['auth']
+
+export const authRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  const refreshCookie = createRefreshCookie(context.config)
+  const fromOwnPages = ownOriginOnly(context.config)
+
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+
+  // Both logins make the same check and accept any role (spec 4.1); the second is the name that admin frontends use.
+  for (const { path, summary } of [
+    { path: '/login', summary: 'Log in by address and password' },
+    { path: '/admin-login', summary: 'Log in, under the name that admin frontends use' },
+  ]) {
+    app.post(
+      path,
+      { schema: { tags, summary, body: LogInBody, response: { 200: success(LoggedIn), ...errorResponses } } },
+      async (request, reply) => {
+        const { user, ...tokens } = await logIn(context, { ...request.body, ...clientOf(request) })
+        refreshCookie.set(reply, tokens)
+        return ok('Logged in', { accessToken: tokens.accessToken, user: presentUser(user) })
+      },
+    )
+  }
+
+  app.post(
+    '/refresh',
+    {
+      onRequest: fromOwnPages,
+      schema: {
+        tags,
+        summary: 'Exchange the refresh cookie for a new access token',
+        security: [{ refreshCookie: [] }],
+        response: { 200: success(Refreshed), ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      const tokens = await refreshSession(context, refreshCookie.read(request))
+      refreshCookie.set(reply, tokens)
+      return ok('Session refreshed', { accessToken: tokens.accessToken })
+    },
+  )
+
+  app.delete(
+    '/logout',
+    {
+      onRequest: fromOwnPages,
+      schema: {
+        tags,
+        summary: 'End this session, also with an access token that has expired',
+        security: [{ refreshCookie: [] }, { bearer: [] }],
+        response: { 200: Acknowledged, ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      await logOut(context, { cookie: refreshCookie.read(request), accessToken: bearerToken(request) })
+      refreshCookie.clear(reply)
+      return acknowledged('Logged out')
+    },
+  )
+
+  app.delete(
+    '/logout/all',
+    {
+      onRequest: app.requireUser,
+      schema: {
+        tags,
+        summary: 'End all sessions of the user at once',
+        security: [{ bearer: [] }],
+        response: { 200: Acknowledged, ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      await logOutEverywhere(context, request.user.userId)
+      refreshCookie.clear(reply)
+      return acknowledged('Logged out everywhere')
+    },
+  )
+
+  app.get(
+    '/me',
+    {
+      onRequest: app.requireUser,
+      schema: {
+        tags,
+        summary: 'The signed-in user',
+        security: [{ bearer: [] }],
+        response: { 200: success(Me), ...errorResponses },
+      },
+    },
+    async (request) => {
+      const user = await context.users.findById(request.user.userId)
+      if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
+      return ok('User found', { user: presentUser(user) })
+    },
+  )
+}
+
+function clientOf(request: FastifyRequest): Client {
+  return { ipAddress: request.ip, userAgent: request.headers['user-agent'] ?? '' }
+}

@@ -1,0 +1,47 @@
+import cookie from '@fastify/cookie'
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import type { Config } from '../../config.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+
+/** What browsers are told and asked: security headers, CORS for exactly the configured origins, cookies. */
+export const browsers = fastifyPlugin(
+  async (app: FastifyInstance, { config }: { config: Config }) => {
+    await app.register(helmet, {
+      contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    })
+    await app.register(cors, {
+      origin: frontendOrigins(config),
+      credentials: true,
+      methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
+      exposedHeaders: ['Retry-After', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id', 'ETag'],
+      maxAge: 600,
+      strictPreflight: false,
+    })
+    await app.register(cookie)
+  },
+  { name: 'browsers', fastify: '5.x' },
+)
+
+/** The origins whose pages may call the API with credentials. */
+function frontendOrigins(config: Config): string[] {
+  const listed = config.CORS_ORIGINS.split(',').map((origin) => origin.trim())
+  return [config.FRONTEND_URL, ...listed].filter((origin) => origin !== '').map((origin) => new URL(origin).origin)
+}
+
+/**
+ * A hook for routes that a cookie alone authenticates: refuses requests that a page of another site caused. SameSite
+ * keeps most of them away already; this also holds where the cookie is configured with SameSite=None.
+ */
+export function ownOriginOnly(config: Config) {
+  const allowed = new Set([...frontendOrigins(config), new URL(config.PUBLIC_URL).origin])
+
+  return async (request: FastifyRequest): Promise<void> => {
+    const { origin } = request.headers
+    const isForeign = origin === undefined ? request.headers['sec-fetch-site'] === 'cross-site' : !allowed.has(origin)
+    if (isForeign) throw new ServiceError('FORBIDDEN', 'Requests from this origin are not allowed')
+  }
+}

@@ -1,0 +1,44 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import manifest from '../../../package.json' with { type: 'json' }
+
+/** The OpenAPI document, made from the schemas of the routes, and the reference page that shows it. Comes before the routes. */
+export const openapi = fastifyPlugin(
+  async (app: FastifyInstance) => {
+    await app.register(swagger, {
+      openapi: {
+        openapi: '3.1.0',
+        info: { title: manifest.name, version: manifest.version, description: manifest.description },
+        servers: [{ url: '/' }],
+        tags: TAGS,
+        components: {
+          securitySchemes: {
+            bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The accessToken of a login' },
+            refreshCookie: { type: 'apiKey', in: 'cookie', name: 'refreshToken' },
+          },
+        },
+      },
+      refResolver: {
+        buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`),
+      },
+    })
+    await app.register(swaggerUi, {
+      routePrefix: '/docs',
+      uiConfig: { docExpansion: 'list', persistAuthorization: true, url: '/api/openapi.json' },
+      staticCSP: true,
+      // A reference page on plain http must not send its own requests to https.
+      transformStaticCSP: (policy) => policy.replace(/\s*upgrade-insecure-requests;?/, ''),
+    })
+    app.get('/api/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  },
+  { name: 'openapi', fastify: '5.x' },
+)
+
+const TAGS = [
+  { name: 'auth', description: 'Sessions' },
+  { name: 'posts', description: 'Writing, scheduling and following posts' },
+  { name: 'platforms', description: 'Connected platform accounts' },
+  { name: 'health', description: 'For load balancers and monitoring' },
+]

@@ -1,0 +1,59 @@
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import type { Config } from '../../config.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+import { MINUTE, SECOND } from '../../domain/times.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Calls that the limit per address does not count: probes of load balancers, webhooks. */
+    isUnlimited?: boolean
+  }
+  interface FastifyInstance {
+    /** Counts a request of an authenticated user; the guards call it. */
+    limitUser: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+  }
+}
+
+type Counter = ReturnType<FastifyInstance['createRateLimit']>
+
+/**
+ * The network limits of contract section 11, counted by each process for itself. Their state goes out in the headers
+ * `RateLimit` and `RateLimit-Policy` of the IETF draft, one item per limit.
+ */
+export const rateLimits = fastifyPlugin(
+  async (app: FastifyInstance, { config }: { config: Config }) => {
+    await app.register(rateLimit, { global: false })
+    const byAddress = app.createRateLimit({ max: config.RATE_LIMIT_PER_ADDRESS, timeWindow: MINUTE })
+    const byUser = app.createRateLimit({
+      max: config.RATE_LIMIT_PER_USER,
+      timeWindow: MINUTE,
+      keyGenerator: (request) => request.user.userId,
+    })
+
+    app.addHook('onRequest', async (request, reply) => {
+      if (!request.routeOptions.config?.isUnlimited) await count('address', byAddress, request, reply)
+    })
+    app.decorate('limitUser', (request: FastifyRequest, reply: FastifyReply) => count('user', byUser, request, reply))
+  },
+  { name: 'rate-limits', fastify: '5.x' },
+)
+
+async function count(bucket: string, counter: Counter, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const state = await counter(request)
+  if (state.isAllowed) return
+  append(reply, 'ratelimit-policy', `"${bucket}";q=${state.max};w=${state.timeWindow / SECOND}`)
+  append(reply, 'ratelimit', `"${bucket}";r=${state.remaining};t=${state.ttlInSeconds}`)
+  if (state.isExceeded) {
+    throw new ServiceError('RATE_LIMITED', 'Too many requests', {
+      retryAfterSeconds: Math.max(1, state.ttlInSeconds),
+      details: { bucket },
+    })
+  }
+}
+
+function append(reply: FastifyReply, header: string, item: string): void {
+  const present = reply.getHeader(header)
+  reply.header(header, present === undefined ? item : `${String(present)}, ${item}`)
+}

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+
+const REQUEST_ID = /^[\w.:-]{1,128}$/
+const MAX_USER_AGENT_LENGTH = 200
+
+/** The id a client sent, when it is well formed, else a new one. */
+export function requestIdOf(request: IncomingMessage): string {
+  const sent = request.headers['x-request-id']
+  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID()
+}
+
+/** Echoes the request id and writes one line per request. The line names the route, never the address asked for: query values may be secrets. */
+export const requestLog = fastifyPlugin(
+  async (app: FastifyInstance) => {
+    app.addHook('onRequest', async (request, reply) => {
+      reply.header('x-request-id', request.id)
+    })
+
+    app.addHook('onResponse', async (request, reply) => {
+      const level = request.routeOptions.config?.isUnlimited ? 'debug' : 'info'
+      request.log[level](
+        {
+          method: request.method,
+          route: request.routeOptions.url ?? 'unknown',
+          statusCode: reply.statusCode,
+          durationMs: Math.round(reply.elapsedTime),
+          userAgent: request.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH),
+          ...(request.user ? { userId: request.user.userId } : {}),
+        },
+        'request',
+      )
+    })
+  },
+  { name: 'request-log', fastify: '5.x' },
+)

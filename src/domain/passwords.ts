@@ -1,0 +1,17 @@
+/** Code points, after normalization. */
+export const MIN_PASSWORD_LENGTH = 8
+export const MAX_PASSWORD_LENGTH = 1_024
+
+/** The form in which passwords are hashed: the same characters however a keyboard composes them. */
+export function normalizePassword(password: string): string {
+  return password.normalize('NFKC')
+}
+
+/** Why a new password is not accepted, as a sentence for people, or null. Passwords are never trimmed. */
+export function passwordProblem(password: string): string | null {
+  const normalized = normalizePassword(password)
+  const length = [...normalized].length
+  if (length < MIN_PASSWORD_LENGTH) return `must have at least ${MIN_PASSWORD_LENGTH} characters`
+  if (length > MAX_PASSWORD_LENGTH) return `must have at most ${MAX_PASSWORD_LENGTH} characters`
+  return null
+}
