@@ -64,12 +64,12 @@ export const ConfigSchema = Type.Object(
     PLAN_PRO_MAX_POSTS: number('Posts of an account set to Pro', 60),
     PLAN_PRO_MAX_CAPTIONS: number('Caption generations of an account set to Pro', 30),
 
+    PUBLISH_TIMEOUT_MS: number('Deadline of the one call that makes a post visible', 8_000, 100),
     DELIVERY_MAX_LATENESS_MS: number('A post later than this fails with TOO_LATE', 86_400_000),
     SWEEP_INTERVAL_MS: number('How often the sweeper looks for deliveries nobody moves', 30_000, 1_000),
 
     BLUESKY_ENTRY_URL: address('Where Bluesky logins start', 'https://bsky.social'),
     BLUESKY_APP_URL: address('Base of the links to published Bluesky posts', 'https://bsky.app'),
-    BLUESKY_PUBLISH_TIMEOUT_MS: number('Deadline of the call that makes a post visible', 8_000, 100),
   },
   { additionalProperties: false },
 )

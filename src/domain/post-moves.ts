@@ -18,7 +18,7 @@ import { HOUR, MINUTE, SECOND } from './times.ts'
 export const MAX_TRIES = 5
 
 /** Waits before the looks for the trace of an unknown outcome; after the last one the user is told it is unknown. */
-export const RECONCILE_WAITS_MS = [10 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR]
+export const RECONCILE_WAITS_MS = [SECOND, 10 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR]
 
 /** Why a claim was not given; the caller acts on `reason`. */
 export class ClaimRefused extends Error {

@@ -64,6 +64,15 @@ const platformStatusSchema = new Schema(
   subdocument,
 )
 
+const firstAnswerSchema = new Schema(
+  {
+    status: { type: String, enum: POST_STATUSES, required: true },
+    scheduledAt: nullable(Date),
+    warnings: [new Schema({ path: String, code: String, message: String, platform: String }, subdocument)],
+  },
+  subdocument,
+)
+
 const postSchema = new Schema<Post>(
   {
     _id: { type: String, required: true },
@@ -79,6 +88,7 @@ const postSchema = new Schema<Post>(
     platformStatuses: { type: [platformStatusSchema], required: true },
     correlationId: nullable(String),
     requestHash: nullable(String),
+    firstAnswer: { type: firstAnswerSchema, default: undefined },
     metadata: { source: { type: String, enum: ['web', 'api'], required: true } },
     startPending: { type: Boolean, required: true },
     revision: { type: Number, required: true },
@@ -207,17 +217,8 @@ export function createPostStore(connection: Connection, now: () => Date) {
         .find({
           $or: [
             { startPending: true, updatedAt: { $lte: overdueBefore } },
-            { status: { $in: ['PENDING', 'SCHEDULED'] }, dueAt: { $lte: overdueBefore } },
-            {
-              status: 'PROCESSING',
-              updatedAt: { $lte: stalledBefore },
-              platformStatuses: {
-                $elemMatch: {
-                  status: { $in: ['pending', 'processing'] },
-                  $or: [{ 'delivery.nextAttemptAt': null }, { 'delivery.nextAttemptAt': { $lte: instant } }],
-                },
-              },
-            },
+            { status: { $in: ['PENDING', 'SCHEDULED'] }, dueAt: { $lte: overdueBefore }, platformStatuses: unattended(instant) },
+            { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: unattended(instant) },
           ],
         })
         .setOptions({ sanitizeFilter: false })
@@ -230,6 +231,16 @@ export function createPostStore(connection: Connection, now: () => Date) {
 }
 
 export type PostStore = ReturnType<typeof createPostStore>
+
+/** An open entry that nothing is said to look at later. */
+function unattended(instant: Date) {
+  return {
+    $elemMatch: {
+      status: { $in: ['pending', 'processing'] },
+      $or: [{ 'delivery.nextAttemptAt': null }, { 'delivery.nextAttemptAt': { $lte: instant } }],
+    },
+  }
+}
 
 function listFilter(userId: string, query: PostQuery): QueryFilter<Post> {
   const filter: QueryFilter<Post> = { userId }

@@ -1,0 +1,510 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../clock.ts'
+import type { AccountCredentials } from '../commands/account-credentials.ts'
+import { effectiveContent } from '../domain/content.ts'
+import { failure, type Failure } from '../domain/failure.ts'
+import { postFailed, postPublished, preparationFailed } from '../domain/notifications.ts'
+import {
+  accept,
+  claim,
+  ClaimRefused,
+  defer,
+  deliverable,
+  entryOf,
+  giveUp,
+  handlesFor,
+  isInDoubt,
+  markAbsent,
+  markUnknown,
+  refuse,
+  saveHandle,
+} from '../domain/post-moves.ts'
+import type { AttemptRef, Move, PlatformStatus, Post, Published } from '../domain/post.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import { SECOND } from '../domain/times.ts'
+import type { Credentials, DeliveryLog, PlatformAdapter } from '../platforms/adapter.ts'
+import { PlatformError } from '../platforms/errors.ts'
+import type { PlatformRegistry } from '../platforms/registry.ts'
+import type { NotificationStore } from '../store/notifications.ts'
+import type { PostStore } from '../store/posts.ts'
+import type { UserStore } from '../store/users.ts'
+import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
+import type { Bulkheads } from './bulkheads.ts'
+import { verdictOn } from './verdict.ts'
+
+/** A timer may fire this early at the most; a post further ahead than that was moved, and is armed anew. */
+const LONGEST_ARMED_MS = 15 * SECOND
+/** The lease outlives the visible call's deadline by this much. */
+const LEASE_MARGIN_MS = 2 * SECOND
+/** Owner and account are looked at once more this long before the instant, spread over the second figure. */
+const LAST_LOOK_MS = 500
+const LAST_LOOK_SPREAD_MS = 2 * SECOND
+const MOST_LOOKS = 10
+
+export interface DeliverDeps {
+  posts: PostStore
+  users: Pick<UserStore, 'findById'>
+  notifications: NotificationStore
+  credentials: AccountCredentials
+  platforms: Pick<PlatformRegistry, 'find'>
+  clock: Clock
+  bulkheads: Bulkheads
+  publishTimeoutMs: number
+  maxLatenessMs: number
+}
+
+/** What an attempt needs of the activity that runs it. */
+export interface ActivityIo {
+  /** Ends waits and invisible work; never the visible call. */
+  signal: AbortSignal
+  /** What an earlier attempt that died left behind, if it got that far. */
+  remembered: (AttemptRef & Published) | null
+  /** Keeps an accepted result safe outside the database. */
+  remember(result: AttemptRef & Published): void
+  /** Something of ours went wrong; goes to the log, not to the user. */
+  report(message: string, error: unknown): void
+}
+
+interface AttemptIo extends ActivityIo {
+  /** A refused login is renewed once; refused again, the connection has ended. */
+  hasRenewed: boolean
+}
+
+/** Thrown when the attempt has to be made again, after a while that is known. */
+export class TryAgainIn extends Error {
+  readonly waitMs: number
+  constructor(waitMs: number, why: string) {
+    super(why)
+    this.name = 'TryAgainIn'
+    this.waitMs = Math.max(1, Math.ceil(waitMs))
+  }
+}
+
+/** Everything before the claim, in order. Whoever returns a result has ended the attempt. */
+export function createDeliver(deps: DeliverDeps) {
+  const { posts, users, notifications, credentials, platforms, clock, bulkheads } = deps
+
+  /**
+   * One attempt to bring one platform of a post out (design section 4, step 5).
+   * @throws TryAgainIn; errors of the database pass through
+   */
+  async function deliver(input: DeliveryInput, activity: ActivityIo): Promise<DeliveryResult> {
+    const io: AttemptIo = { ...activity, hasRenewed: false }
+    for (let look = 0; look < MOST_LOOKS; look++) {
+      try {
+        const result = await lookAndAct(input, io)
+        if (result) return result
+      } catch (error) {
+        if (isGone(error)) return GONE
+        if (!(error instanceof ClaimRefused)) throw error
+        if (error.reason === 'not-due' || error.reason === 'stale') return again(input)
+      }
+    }
+    throw new TryAgainIn(SECOND, 'The post keeps changing')
+  }
+
+  /** Returns null when something changed and the post has to be looked at afresh. */
+  async function lookAndAct(input: DeliveryInput, io: AttemptIo): Promise<DeliveryResult | null> {
+    const post = await posts.find(input.postId)
+    if (!post) return GONE
+    const entry = deliverable(post, input.platform, input.round)
+    if (!entry) return ended(post, input)
+    const from = { round: input.round, attempt: entry.delivery.attempt }
+    if (io.remembered?.attempt === from.attempt && io.remembered.round === from.round) {
+      return recordAccepted(post, input, io.remembered)
+    }
+    const now = clock.now()
+    if (post.dueAt === null || post.dueAt.getTime() - now.getTime() > LONGEST_ARMED_MS) return resultOf(post, 'again')
+    waitForTurn(entry, now)
+
+    const adapter = platforms.find(input.platform)
+    if (!adapter) {
+      return recordRefused(post, input, from, failure('PLATFORM_NOT_SUPPORTED', 'This platform is not supported yet'), io)
+    }
+    if (isInDoubt(entry.delivery, now)) return settleDoubt(post, entry, adapter, input, io)
+    if (now.getTime() - post.dueAt.getTime() > deps.maxLatenessMs) {
+      return recordRefused(post, input, from, failure('TOO_LATE', 'The post could not be sent in time'), io)
+    }
+
+    let account: Credentials | Failure
+    try {
+      account = await ready(post, entry, adapter, input, io)
+    } catch (error) {
+      return failedBeforeClaim(error, post, entry, input, io)
+    }
+    if ('code' in account) return recordRefused(post, input, from, account, io)
+
+    const lastLook = post.dueAt.getTime() - LAST_LOOK_MS - (spread(post._id) % LAST_LOOK_SPREAD_MS)
+    if (clock.now().getTime() < lastLook) {
+      await clock.sleepUntil(new Date(lastLook), io.signal)
+      return null
+    }
+    await clock.sleepUntil(post.dueAt, io.signal)
+    return send(post, entry, adapter, account, input, io)
+  }
+
+  /** All that is invisible. Answers with the reason when a rule of ours stands in the way. */
+  async function ready(
+    post: Post,
+    entry: PlatformStatus,
+    adapter: PlatformAdapter,
+    input: DeliveryInput,
+    io: Pick<AttemptIo, 'signal'>,
+  ): Promise<Credentials | Failure> {
+    const owner = await users.findById(post.userId)
+    if (!owner || owner.isDisabled) return failure('ACCOUNT_DISABLED', 'The account of this user is disabled')
+    const account = await credentials.get(post.userId, input.platform, { signal: io.signal })
+    if (!account) return failure('PLATFORM_NOT_CONNECTED', 'The platform is not connected')
+    const prepare = (used: Credentials) =>
+      keepingOwnErrors(preparationLog(post, entry, used, input), (log) =>
+        adapter.prepare(outgoing(post, input), used, log, { signal: io.signal }),
+      )
+    try {
+      await prepare(account)
+      return account
+    } catch (error) {
+      if (!isUnauthorized(error)) throw error
+    }
+    const renewed = await credentials.renew(post.userId, input.platform, account, { signal: io.signal })
+    try {
+      await prepare(renewed)
+    } catch (error) {
+      if (isUnauthorized(error)) await credentials.markExpired(post.userId, input.platform, renewed, error.message)
+      throw error
+    }
+    return renewed
+  }
+
+  async function failedBeforeClaim(
+    error: unknown,
+    post: Post,
+    entry: PlatformStatus,
+    input: DeliveryInput,
+    io: AttemptIo,
+  ): Promise<DeliveryResult | null> {
+    io.signal.throwIfAborted()
+    if (error instanceof ClaimRefused || isDatabaseTrouble(error)) throw error
+    return settle(error, post, input, { round: input.round, attempt: entry.delivery.attempt }, io)
+  }
+
+  /** An earlier call may have been accepted: find out before anything is repeated. */
+  async function settleDoubt(
+    post: Post,
+    entry: PlatformStatus,
+    adapter: PlatformAdapter,
+    input: DeliveryInput,
+    io: AttemptIo,
+  ): Promise<DeliveryResult | null> {
+    const from = { round: input.round, attempt: entry.delivery.attempt }
+    const found = await look()
+    if (found === 'other-account') {
+      const reason = failure('OUTCOME_UNKNOWN', 'The account was changed while the post was on its way.')
+      return ended(await posts.transition(post._id, giveUp(input.platform, reason, input.round)), input)
+    }
+    if (found === 'absent') {
+      await posts.transition(post._id, markAbsent(input.platform, from))
+      return null
+    }
+    if (found === 'undecidable') return recordUnknown(post, input, from, 'The platform does not tell whether the post is there')
+    return recordAccepted(post, input, found)
+
+    async function look(): Promise<Published | 'absent' | 'undecidable' | 'other-account'> {
+      const { key, startedAt, accountId } = entry.delivery
+      if (key === null || startedAt === null) return 'absent'
+      try {
+        const account = await credentials.get(post.userId, input.platform, { signal: io.signal })
+        if (account && account.accountId !== accountId) return 'other-account'
+        if (!account) return 'undecidable'
+        const log = { ...preparationLog(post, entry, account, input), key, startedAt }
+        return await adapter.reconcile(outgoing(post, input), account, log, { signal: io.signal })
+      } catch (error) {
+        io.signal.throwIfAborted()
+        if (isDatabaseTrouble(error)) throw error
+        if (!(error instanceof PlatformError)) io.report('Looking for the trace of a post failed', error)
+        return 'undecidable'
+      }
+    }
+  }
+
+  /** The claim, then nothing but the one visible call and the record of what it answered. */
+  async function send(
+    post: Post,
+    entry: PlatformStatus,
+    adapter: PlatformAdapter,
+    account: Credentials,
+    input: DeliveryInput,
+    io: AttemptIo,
+  ): Promise<DeliveryResult | null> {
+    let sent: { from: AttemptRef; published: Published } | { from: AttemptRef; error: unknown }
+    try {
+      sent = await bulkheads.send(input.platform, account.serviceUrl ?? '', async (call) => {
+        const leaseUntil = new Date(clock.now().getTime() + deps.publishTimeoutMs + LEASE_MARGIN_MS)
+        const claimed = entryOf(
+          await posts.transition(
+            post._id,
+            claim(input.platform, {
+              round: input.round,
+              key: randomUUID(),
+              leaseUntil,
+              accountId: account.accountId,
+              contentVersion: post.contentVersion,
+            }),
+          ),
+          input.platform,
+        )!
+        const from = { round: input.round, attempt: claimed.delivery.attempt }
+        if (leaseUntil.getTime() - clock.now().getTime() < deps.publishTimeoutMs) {
+          return { from, error: new PlatformError('transient', 'The service was too busy to send', { certain: true }) }
+        }
+        const log: DeliveryLog = {
+          ...preparationLog(post, { ...entry, delivery: claimed.delivery }, account, input),
+          key: claimed.delivery.key!,
+          startedAt: claimed.delivery.startedAt!,
+        }
+        const deadline = AbortSignal.timeout(deps.publishTimeoutMs)
+        try {
+          const published = await call(() => adapter.publish(outgoing(post, input), account, log, { signal: deadline }))
+          return { from, published }
+        } catch (error) {
+          return { from, error }
+        }
+      })
+    } catch (error) {
+      return failedBeforeClaim(error, post, entry, input, io)
+    }
+    if ('published' in sent) {
+      io.remember({ ...sent.from, ...sent.published })
+      return recordAccepted(post, input, sent.published)
+    }
+    return failedCall(sent.error, post, account, input, sent.from, io)
+  }
+
+  async function failedCall(
+    error: unknown,
+    post: Post,
+    account: Credentials,
+    input: DeliveryInput,
+    from: AttemptRef,
+    io: AttemptIo,
+  ): Promise<DeliveryResult | null> {
+    const isCertain = error instanceof PlatformError ? error.certain : isNeverSent(error)
+    if (!isCertain || (error instanceof PlatformError && error.class === 'duplicate')) {
+      if (!(error instanceof PlatformError)) io.report('The visible call failed in an unexpected way', error)
+      return recordUnknown(post, input, from, error instanceof PlatformError ? error.message : 'The answer was lost')
+    }
+    if (!isUnauthorized(error)) return settle(error, post, input, from, io)
+    if (io.hasRenewed) {
+      await credentials.markExpired(post.userId, input.platform, account, error.message)
+      return settle(error, post, input, from, io)
+    }
+    try {
+      await credentials.renew(post.userId, input.platform, account, { signal: io.signal })
+    } catch (renewal) {
+      if (isDatabaseTrouble(renewal)) throw renewal
+      return settle(renewal, post, input, from, io)
+    }
+    io.hasRenewed = true
+    const reason = failure(error.class, error.message)
+    const next = { at: clock.now(), countsAsTry: true }
+    await posts.transition(post._id, defer(input.platform, reason, from, next))
+    return null
+  }
+
+  /** Records a definite failure as its class asks. */
+  async function settle(
+    error: unknown,
+    post: Post,
+    input: DeliveryInput,
+    from: AttemptRef,
+    io: AttemptIo,
+  ): Promise<DeliveryResult | null> {
+    const verdict = verdictOn(error, entryOf(post, input.platform)?.delivery.tries ?? 0, Math.random())
+    if (verdict.reason.code === 'INTERNAL') io.report('A delivery failed in an unexpected way', error)
+    if (verdict.kind === 'defer') return recordDeferred(post, input, from, verdict.reason, verdict)
+    return recordRefused(post, input, from, verdict.reason, io)
+  }
+
+  async function recordAccepted(post: Post, input: DeliveryInput, published: Published): Promise<DeliveryResult> {
+    const { platformPostId, platformPostUrl } = published
+    const left = await transitionUnlessGone(post._id, accept(input.platform, { platformPostId, platformPostUrl }))
+    // A post that was deleted meanwhile is out all the same: its owner has to know.
+    await notifications.insertOnce(postPublished(left ?? post, input.platform, input.round, platformPostUrl))
+    return left ? resultOf(left, 'completed') : GONE
+  }
+
+  /** Never before the instant: until then the user may still cancel, or mend what stands in the way. */
+  async function recordRefused(
+    post: Post,
+    input: DeliveryInput,
+    from: AttemptRef,
+    reason: Failure,
+    io: AttemptIo,
+  ): Promise<DeliveryResult | null> {
+    if (post.dueAt && post.dueAt > clock.now()) {
+      await clock.sleepUntil(post.dueAt, io.signal)
+      return null
+    }
+    return ended(await posts.transition(post._id, refuse(input.platform, reason, from)), input)
+  }
+
+  async function recordDeferred(
+    post: Post,
+    input: DeliveryInput,
+    from: AttemptRef,
+    reason: Failure,
+    wait: { waitMs: number; countsAsTry: boolean },
+  ): Promise<DeliveryResult> {
+    const at = new Date(clock.now().getTime() + wait.waitMs)
+    const move = defer(input.platform, reason, from, { at, countsAsTry: wait.countsAsTry })
+    return stillOpen(await posts.transition(post._id, move), input, reason.message)
+  }
+
+  async function recordUnknown(post: Post, input: DeliveryInput, from: AttemptRef, why: string): Promise<DeliveryResult> {
+    const move = markUnknown(input.platform, failure('OUTCOME_UNKNOWN', why), from)
+    return stillOpen(await posts.transition(post._id, move), input, why)
+  }
+
+  /** Ends the attempt of an entry that stays open by asking for the next one; one that ended is told to the user. */
+  async function stillOpen(left: Post, input: DeliveryInput, why: string): Promise<DeliveryResult> {
+    const entry = deliverable(left, input.platform, input.round)
+    if (!entry) return ended(left, input)
+    throw new TryAgainIn((entry.delivery.nextAttemptAt?.getTime() ?? 0) - clock.now().getTime(), why)
+  }
+
+  /** The entry is no longer open: the notification may be missing when an earlier attempt died before it. */
+  async function ended(post: Post, input: DeliveryInput): Promise<DeliveryResult> {
+    await notifyEnd(post, input)
+    return resultOf(post, endOf(post, input))
+  }
+
+  async function notifyEnd(post: Post, { platform, round }: DeliveryInput): Promise<void> {
+    const entry = entryOf(post, platform)
+    if (!entry || entry.delivery.round !== round) return
+    if (entry.status === 'completed' && entry.platformPostUrl) {
+      await notifications.insertOnce(postPublished(post, platform, round, entry.platformPostUrl))
+    }
+    if (entry.status === 'failed') {
+      const reason = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? 'Unknown')
+      await notifications.insertOnce(postFailed(post, platform, round, reason))
+    }
+  }
+
+  async function transitionUnlessGone(postId: string, move: Move): Promise<Post | null> {
+    try {
+      return await posts.transition(postId, move)
+    } catch (error) {
+      if (isGone(error)) return null
+      throw error
+    }
+  }
+
+  function waitForTurn(entry: PlatformStatus, now: Date): void {
+    const { leaseUntil, nextAttemptAt } = entry.delivery
+    if (leaseUntil && leaseUntil > now) throw new TryAgainIn(leaseUntil.getTime() - now.getTime(), 'Another attempt may be sending')
+    if (nextAttemptAt && nextAttemptAt > now) throw new TryAgainIn(nextAttemptAt.getTime() - now.getTime(), 'Its time has not come')
+  }
+
+  function preparationLog(post: Post, entry: PlatformStatus, account: Credentials, input: DeliveryInput) {
+    const handles = new Map(Object.entries(handlesFor(entry.delivery, account.accountId, post.contentVersion)))
+    return {
+      handle: (name: string) => handles.get(name),
+      async save(name: string, value: string): Promise<void> {
+        const { round } = input
+        const { accountId } = account
+        const { contentVersion } = post
+        await posts.transition(post._id, saveHandle(input.platform, { round, accountId, contentVersion, name, value }))
+        handles.set(name, value)
+      },
+    }
+  }
+
+  async function again(input: DeliveryInput): Promise<DeliveryResult> {
+    const post = await posts.find(input.postId)
+    return post ? resultOf(post, 'again') : GONE
+  }
+
+  /**
+   * The invisible steps alone, well ahead of the instant. What would make the delivery fail is told as a warning.
+   * Errors that may pass are thrown, for another try.
+   */
+  async function prepareAhead(input: DeliveryInput, io: Pick<AttemptIo, 'signal'>): Promise<void> {
+    const post = await posts.find(input.postId)
+    const entry = post && deliverable(post, input.platform, input.round)
+    const adapter = platforms.find(input.platform)
+    if (!post || !entry || !adapter || isInDoubt(entry.delivery, clock.now())) return
+    const obstacle = await ready(post, entry, adapter, input, io).catch((error: unknown) => {
+      if (error instanceof ClaimRefused) return null
+      const verdict = verdictOn(error, 0, 0)
+      if (verdict.kind === 'defer' || isDatabaseTrouble(error)) throw error
+      return verdict.reason
+    })
+    if (obstacle && 'code' in obstacle) {
+      await notifications.insertOnce(preparationFailed(post, input.platform, input.round, obstacle))
+    }
+  }
+
+  return { deliver, prepareAhead }
+}
+
+export type Deliver = ReturnType<typeof createDeliver>
+
+const GONE: DeliveryResult = { outcome: 'void', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER }
+
+function outgoing(post: Post, { platform }: DeliveryInput) {
+  return { postId: post._id, content: effectiveContent(post, platform) }
+}
+
+function resultOf(post: Post, outcome: DeliveryResult['outcome']): DeliveryResult {
+  return { outcome, status: post.status, revision: post.revision }
+}
+
+function endOf(post: Post, { platform }: DeliveryInput): DeliveryResult['outcome'] {
+  const status = entryOf(post, platform)?.status
+  return status === 'completed' || status === 'failed' ? status : 'void'
+}
+
+/** Errors of `save` pass the adapter by, whatever it makes of them. */
+async function keepingOwnErrors<L extends { save(name: string, value: string): Promise<void> }>(
+  log: L,
+  work: (log: L) => Promise<void>,
+): Promise<void> {
+  let own: unknown
+  const watched = {
+    ...log,
+    async save(name: string, value: string) {
+      try {
+        await log.save(name, value)
+      } catch (error) {
+        own = error
+        throw error
+      }
+    },
+  }
+  try {
+    await work(watched)
+  } catch (error) {
+    throw own ?? error
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'NOT_FOUND'
+}
+
+function isUnauthorized(error: unknown): error is PlatformError {
+  return error instanceof PlatformError && error.class === 'unauthorized' && error.certain
+}
+
+/** The breaker refused on our side. */
+function isNeverSent(error: unknown): boolean {
+  return error instanceof Error && error.name === 'BrokenCircuitError'
+}
+
+/** MongoDB is away or failing over: there is nothing to record it in, so Temporal makes the attempt again. */
+function isDatabaseTrouble(error: unknown): boolean {
+  return error instanceof Error && (/^Mongo/.test(error.name) || isDatabaseTrouble(error.cause))
+}
+
+function spread(postId: string): number {
+  return Number.parseInt(postId.slice(-6), 16) || 0
+}

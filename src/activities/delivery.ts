@@ -1,0 +1,83 @@
+import {
+  activityInfo,
+  ApplicationFailure,
+  cancellationSignal,
+  heartbeat,
+  log,
+} from '@temporalio/activity'
+import { ApplicationFailureCategory } from '@temporalio/common'
+import { SECOND } from '../domain/times.ts'
+import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
+import { createBulkheads } from './bulkheads.ts'
+import { createDeliver, TryAgainIn, type ActivityIo, type DeliverDeps } from './deliver.ts'
+
+const HEARTBEAT_EVERY_MS = SECOND
+
+export interface DeliveryDeps extends Omit<DeliverDeps, 'bulkheads'> {
+  /** Aborts when the worker is told to stop: armed deliveries hand themselves over. */
+  draining: AbortSignal
+  callsInFlight: number
+}
+
+type Remembered = ActivityIo['remembered']
+
+/** The activities that work on one platform of a post. Their outcome stands in the post; the result is for the workflow. */
+export function createDeliveryActivities(deps: DeliveryDeps) {
+  const { deliver, prepareAhead } = createDeliver({ ...deps, bulkheads: createBulkheads(deps.callsInFlight) })
+
+  return {
+    async publishToPlatform(input: DeliveryInput): Promise<DeliveryResult> {
+      const cancelled = cancellationSignal()
+      const beat = keepAlive<Remembered>(activityInfo().heartbeatDetails as Remembered)
+      const io: ActivityIo = {
+        signal: AbortSignal.any([cancelled, deps.draining]),
+        remembered: beat.details ?? null,
+        remember: beat.tell,
+        report: (message, error) => log.error(message, { error, ...input }),
+      }
+      try {
+        return await deliver(input, io)
+      } catch (error) {
+        if (error instanceof TryAgainIn) throw waiting(error.message, error.waitMs)
+        if (deps.draining.aborted) throw waiting('This worker is stopping', 1)
+        if (cancelled.aborted) return { outcome: 'again', status: 'PROCESSING', revision: 0 }
+        throw error
+      } finally {
+        beat.stop()
+      }
+    },
+
+    async preparePlatform(input: DeliveryInput): Promise<void> {
+      const beat = keepAlive<null>(null)
+      try {
+        await prepareAhead(input, { signal: AbortSignal.any([cancellationSignal(), deps.draining]) })
+      } finally {
+        beat.stop()
+      }
+    },
+  }
+}
+
+/** Expected: shows in the UI as an attempt that waits, without alarm. */
+function waiting(why: string, waitMs: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'Waiting',
+    message: why,
+    nextRetryDelay: waitMs,
+    category: ApplicationFailureCategory.BENIGN,
+  })
+}
+
+/** Heartbeats on a timer, each with the latest details: a heartbeat without them would forget them. */
+function keepAlive<T>(details: T) {
+  let latest = details
+  const timer = setInterval(() => heartbeat(latest), HEARTBEAT_EVERY_MS)
+  return {
+    details,
+    tell(next: T): void {
+      latest = next
+      heartbeat(latest)
+    },
+    stop: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,46 @@
+import { failure } from '../domain/failure.ts'
+import { postFailed } from '../domain/notifications.ts'
+import { cancel, entryOf, giveUp } from '../domain/post-moves.ts'
+import { planOf } from '../domain/publish-plan.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { NotificationStore } from '../store/notifications.ts'
+import type { PostStore } from '../store/posts.ts'
+import type { DeliveryInput, DeliveryResult, PostState } from '../workflows/messages.ts'
+
+export interface RecordDeps {
+  posts: PostStore
+  notifications: NotificationStore
+}
+
+/** Short reads and writes that workflows make as local activities; each may be repeated. */
+export function createRecordActivities({ posts, notifications }: RecordDeps) {
+  return {
+    async readPost(postId: string): Promise<PostState> {
+      const post = await posts.find(postId)
+      return post ? { status: post.status, plan: planOf(post) } : { status: 'DELETED', plan: null }
+    },
+
+    /** Temporal's own cancel: the same move as the route's, and like there a post that was claimed goes on. */
+    async cancelPost(postId: string): Promise<void> {
+      try {
+        await posts.transition(postId, cancel())
+      } catch (error) {
+        if (!(error instanceof ServiceError && error.code === 'NOT_FOUND')) throw error
+      }
+    },
+
+    /** The delivery activity is lost for good: its round must not stay open. */
+    async giveUpDelivery({ postId, platform, round }: DeliveryInput): Promise<DeliveryResult> {
+      const post = await posts.find(postId)
+      if (!post) return { outcome: 'void', status: 'DELETED', revision: 0 }
+      const reason = failure('INTERNAL', 'The delivery was lost inside the service')
+      const left = await posts.transition(postId, giveUp(platform, reason, round))
+      const entry = entryOf(left, platform)
+      if (entry?.status === 'failed' && entry.delivery.round === round) {
+        const told = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? reason.message)
+        await notifications.insertOnce(postFailed(left, platform, round, told))
+      }
+      return { outcome: entry?.status === 'completed' ? 'completed' : 'failed', status: left.status, revision: left.revision }
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { heartbeat, log } from '@temporalio/activity'
+import type { Clock } from '../clock.ts'
+import { MINUTE, SECOND } from '../domain/times.ts'
+import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
+import type { PostStore } from '../store/posts.ts'
+
+const OVERDUE_AFTER_MS = 30 * SECOND
+const STALLED_AFTER_MS = 5 * MINUTE
+const MOST_PER_RUN = 2_000
+const STARTS_AT_ONCE = 20
+
+export interface SweepDeps {
+  posts: PostStore
+  orchestrator: Pick<PublishOrchestrator, 'start'>
+  clock: Clock
+}
+
+/** Repairs what a crash between a write and a workflow start, or a terminated workflow, left behind. */
+export function createSweepActivities({ posts, orchestrator, clock }: SweepDeps) {
+  return {
+    async sweepDeliveries(): Promise<{ takenUp: number }> {
+      const now = clock.now()
+      const stranded = await posts.listStranded({
+        overdueBefore: new Date(now.getTime() - OVERDUE_AFTER_MS),
+        stalledBefore: new Date(now.getTime() - STALLED_AFTER_MS),
+        now,
+        limit: MOST_PER_RUN,
+      })
+      let takenUp = 0
+      for (let first = 0; first < stranded.length; first += STARTS_AT_ONCE) {
+        const started = await Promise.all(
+          stranded.slice(first, first + STARTS_AT_ONCE).map(async (post) => {
+            const acknowledged = await orchestrator.start(post)
+            if (acknowledged && post.startPending) await posts.acknowledgeStart(post)
+            return acknowledged
+          }),
+        )
+        takenUp += started.filter(Boolean).length
+        heartbeat(takenUp)
+      }
+      if (takenUp > 0) log.info('Took up deliveries that nobody moved on', { takenUp })
+      return { takenUp }
+    },
+  }
+}

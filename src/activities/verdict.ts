@@ -1,0 +1,64 @@
+import { failure, MediaUnavailableError, type Failure } from '../domain/failure.ts'
+import { HOUR, MINUTE, SECOND } from '../domain/times.ts'
+import { PlatformError } from '../platforms/errors.ts'
+import { Crowded } from './bulkheads.ts'
+
+/** What follows from a failure that definitely left nothing on the platform. */
+export type Verdict =
+  | { kind: 'refuse'; reason: Failure }
+  | { kind: 'defer'; reason: Failure; waitMs: number; countsAsTry: boolean }
+
+/** Waits after the first, second ... definite failure that passes (platforms.md section 8). */
+const BACKOFF_MS = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE]
+const LONGEST_STATED_WAIT_MS = HOUR
+const CROWDED_WAIT_MS = SECOND
+const NOT_READY_WAIT_MS = 15 * SECOND
+
+/**
+ * Decides by the class of the failure (platforms.md section 8).
+ * @param tries definite failures of this round so far
+ * @param jitter 0 to 1, spreads those that failed together
+ */
+export function verdictOn(error: unknown, tries: number, jitter: number): Verdict {
+  if (error instanceof MediaUnavailableError) return { kind: 'refuse', reason: failure('MEDIA_UNAVAILABLE', error.message) }
+  if (error instanceof Crowded) {
+    const reason = failure('transient', 'Too many posts are on their way to this platform')
+    return { kind: 'defer', reason, waitMs: CROWDED_WAIT_MS * (1 + jitter), countsAsTry: false }
+  }
+  if (!(error instanceof PlatformError)) {
+    return again(failure('INTERNAL', 'Something went wrong inside the service'), backoff(tries, jitter))
+  }
+  const reason = failure(error.class, error.message)
+  switch (error.class) {
+    case 'rate_limited':
+      return rateLimited(reason, error.retryAfterMs ?? backoff(tries, jitter))
+    case 'transient':
+      return again(reason, error.retryAfterMs ?? backoff(tries, jitter))
+    case 'media_not_ready':
+      return again(reason, error.retryAfterMs ?? NOT_READY_WAIT_MS)
+    case 'media_fetch_failed':
+      return tries === 0 ? again(reason, backoff(tries, jitter)) : { kind: 'refuse', reason }
+    case 'unauthorized':
+    case 'permission':
+    case 'not_found':
+    case 'validation':
+    case 'duplicate':
+    case 'blocked_by_platform':
+      return { kind: 'refuse', reason }
+  }
+}
+
+function again(reason: Failure, waitMs: number): Verdict {
+  return { kind: 'defer', reason, waitMs: Math.min(waitMs, LONGEST_STATED_WAIT_MS), countsAsTry: true }
+}
+
+function rateLimited(reason: Failure, waitMs: number): Verdict {
+  if (waitMs <= LONGEST_STATED_WAIT_MS) return { kind: 'defer', reason, waitMs, countsAsTry: false }
+  const minutes = Math.ceil(waitMs / MINUTE)
+  return { kind: 'refuse', reason: failure('rate_limited', `${reason.message} (the platform asks to wait ${minutes} minutes)`) }
+}
+
+function backoff(tries: number, jitter: number): number {
+  const wait = BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)]!
+  return wait * (1 + jitter / 5)
+}

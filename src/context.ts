@@ -1,0 +1,124 @@
+import { systemClock, type Clock } from './clock.ts'
+import { createAccountCredentials } from './commands/account-credentials.ts'
+import type { Config } from './config.ts'
+import { createAccessTokens } from './integrations/access-tokens.ts'
+import { createMediaSource } from './integrations/media-source.ts'
+import { createOrchestrator, type PublishOrchestrator } from './integrations/orchestrator.ts'
+import { createPasswordHasher } from './integrations/password-hasher.ts'
+import { createRefreshTokens } from './integrations/refresh-tokens.ts'
+import { createObjectStorage } from './integrations/storage.ts'
+import { createTokenCipher } from './integrations/token-cipher.ts'
+import { createLogger } from './logger.ts'
+import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
+import { openDatabase } from './store/database.ts'
+import { createLoginFailures } from './store/login-failures.ts'
+import { createNotificationStore } from './store/notifications.ts'
+import { createPlatformAccountStore } from './store/platform-accounts.ts'
+import { createPostStore } from './store/posts.ts'
+import { createSessionStore } from './store/sessions.ts'
+import { createUserStore } from './store/users.ts'
+
+interface Overrides {
+  clock?: Clock
+  platforms?: PlatformRegistry
+  orchestrator?: PublishOrchestrator
+}
+
+/**
+ * Builds everything a process of the service is made of, once. The database must answer; Temporal and storage are
+ * connected to when first needed.
+ */
+export async function createContext(config: Config, overrides: Overrides = {}) {
+  const logger = createLogger(config.LOG_LEVEL)
+  const clock = overrides.clock ?? systemClock
+  const now = () => clock.now()
+  const draining = new AbortController()
+
+  const database = await openDatabase(config.MONGODB_URL)
+  const { connection } = database
+  const posts = createPostStore(connection, now)
+  const users = createUserStore(connection)
+  const sessions = createSessionStore(connection)
+  const accounts = createPlatformAccountStore(connection, now)
+  const notifications = createNotificationStore(connection, now)
+  const loginFailures = createLoginFailures(connection, {
+    perAccount: config.LOGIN_FAILURES_PER_ACCOUNT,
+    perAddress: config.LOGIN_FAILURES_PER_ADDRESS,
+  })
+
+  const storage = createObjectStorage({
+    endpoint: config.S3_ENDPOINT,
+    region: config.S3_REGION,
+    bucket: config.S3_BUCKET,
+    accessKeyId: config.S3_ACCESS_KEY_ID,
+    secretAccessKey: config.S3_SECRET_ACCESS_KEY,
+    publicUrl: config.S3_PUBLIC_URL,
+  })
+  const platforms =
+    overrides.platforms ??
+    createPlatformRegistry({
+      blueskyEntryUrl: config.BLUESKY_ENTRY_URL,
+      blueskyAppUrl: config.BLUESKY_APP_URL,
+      publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
+      media: createMediaSource(storage),
+    })
+  const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
+  const credentials = createAccountCredentials({ accounts, cipher, adapters: platforms, notifications, clock })
+  const orchestrator =
+    overrides.orchestrator ??
+    createOrchestrator({
+      address: config.TEMPORAL_ADDRESS,
+      namespace: config.TEMPORAL_NAMESPACE,
+      onUnreachable: (error) => logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper makes up for it'),
+    })
+
+  return {
+    config,
+    logger,
+    clock,
+    database,
+    posts,
+    users,
+    sessions,
+    accounts,
+    notifications,
+    loginFailures,
+    passwords: createPasswordHasher(),
+    accessTokens: createAccessTokens({
+      secret: config.JWT_SECRET,
+      ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS,
+      issuer: config.PUBLIC_URL,
+    }),
+    refreshTokens: createRefreshTokens(config.REFRESH_TOKEN_SECRET),
+    cipher,
+    credentials,
+    storage,
+    platforms,
+    orchestrator,
+
+    /** Aborts when this process was told to stop: waits end, and hand over to another process. */
+    draining: draining.signal,
+    drain: (): void => draining.abort(new Error('This process is stopping')),
+
+    /** What keeps a post from going out now, as sentences (`GET /health/delivery`). */
+    async deliveryHealth(): Promise<string[]> {
+      const [temporal, store] = await Promise.all([
+        orchestrator.problems(config.SWEEP_INTERVAL_MS),
+        storage.ping().then(
+          () => [],
+          () => ['Object storage does not answer'],
+        ),
+      ])
+      return [...temporal, ...store]
+    },
+
+    async close(): Promise<void> {
+      draining.abort(new Error('This process is stopping'))
+      await Promise.allSettled([orchestrator.close(), platforms.close()])
+      storage.close()
+      await database.close()
+    },
+  }
+}
+
+export type Context = Awaited<ReturnType<typeof createContext>>

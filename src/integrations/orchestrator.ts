@@ -1,0 +1,167 @@
+import {
+  Connection,
+  ScheduleAlreadyRunning,
+  ScheduleOverlapPolicy,
+  WorkflowClient,
+  WorkflowNotFoundError,
+  ScheduleClient,
+  type WorkflowSignalWithStartOptions,
+} from '@temporalio/client'
+import { planOf, type PublishPlan } from '../domain/publish-plan.ts'
+import { platformLabel } from '../domain/platforms.ts'
+import type { Post } from '../domain/post.ts'
+import { MINUTE, SECOND } from '../domain/times.ts'
+import {
+  PUBLISH_SIGNALS,
+  publishPostWorkflowId,
+  SWEEP_SCHEDULE_ID,
+  SWEEP_WORKFLOW_TYPE,
+  type PublishSignal,
+} from '../workflows/messages.ts'
+import { TASK_QUEUES, type TaskQueue } from '../workflows/task-queues.ts'
+
+/** Temporal may take this long inside a request; then the request goes on without it, and the sweeper makes up for it. */
+const CALL_DEADLINE_MS = SECOND
+const RECENT_POLL_MS = 2 * MINUTE
+
+interface OrchestratorOptions {
+  address: string
+  namespace: string
+  /** Called with what went wrong when a call was not acknowledged. */
+  onUnreachable?: (error: unknown) => void
+}
+
+/** The narrow door to Temporal for routes and activities. Connects when first used and again after an outage. */
+export function createOrchestrator({ address, namespace, onUnreachable = () => {} }: OrchestratorOptions) {
+  const connection = Connection.lazy({ address, connectTimeout: CALL_DEADLINE_MS })
+  const workflows = new WorkflowClient({ connection, namespace })
+  const schedules = new ScheduleClient({ connection, namespace })
+
+  const bounded = <T>(call: () => Promise<T>, deadlineMs = CALL_DEADLINE_MS): Promise<T> =>
+    withTimeout(connection.withDeadline(Date.now() + deadlineMs, call), deadlineMs)
+
+  async function acknowledged(call: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await bounded(call)
+      return true
+    } catch (error) {
+      onUnreachable(error)
+      return false
+    }
+  }
+
+  return {
+    /**
+     * Starts the post's workflow, or joins the one that runs. True when Temporal acknowledged within a second (or there
+     * is nothing to deliver); false otherwise, never an error.
+     */
+    async start(post: Post): Promise<boolean> {
+      const plan = planOf(post)
+      if (!plan) return true
+      return acknowledged(() => workflows.start('publishPost', { ...startOptions(post, plan), args: [plan] }))
+    },
+
+    /** Tells the post's workflow of a change; `retry` and `changed` start it when it does not run. Answers like `start`. */
+    async signal(post: Post, signal: PublishSignal): Promise<boolean> {
+      const plan = planOf(post)
+      if (signal === 'cancel' || !plan) {
+        return acknowledged(async () => {
+          try {
+            await workflows.getHandle(publishPostWorkflowId(post._id)).signal(PUBLISH_SIGNALS[signal], post.revision)
+          } catch (error) {
+            if (!(error instanceof WorkflowNotFoundError)) throw error
+          }
+        })
+      }
+      const options: WorkflowSignalWithStartOptions<[number]> = {
+        ...startOptions(post, plan),
+        signal: PUBLISH_SIGNALS[signal],
+        signalArgs: [post.revision],
+      }
+      return acknowledged(() => workflows.signalWithStart('publishPost', { ...options, args: [plan] }))
+    },
+
+    /** The Schedules of the service, made or brought up to date. */
+    async ensureSchedules(sweepIntervalMs: number): Promise<void> {
+      const schedule = {
+        spec: { intervals: [{ every: sweepIntervalMs }] },
+        policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: MINUTE, pauseOnFailure: false },
+        action: {
+          type: 'startWorkflow' as const,
+          workflowType: SWEEP_WORKFLOW_TYPE,
+          workflowId: SWEEP_WORKFLOW_TYPE,
+          taskQueue: 'maintenance' satisfies TaskQueue,
+          workflowRunTimeout: 2 * MINUTE,
+          args: [],
+          staticSummary: 'Take up deliveries that nobody moves on',
+        },
+      }
+      try {
+        await schedules.create({ scheduleId: SWEEP_SCHEDULE_ID, ...schedule })
+      } catch (error) {
+        if (!(error instanceof ScheduleAlreadyRunning)) throw error
+        await schedules.getHandle(SWEEP_SCHEDULE_ID).update((previous) => ({ ...previous, ...schedule }))
+      }
+    },
+
+    /** What stands in the way of a delivery on Temporal's side, as sentences; empty when nothing does. */
+    async problems(sweepIntervalMs: number): Promise<string[]> {
+      try {
+        return await bounded(async () => {
+          const found = await Promise.all([
+            ...TASK_QUEUES.map((queue) => pollerProblem(queue)),
+            sweeperProblem(sweepIntervalMs),
+          ])
+          return found.filter((problem) => problem !== null)
+        }, 3 * SECOND)
+      } catch {
+        return ['Temporal does not answer']
+      }
+    },
+
+    close: (): Promise<void> => connection.close(),
+  }
+
+  async function pollerProblem(queue: TaskQueue): Promise<string | null> {
+    const { pollers } = await connection.workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: queue },
+      taskQueueType: 2,
+    })
+    const newest = Math.max(0, ...(pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * SECOND))
+    return Date.now() - newest > RECENT_POLL_MS ? `No worker polls the task queue ${queue}` : null
+  }
+
+  async function sweeperProblem(sweepIntervalMs: number): Promise<string | null> {
+    const { info } = await schedules.getHandle(SWEEP_SCHEDULE_ID).describe()
+    const last = info.recentActions.at(-1)?.takenAt ?? info.createdAt
+    return Date.now() - last.getTime() > 3 * sweepIntervalMs + MINUTE ? 'The sweeper has not run' : null
+  }
+}
+
+export type PublishOrchestrator = ReturnType<typeof createOrchestrator>
+
+function startOptions(post: Post, plan: PublishPlan) {
+  const names = plan.platforms.map(({ platform }) => platformLabel(platform)).join(', ')
+  return {
+    workflowId: publishPostWorkflowId(post._id),
+    taskQueue: 'publishing' satisfies TaskQueue,
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary: post.scheduledAt ? `${names}, scheduled for ${post.scheduledAt.toISOString()}` : `${names}, at once`,
+    // One user's burst does not delay the others, where the server has fairness on.
+    priority: { fairnessKey: post.userId, priorityKey: post.scheduledAt ? 3 : 2 },
+  }
+}
+
+async function withTimeout<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs)
+  })
+  try {
+    return await Promise.race([promise, deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,17 @@
+import { readConfig } from './config.ts'
+import { createContext } from './context.ts'
+import { exitOnBadStart } from './start.ts'
+
+/** `npm run setup`: indexes, Schedules, bucket with its policy and CORS. May be run again at any time. */
+await exitOnBadStart(async () => {
+  const config = readConfig(process.env)
+  const context = await createContext(config)
+  try {
+    await context.database.createIndexes()
+    await context.storage.ensureBucket([config.FRONTEND_URL, ...config.CORS_ORIGINS.split(',').filter(Boolean)])
+    await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
+    context.logger.info('Indexes, bucket and Schedules are in place')
+  } finally {
+    await context.close()
+  }
+})

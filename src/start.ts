@@ -1,0 +1,15 @@
+import { ConfigError } from './config.ts'
+
+/** Runs a process's start; a failure is told in one line on standard error, without a stack, and ends it with status 1. */
+export async function exitOnBadStart(start: () => Promise<void>): Promise<void> {
+  try {
+    await start()
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`${message}\n`)
+    if (!(error instanceof ConfigError) && error instanceof Error && process.env['LOG_LEVEL'] === 'debug') {
+      process.stderr.write(`${error.stack}\n`)
+    }
+    process.exit(1)
+  }
+}

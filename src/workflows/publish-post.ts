@@ -1,0 +1,155 @@
+import {
+  CancellationScope,
+  condition,
+  isCancellation,
+  log,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+  sleep,
+} from '@temporalio/workflow'
+import type { Activities } from '../activities/index.ts'
+import { armLeadMs, type PlannedPlatform, type PublishPlan } from '../domain/publish-plan.ts'
+import { platformLabel } from '../domain/platforms.ts'
+import { HOUR, MINUTE, SECOND } from '../domain/times.ts'
+import {
+  cancelSignal,
+  changedSignal,
+  retrySignal,
+  type DeliveryResult,
+  type PostState,
+  type PublishPostInput,
+} from './messages.ts'
+import type { TaskQueue } from './task-queues.ts'
+
+/**
+ * Tries are counted in the delivery record, which decides when enough is enough: no `maximumAttempts` here. An attempt
+ * that has to wait says for how long itself; the policy below is for what it could not say (a lost worker, no database).
+ */
+const publishing = proxyActivities<Activities>({
+  startToCloseTimeout: 5 * MINUTE,
+  heartbeatTimeout: 5 * SECOND,
+  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 30 * SECOND },
+})
+
+/** One attempt, and only ahead of the instant: what it did not manage is done again when the post is armed. */
+const preparing = proxyActivities<Activities>({
+  taskQueue: 'preparing' satisfies TaskQueue,
+  startToCloseTimeout: 10 * MINUTE,
+  heartbeatTimeout: 10 * SECOND,
+  retry: { maximumAttempts: 2 },
+})
+
+/** Short reads and writes of the post record. */
+const records = proxyLocalActivities<Activities>({
+  startToCloseTimeout: 5 * SECOND,
+  scheduleToCloseTimeout: HOUR,
+  retry: { initialInterval: SECOND, maximumInterval: 30 * SECOND },
+})
+
+/**
+ * The way of one post: wait until shortly before it is due, hand every platform to an activity that waits for the
+ * instant itself, and start over whenever a signal says that the post changed. MongoDB is the referee: signals only
+ * say "look again". Cancelling the workflow means the same as the cancel route.
+ */
+export async function publishPost(input: PublishPostInput): Promise<PostState['status']> {
+  const { postId } = input
+  let seenRevision = input.revision
+  let isStale = false
+  for (const signal of [cancelSignal, retrySignal, changedSignal]) {
+    setHandler(signal, (revision) => {
+      if (revision <= seenRevision) return
+      seenRevision = revision
+      isStale = true
+    })
+  }
+  CancellationScope.current().cancelRequested.catch(() =>
+    CancellationScope.nonCancellable(async () => {
+      await records.cancelPost.executeWithOptions({ summary: 'Cancel the post' }, [postId])
+      isStale = true
+    }),
+  )
+  const untilStale = () => condition(() => isStale)
+
+  return CancellationScope.nonCancellable(async () => {
+    let plan: PublishPlan | null = input
+    for (;;) {
+      if (isStale) {
+        isStale = false
+        const state: PostState = await records.readPost.executeWithOptions({ summary: 'Read the changed post' }, [postId])
+        if (isStale) continue
+        if (!state.plan) return state.status
+        plan = state.plan
+        seenRevision = Math.max(seenRevision, plan.revision)
+      }
+      const results = await interruptible(plan, untilStale)
+      if (isStale) continue
+      if (results.some(({ outcome }) => outcome === 'again')) isStale = true
+      else return newest(results).status
+    }
+  })
+}
+
+/** Runs the plan; a change meanwhile calls back whatever can still be called back, and waits for the rest. */
+async function interruptible(plan: PublishPlan, untilStale: () => Promise<void>): Promise<DeliveryResult[]> {
+  const scope = new CancellationScope({ cancellable: true })
+  const run = scope.run(() => carryOut(plan))
+  await Promise.race([run.catch(() => {}), untilStale()])
+  scope.cancel()
+  try {
+    return await run
+  } catch (error) {
+    if (isCancellation(error)) return []
+    throw error
+  }
+}
+
+async function carryOut(plan: PublishPlan): Promise<DeliveryResult[]> {
+  const armAt = plan.dueAt - armLeadMs(plan.postId)
+  await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned, armAt)))
+  await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
+  return Promise.all(plan.platforms.map((planned) => deliver(plan, planned)))
+}
+
+/** What takes longer than the armed seconds happens further ahead; a failure here is a warning, not yet the end. */
+async function prepareAhead(plan: PublishPlan, planned: PlannedPlatform, armAt: number): Promise<void> {
+  const prepareAt = plan.dueAt - planned.prepareLeadMs
+  if (prepareAt >= armAt || Date.now() >= armAt) return
+  const label = platformLabel(planned.platform)
+  await sleepUntil(prepareAt, `Wait until the media is prepared for ${label}`)
+  const { platform, round } = planned
+  try {
+    await preparing.preparePlatform.executeWithOptions(
+      { summary: `Prepare the media for ${label}`, scheduleToCloseTimeout: Math.max(armAt - Date.now(), SECOND) },
+      [{ postId: plan.postId, platform, round }],
+    )
+  } catch (error) {
+    if (isCancellation(error)) throw error
+    log.info('Preparing ahead did not end well; the armed delivery does it again', { platform })
+  }
+}
+
+async function deliver(plan: PublishPlan, { platform, round }: PlannedPlatform): Promise<DeliveryResult> {
+  const input = { postId: plan.postId, platform, round }
+  const label = platformLabel(platform)
+  try {
+    return await publishing.publishToPlatform.executeWithOptions(
+      { summary: round === 0 ? `Publish on ${label}` : `Publish on ${label}, retry ${round}` },
+      [input],
+    )
+  } catch (error) {
+    if (isCancellation(error)) return { outcome: 'again', status: 'PROCESSING', revision: plan.revision }
+    return CancellationScope.nonCancellable(() =>
+      records.giveUpDelivery.executeWithOptions({ summary: `Give up on ${label}` }, [input]),
+    )
+  }
+}
+
+async function sleepUntil(instant: number, summary: string): Promise<void> {
+  const wait = instant - Date.now()
+  if (wait > 0) await sleep(wait, { summary })
+}
+
+function newest(results: DeliveryResult[]): DeliveryResult {
+  return results.reduce((latest, result) => (result.revision > latest.revision ? result : latest))
+}
