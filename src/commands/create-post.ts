@@ -1,0 +1,118 @@
+import { postCreated } from '../domain/notifications.ts'
+import { newPost } from '../domain/post-moves.ts'
+import { postLimitReached } from '../domain/plans.ts'
+import type { FirstAnswer, Post } from '../domain/post.ts'
+import { preflight } from '../domain/preflight.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import { isDuplicateKey, type Database } from '../store/database.ts'
+import type { NotificationStore } from '../store/notifications.ts'
+import type { PlatformAccountStore } from '../store/platform-accounts.ts'
+import type { PostStore } from '../store/posts.ts'
+import { newId } from '../store/schema-options.ts'
+import type { UserStore } from '../store/users.ts'
+import type { ObjectStorage } from '../integrations/storage.ts'
+import type { Clock } from '../clock.ts'
+import { handOver, type HandOverDeps } from './hand-over.ts'
+import { readWholePost, refuseProblems, type WholePostInput } from './post-input.ts'
+
+export interface CreatePostDeps extends HandOverDeps {
+  database: Pick<Database, 'transaction'>
+  posts: PostStore
+  users: Pick<UserStore, 'takePostAllowance'>
+  accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
+  notifications: Pick<NotificationStore, 'insert'>
+  storage: Pick<ObjectStorage, 'publicUrl'>
+  clock: Clock
+}
+
+/** The client's key for a create that may be repeated, with the hash of the body it came with. */
+export interface Idempotency {
+  key: string
+  requestHash: string
+}
+
+export interface CreatePostRequest {
+  userId: string
+  input: WholePostInput
+  source: 'web' | 'api'
+  idempotency: Idempotency | null
+}
+
+export type CreatedPost = FirstAnswer & { postId: string }
+
+/**
+ * The answer to the first request with this key, for a repeat of it; null when the key is new.
+ * @throws ServiceError IDEMPOTENCY_MISMATCH when that request was another one
+ */
+export async function findFirstAnswer(
+  { posts }: { posts: Pick<PostStore, 'findByCorrelationId'> },
+  userId: string,
+  { key, requestHash }: Idempotency,
+): Promise<CreatedPost | null> {
+  const post = await posts.findByCorrelationId(userId, key)
+  if (!post) return null
+  if (post.requestHash !== requestHash) {
+    throw new ServiceError('IDEMPOTENCY_MISMATCH', 'Idempotency key was used with a different request')
+  }
+  return answer(post, post.firstAnswer!)
+}
+
+/**
+ * Stores a post, its notification and its share of the allowance together, then hands it to Temporal (design section 4).
+ * Callers look an idempotency key up with `findFirstAnswer` before; one that is taken meanwhile is answered here.
+ * @throws ServiceError VALIDATION_FAILED, POST_LIMIT_REACHED, IDEMPOTENCY_MISMATCH, SERVICE_UNAVAILABLE; nothing is stored then
+ */
+export async function createPost(
+  deps: CreatePostDeps,
+  request: CreatePostRequest,
+): Promise<{ created: boolean; data: CreatedPost }> {
+  const { post, answered } = await makePost(deps, request)
+  try {
+    await storePost(deps, post)
+  } catch (error) {
+    if (!isDuplicateKey(error) || !request.idempotency) throw error
+    const data = await findFirstAnswer(deps, request.userId, request.idempotency)
+    if (!data) throw error
+    return { created: false, data }
+  }
+  if (post.status !== 'DRAFT') await handOver(deps, post, 'start')
+  return { created: true, data: answer(post, answered) }
+}
+
+async function makePost(deps: CreatePostDeps, { userId, input, source, idempotency }: CreatePostRequest) {
+  const now = deps.clock.now()
+  const { value, problems } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
+  refuseProblems(problems)
+  const draft = input.status === 'DRAFT'
+  const { errors, warnings } = preflight(value, await deps.accounts.connectedPlatforms(userId))
+  if (!draft) refuseProblems(errors)
+  const post = newPost(
+    {
+      ...value,
+      _id: newId(),
+      userId,
+      scheduledAt: value.scheduledAt ?? null,
+      correlationId: idempotency?.key ?? null,
+      requestHash: idempotency?.requestHash ?? null,
+      metadata: { source },
+      draft,
+    },
+    now,
+  )
+  const answered: FirstAnswer = { status: post.status, scheduledAt: post.scheduledAt, warnings }
+  return { answered, post: idempotency ? { ...post, firstAnswer: answered } : post }
+}
+
+/** The user record comes last in the transaction: it is what concurrent creates contend for. */
+async function storePost(deps: CreatePostDeps, post: Post): Promise<void> {
+  await deps.database.transaction(async (session) => {
+    await deps.posts.insert(post, session)
+    if (post.status !== 'DRAFT') await deps.notifications.insert(postCreated(post), session)
+    const { taken, ...allowance } = await deps.users.takePostAllowance(post.userId, session)
+    if (!taken) throw postLimitReached(allowance)
+  })
+}
+
+function answer(post: Post, { status, scheduledAt, warnings }: FirstAnswer): CreatedPost {
+  return { postId: post._id, status, scheduledAt, warnings }
+}

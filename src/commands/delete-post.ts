@@ -1,0 +1,26 @@
+import { ServiceError } from '../domain/service-error.ts'
+import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
+import type { PostStore } from '../store/posts.ts'
+
+export interface DeletePostDeps {
+  posts: Pick<PostStore, 'findOwned' | 'remove'>
+  orchestrator: Pick<PublishOrchestrator, 'signal'>
+}
+
+/**
+ * Deletes the record in any state. Without it no claim can be had any more, which stops all that is not yet claimed.
+ * @throws ServiceError NOT_FOUND
+ */
+export async function deletePost(
+  { posts, orchestrator }: DeletePostDeps,
+  userId: string,
+  postId: string,
+): Promise<void> {
+  const post = await posts.findOwned(userId, postId)
+  if (!post || !(await posts.remove(userId, postId))) {
+    throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  }
+  // The workflow would find out by itself when the post is due; told now, it ends now.
+  const isWaited = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'
+  if (isWaited) await orchestrator.signal({ ...post, revision: post.revision + 1 }, 'cancel')
+}

@@ -1,0 +1,189 @@
+import type { NewPost, PostChange } from '../domain/post-moves.ts'
+import type { Platform } from '../domain/platforms.ts'
+import type { Content, ContentOverride, MediaItem, Post } from '../domain/post.ts'
+import { MAX_UPLOAD_BYTES, mediaKind } from '../domain/posting-rules.ts'
+import { ServiceError, type Problem } from '../domain/service-error.ts'
+import { isOwnMediaKey } from '../domain/storage-keys.ts'
+import { DAY } from '../domain/times.ts'
+import { isTimezone, parseInstant } from '../domain/timezones.ts'
+
+/** A media item as clients name it; its address is ours to tell. */
+export type MediaItemInput = Omit<MediaItem, 'storageUrl'>
+
+export interface ContentInput {
+  text?: string
+  mediaItems?: MediaItemInput[]
+}
+
+/** What a client may say about a post; the shapes are already checked. */
+export interface PostInput {
+  content?: ContentInput
+  selectedPlatforms?: Platform[]
+  platformSpecificContent?: Partial<Record<Platform, ContentInput>>
+  /** With an offset, or wall time in `timezone`. Null means now. */
+  scheduledAt?: string | null
+  timezone?: string
+  status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
+}
+
+/** The body of create and of PUT: everything a post needs. */
+export type WholePostInput = PostInput &
+  Required<Pick<PostInput, 'selectedPlatforms'>> & { content: ContentInput & { text: string } }
+
+export interface InputSurroundings {
+  userId: string
+  /** Where a stored key can be read by anyone. */
+  publicUrl(key: string): string
+  now: Date
+}
+
+const DEFAULT_TIMEZONE = 'UTC'
+
+/** Further ahead no timer is set; it is also where a mistyped year shows. */
+const FURTHEST_SCHEDULE_MS = 100 * 365 * DAY
+
+type Fields = Pick<NewPost, 'content' | 'selectedPlatforms' | 'platformSpecificContent' | 'timezone'>
+
+interface Read<T> {
+  value: T
+  problems: Problem[]
+}
+
+/** The fields of a post from a whole body, with the defaults of spec 4.3. */
+export function readWholePost(
+  input: WholePostInput,
+  around: InputSurroundings,
+): Read<Fields & { scheduledAt?: Date | null }> {
+  const { value, problems } = readChange({ timezone: DEFAULT_TIMEZONE, ...input }, DEFAULT_TIMEZONE, around)
+  const { content, platformSpecificContent = {}, timezone = DEFAULT_TIMEZONE, ...rest } = value
+  return {
+    problems,
+    value: {
+      ...('scheduledAt' in rest ? { scheduledAt: rest.scheduledAt ?? null } : {}),
+      content: { text: input.content.text, mediaItems: content?.mediaItems ?? [] },
+      selectedPlatforms: input.selectedPlatforms,
+      platformSpecificContent,
+      timezone,
+    },
+  }
+}
+
+/** What of a post's fields a client wants changed: `content` part by part, the others as they stand. */
+export type GivenFields = Omit<PostChange, 'content' | 'status'> & { content?: ContentOverride }
+
+/** @param storedTimezone in which a time without an offset is meant when the input names no timezone itself */
+export function readChange(input: PostInput, storedTimezone: string, around: InputSurroundings): Read<GivenFields> {
+  const problems: Problem[] = []
+  const value: GivenFields = {}
+  if (input.content) value.content = readContent(input.content, 'content', around, problems)
+  if (input.platformSpecificContent) {
+    value.platformSpecificContent = readOverrides(input.platformSpecificContent, around, problems)
+  }
+  if (input.selectedPlatforms) value.selectedPlatforms = input.selectedPlatforms
+  const timezone = readTimezone(input.timezone, problems)
+  if (timezone !== undefined) value.timezone = timezone
+  if (input.scheduledAt !== undefined) {
+    value.scheduledAt = readScheduledAt(input.scheduledAt, timezone ?? storedTimezone, around.now, problems)
+  }
+  return { value, problems }
+}
+
+/** @throws ServiceError VALIDATION_FAILED with all problems, if there are any */
+export function refuseProblems(problems: Problem[]): void {
+  const [first] = problems
+  if (first) throw new ServiceError('VALIDATION_FAILED', `Validation failed: ${first.message}`, { errors: problems })
+}
+
+function readTimezone(timezone: string | undefined, problems: Problem[]): string | undefined {
+  if (timezone === undefined || isTimezone(timezone)) return timezone
+  problems.push({
+    path: 'timezone',
+    code: 'TIMEZONE_UNKNOWN',
+    message: 'timezone must be a name of the IANA time zone list, such as Europe/Berlin',
+  })
+  return undefined
+}
+
+/** A past instant means now, and is null like every other way to say now. */
+function readScheduledAt(value: string | null, timezone: string, now: Date, problems: Problem[]): Date | null {
+  if (value === null) return null
+  const instant = parseInstant(value, timezone)
+  if (!instant) {
+    problems.push({
+      path: 'scheduledAt',
+      code: 'DATE_TIME_INVALID',
+      message: 'scheduledAt must be an ISO 8601 date-time, such as 2026-05-01T09:30:00+02:00',
+    })
+    return null
+  }
+  if (instant.getTime() - now.getTime() > FURTHEST_SCHEDULE_MS) {
+    problems.push({
+      path: 'scheduledAt',
+      code: 'SCHEDULED_TOO_FAR',
+      message: 'scheduledAt must be within a hundred years',
+    })
+  }
+  return instant > now ? instant : null
+}
+
+function readOverrides(
+  input: Partial<Record<Platform, ContentInput>>,
+  around: InputSurroundings,
+  problems: Problem[],
+): Post['platformSpecificContent'] {
+  const overrides: Post['platformSpecificContent'] = {}
+  for (const [platform, override] of Object.entries(input) as [Platform, ContentInput][]) {
+    overrides[platform] = readContent(override, `platformSpecificContent.${platform}`, around, problems)
+  }
+  return overrides
+}
+
+function readContent(
+  input: ContentInput,
+  path: string,
+  around: InputSurroundings,
+  problems: Problem[],
+): ContentOverride {
+  const content: Partial<Content> = {}
+  if (input.text !== undefined) content.text = input.text
+  if (input.mediaItems) {
+    content.mediaItems = input.mediaItems.map((item, index) => {
+      problems.push(...mediaItemProblems(item, `${path}.mediaItems.${index}`, around.userId))
+      return readMediaItem(item, around)
+    })
+  }
+  return content
+}
+
+function mediaItemProblems(item: MediaItemInput, path: string, userId: string): Problem[] {
+  const problems: Problem[] = []
+  if (!isOwnMediaKey(userId, item.storageKey)) {
+    const message = 'storageKey must be one that the media upload of this account gave out'
+    problems.push({ path: `${path}.storageKey`, code: 'STORAGE_KEY_INVALID', message })
+  }
+  const max = MAX_UPLOAD_BYTES[mediaKind(item.mimeType)]
+  if (item.sizeBytes !== undefined && item.sizeBytes > max) {
+    problems.push({
+      path: `${path}.sizeBytes`,
+      code: 'MEDIA_TOO_LARGE',
+      message: `The file must not be larger than ${max} bytes`,
+    })
+  }
+  return problems
+}
+
+/** Field by field, so that nothing else of a request can reach the record. */
+function readMediaItem(item: MediaItemInput, { publicUrl }: InputSurroundings): MediaItem {
+  const { storageKey, originalFilename, sizeBytes, width, height, duration, altText } = item
+  return {
+    storageKey,
+    storageUrl: publicUrl(storageKey),
+    mimeType: item.mimeType === 'image/jpg' ? 'image/jpeg' : item.mimeType,
+    ...(originalFilename === undefined ? {} : { originalFilename }),
+    ...(sizeBytes === undefined ? {} : { sizeBytes }),
+    ...(width === undefined ? {} : { width }),
+    ...(height === undefined ? {} : { height }),
+    ...(duration === undefined ? {} : { duration }),
+    ...(altText === undefined ? {} : { altText }),
+  }
+}

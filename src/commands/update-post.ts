@@ -1,0 +1,73 @@
+import type { Clock } from '../clock.ts'
+import { postCreated } from '../domain/notifications.ts'
+import { edit, type PostChange } from '../domain/post-moves.ts'
+import type { Post } from '../domain/post.ts'
+import { preflight } from '../domain/preflight.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { ObjectStorage } from '../integrations/storage.ts'
+import type { NotificationStore } from '../store/notifications.ts'
+import type { PostStore } from '../store/posts.ts'
+import { handOver, type HandOverDeps } from './hand-over.ts'
+import {
+  readChange,
+  readWholePost,
+  refuseProblems,
+  type InputSurroundings,
+  type PostInput,
+  type WholePostInput,
+} from './post-input.ts'
+
+export interface UpdatePostDeps extends HandOverDeps {
+  posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
+  notifications: Pick<NotificationStore, 'insertOnce'>
+  storage: Pick<ObjectStorage, 'publicUrl'>
+  clock: Clock
+}
+
+export interface UpdatePostRequest {
+  userId: string
+  postId: string
+  /** `replace` takes everything but an absent time from the input, `patch` only what is given. */
+  update: { kind: 'replace'; input: WholePostInput } | { kind: 'patch'; input: PostInput }
+}
+
+/**
+ * Changes a draft or a post that delivery has not claimed, and publishes a draft when the input's status says so.
+ * @throws ServiceError NOT_FOUND, VALIDATION_FAILED, POST_NOT_EDITABLE
+ */
+export async function updatePost(deps: UpdatePostDeps, { userId, postId, update }: UpdatePostRequest): Promise<Post> {
+  const stored = await deps.posts.findOwned(userId, postId)
+  if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
+  const changeOf = read(update, stored.timezone, around)
+
+  const post = await deps.posts.transition(postId, (current, now) => {
+    const edited = edit(changeOf(current))(current, now)
+    if (edited.status !== 'DRAFT') refuseProblems(preflight(edited, new Set()).errors)
+    return edited
+  })
+  if (post.status === 'DRAFT') return post
+  // Raised on every publishing update, kept once: so a repeat after a crash in between makes up for the first.
+  if (update.input.status) await deps.notifications.insertOnce(postCreated(post))
+  await handOver(deps, post, 'changed')
+  return post
+}
+
+/** Reads the input once; what it means for a post is asked for every stored version that the edit meets. */
+function read(
+  update: UpdatePostRequest['update'],
+  storedTimezone: string,
+  around: InputSurroundings,
+): (post: Post) => PostChange {
+  const { status } = update.input
+  const wanted = status === undefined ? {} : { status }
+  if (update.kind === 'replace') {
+    const { value, problems } = readWholePost(update.input, around)
+    refuseProblems(problems)
+    return () => ({ ...value, ...wanted })
+  }
+  const { value, problems } = readChange(update.input, storedTimezone, around)
+  refuseProblems(problems)
+  const { content, ...rest } = value
+  return (post) => ({ ...rest, ...wanted, ...(content ? { content: { ...post.content, ...content } } : {}) })
+}

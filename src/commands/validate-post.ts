@@ -1,0 +1,24 @@
+import type { Clock } from '../clock.ts'
+import { preflight, type Preflight } from '../domain/preflight.ts'
+import type { ObjectStorage } from '../integrations/storage.ts'
+import type { PlatformAccountStore } from '../store/platform-accounts.ts'
+import { readWholePost, type WholePostInput } from './post-input.ts'
+
+export interface ValidatePostDeps {
+  accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
+  storage: Pick<ObjectStorage, 'publicUrl'>
+  clock: Clock
+}
+
+/** Everything that creating this post would be refused or warned for. Drafts are looked at as if they were published. */
+export async function validatePost(
+  deps: ValidatePostDeps,
+  userId: string,
+  input: WholePostInput,
+): Promise<Preflight & { valid: boolean }> {
+  const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
+  const { value, problems } = readWholePost(input, around)
+  const checked = preflight(value, await deps.accounts.connectedPlatforms(userId))
+  const errors = [...problems, ...checked.errors]
+  return { ...checked, errors, valid: errors.length === 0 }
+}
