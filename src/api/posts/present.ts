@@ -1,0 +1,101 @@
+import {
+  DELIVERY_STATUSES,
+  type Content,
+  type ContentOverride,
+  type MediaItem,
+  type PlatformStatus,
+  type Post,
+} from '../../domain/post.ts'
+import type { Platform } from '../../domain/platforms.ts'
+import type { PlatformStatusView, PostProgressView, PostView } from './schema.ts'
+
+/** A post as its owner sees it. What is not listed here stays inside: delivery records, request hashes, revisions. */
+export function presentPost(post: Post): PostView {
+  return {
+    _id: post._id,
+    userId: post.userId,
+    content: presentContent(post.content),
+    selectedPlatforms: post.selectedPlatforms,
+    platformSpecificContent: presentOverrides(post.platformSpecificContent),
+    scheduledAt: instant(post.scheduledAt),
+    timezone: post.timezone,
+    status: post.status,
+    platformStatuses: post.platformStatuses.map(presentPlatformStatus),
+    correlationId: post.correlationId,
+    metadata: { source: post.metadata.source },
+    createdAt: post.createdAt.toISOString(),
+    updatedAt: post.updatedAt.toISOString(),
+  }
+}
+
+export function presentProgress(post: Post): PostProgressView {
+  const count = (wanted: PlatformStatus['status']) =>
+    post.platformStatuses.filter(({ status }) => status === wanted).length
+  const [pending, processing, completed, failed, deleted] = DELIVERY_STATUSES.map(count) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  return {
+    postId: post._id,
+    status: post.status,
+    platformStatuses: post.platformStatuses.map(presentPlatformStatus),
+    scheduledAt: instant(post.scheduledAt),
+    createdAt: post.createdAt.toISOString(),
+    updatedAt: post.updatedAt.toISOString(),
+    progress: { total: post.platformStatuses.length, pending, processing, completed, failed, deleted },
+  }
+}
+
+function presentPlatformStatus(entry: PlatformStatus): PlatformStatusView {
+  return {
+    platform: entry.platform,
+    status: entry.status,
+    platformPostId: entry.platformPostId,
+    platformPostUrl: entry.platformPostUrl,
+    error: entry.error,
+    errorCode: entry.errorCode,
+    attemptCount: entry.attemptCount,
+    lastAttemptAt: instant(entry.lastAttemptAt),
+    completedAt: instant(entry.completedAt),
+    lastAnalyticsFetch: instant(entry.lastAnalyticsFetch),
+  }
+}
+
+function presentContent(content: Content): PostView['content'] {
+  return { text: content.text, mediaItems: content.mediaItems.map(presentMediaItem) }
+}
+
+function presentOverrides(overrides: Post['platformSpecificContent']): PostView['platformSpecificContent'] {
+  return Object.fromEntries(
+    (Object.entries(overrides) as [Platform, ContentOverride][]).map(([platform, { text, mediaItems }]) => [
+      platform,
+      {
+        ...(text === undefined ? {} : { text }),
+        ...(mediaItems ? { mediaItems: mediaItems.map(presentMediaItem) } : {}),
+      },
+    ]),
+  ) as PostView['platformSpecificContent']
+}
+
+function presentMediaItem({
+  storageKey,
+  storageUrl,
+  mimeType,
+  originalFilename,
+  sizeBytes,
+  width,
+  height,
+  duration,
+  altText,
+}: MediaItem) {
+  const optional = { originalFilename, sizeBytes, width, height, duration, altText }
+  const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
+  return { storageKey, storageUrl, mimeType, ...given } as PostView['content']['mediaItems'][number]
+}
+
+function instant(date: Date | null): string | null {
+  return date?.toISOString() ?? null
+}

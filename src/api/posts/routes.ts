@@ -1,0 +1,304 @@
+import { createHash } from 'node:crypto'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { cancelPost } from '../../commands/cancel-post.ts'
+import {
+  createPost,
+  findFirstAnswer,
+  type CreatedPost as CreatedPostData,
+  type Idempotency,
+} from '../../commands/create-post.ts'
+import { deletePost } from '../../commands/delete-post.ts'
+import { requestMediaUpload } from '../../commands/request-media-upload.ts'
+import { retryPost } from '../../commands/retry-post.ts'
+import { updatePost, type UpdatePostRequest } from '../../commands/update-post.ts'
+import { validatePost } from '../../commands/validate-post.ts'
+import type { Context } from '../../context.ts'
+import type { Post } from '../../domain/post.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
+import { errorResponses, ok, success } from '../schemas/envelope.ts'
+import { readIdempotency } from './idempotency.ts'
+import { presentPost, presentProgress } from './present.ts'
+import {
+  CancelledPost,
+  CreatedPost,
+  CreatePostBody,
+  DeletedPost,
+  IdempotencyHeaders,
+  ListPostsQuery,
+  MediaUpload,
+  MediaUploadBody,
+  PatchPostBody,
+  PostDetail,
+  PostList,
+  PostProgress,
+  ReplacePostBody,
+  RetriedPost,
+  UpdatedPost,
+  ValidationReport,
+} from './schema.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a create that came with a key. */
+    idempotency: Idempotency | null
+  }
+}
+
+const POLL_AFTER_SECONDS = 1
+
+const described = (summary: string, description?: string) => ({
+  tags: ['posts'],
+  security: [{ bearer: [] }],
+  summary,
+  ...(description === undefined ? {} : { description }),
+})
+
+const PostId = IdParam('postId')
+
+/** Spec 4.3, for authenticated users. */
+export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  app.decorateRequest('idempotency', null)
+
+  app.post(
+    '/',
+    {
+      schema: {
+        ...described(
+          'Create a post',
+          'Publishes at once, schedules with a future `scheduledAt`, or keeps a draft with `status: DRAFT`. ' +
+            'Repeats with the same idempotency key get the first answer, with status 200.',
+        ),
+        headers: IdempotencyHeaders,
+        body: CreatePostBody,
+        response: { 200: success(CreatedPost), 201: success(CreatedPost), ...errorResponses },
+      },
+      // A repeat is answered before its body is looked at: rules, connections and allowance may have changed meanwhile.
+      preValidation: async (request, reply) => {
+        request.idempotency = readIdempotency(request)
+        if (!request.idempotency) return
+        const first = await findFirstAnswer(context, request.user.userId, request.idempotency)
+        if (first) return reply.code(200).send(ok('Post was already created', presentCreated(first)))
+      },
+    },
+    async (request, reply) => {
+      const { created, data } = await createPost(context, {
+        userId: request.user.userId,
+        input: request.body,
+        source: request.headers.origin === undefined ? 'api' : 'web',
+        idempotency: request.idempotency,
+      })
+      if (!created) return ok('Post was already created', presentCreated(data))
+      request.log.info({ postId: data.postId, status: data.status }, 'post created')
+      return reply.code(201).send(ok('Post created successfully', presentCreated(data)))
+    },
+  )
+
+  app.get(
+    '/',
+    {
+      schema: {
+        ...described('List posts', "The caller's posts, a page at a time"),
+        querystring: ListPostsQuery,
+        response: { 200: success(PostList), ...errorResponses },
+      },
+    },
+    async ({ query, user }) => {
+      const { status, platform, from, to, sortBy, sortOrder } = query
+      const page = pageOf(query)
+      const { posts, total } = await context.posts.list(user.userId, {
+        ...page,
+        sortBy,
+        sortOrder,
+        ...(status ? { status } : {}),
+        ...(platform ? { platform } : {}),
+        ...(from ? { from: new Date(from) } : {}),
+        ...(to ? { to: new Date(to) } : {}),
+      })
+      return ok('Posts fetched successfully', { posts: posts.map(presentPost), ...pageResult(total, page) })
+    },
+  )
+
+  app.post(
+    '/validate',
+    {
+      schema: {
+        ...described(
+          'Check a post',
+          'Says everything that creating it would be refused or warned for, and stores nothing',
+        ),
+        body: CreatePostBody,
+        response: { 200: success(ValidationReport), ...errorResponses },
+      },
+    },
+    async ({ body, user }) => {
+      const { valid, errors, warnings, platforms } = await validatePost(context, user.userId, body)
+      return ok(valid ? 'Post is valid' : 'Post is not valid', { valid, errors, warnings, platforms })
+    },
+  )
+
+  app.post(
+    '/media/upload',
+    {
+      schema: {
+        ...described(
+          'Request a media upload',
+          'PUT the file to `uploadUrl`, then name `storageKey` in a media item of the post',
+        ),
+        body: MediaUploadBody,
+        response: { 200: success(MediaUpload), ...errorResponses },
+      },
+    },
+    async ({ body, user }) =>
+      ok('Upload URL created successfully', await requestMediaUpload(context, { userId: user.userId, ...body })),
+  )
+
+  app.get(
+    '/:postId',
+    {
+      schema: {
+        ...described('Read a post', 'With the latest analytics of each platform'),
+        params: PostId,
+        response: { 200: success(PostDetail), ...errorResponses },
+      },
+    },
+    async ({ params, user }) => {
+      const post = await getOwned(user.userId, params.postId)
+      return ok('Post fetched successfully', { post: presentPost(post), analytics: {} })
+    },
+  )
+
+  app.get(
+    '/:postId/status',
+    {
+      schema: {
+        ...described('Follow a delivery', 'Carries an ETag, and `Retry-After` while the delivery is under way'),
+        params: PostId,
+        response: {
+          200: success(PostProgress),
+          304: { type: 'null', description: 'Nothing has changed' },
+          ...errorResponses,
+        },
+      },
+    },
+    async (request, reply) => {
+      const progress = presentProgress(await getOwned(request.user.userId, request.params.postId))
+      const etag = `"${createHash('sha256').update(JSON.stringify(progress)).digest('base64url')}"`
+      reply.header('etag', etag)
+      if (progress.status === 'PENDING' || progress.status === 'PROCESSING')
+        reply.header('retry-after', POLL_AFTER_SECONDS)
+      if (isFresh(request.headers['if-none-match'], etag)) return reply.code(304).send(null)
+      return ok('Post status fetched successfully', progress)
+    },
+  )
+
+  app.put(
+    '/:postId',
+    {
+      schema: {
+        ...described(
+          'Replace a post',
+          'Until delivery has claimed it. An absent `scheduledAt` keeps the time, null means now.',
+        ),
+        params: PostId,
+        body: ReplacePostBody,
+        response: { 200: success(UpdatedPost), ...errorResponses },
+      },
+    },
+    ({ params, body, user }) => update(user.userId, params.postId, { kind: 'replace', input: body }),
+  )
+
+  app.patch(
+    '/:postId',
+    {
+      schema: {
+        ...described(
+          'Change a post',
+          'Until delivery has claimed it. What is not given stays; `status` PENDING or SCHEDULED publishes a draft.',
+        ),
+        params: PostId,
+        body: PatchPostBody,
+        response: { 200: success(UpdatedPost), ...errorResponses },
+      },
+    },
+    ({ params, body, user }) => update(user.userId, params.postId, { kind: 'patch', input: body }),
+  )
+
+  app.delete(
+    '/:postId',
+    {
+      schema: {
+        ...described('Delete a post', 'Stops what is not yet sent; what is already published stays on the platforms'),
+        params: PostId,
+        response: { 200: success(DeletedPost), ...errorResponses },
+      },
+    },
+    async ({ params: { postId }, user, log }) => {
+      await deletePost(context, user.userId, postId)
+      log.info({ postId }, 'post deleted')
+      return ok('Post deleted successfully', { postId })
+    },
+  )
+
+  app.post(
+    '/:postId/retry',
+    {
+      schema: {
+        ...described('Retry failed platforms'),
+        params: PostId,
+        response: { 200: success(RetriedPost), ...errorResponses },
+      },
+    },
+    async ({ params: { postId }, user, log }) => {
+      const retryingPlatforms = await retryPost(context, user.userId, postId)
+      log.info({ postId, platforms: retryingPlatforms }, 'post retried')
+      return ok('Post retry started successfully', { postId, retryingPlatforms })
+    },
+  )
+
+  app.post(
+    '/:postId/cancel',
+    {
+      schema: {
+        ...described('Cancel a post', 'While it is pending or scheduled'),
+        params: PostId,
+        response: { 200: success(CancelledPost), ...errorResponses },
+      },
+    },
+    async ({ params: { postId }, user, log }) => {
+      const { status } = await cancelPost(context, user.userId, postId)
+      log.info({ postId }, 'post cancelled')
+      return ok('Post cancelled successfully', { postId, status })
+    },
+  )
+
+  async function getOwned(userId: string, postId: string): Promise<Post> {
+    const post = await context.posts.findOwned(userId, postId)
+    if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+    return post
+  }
+
+  async function update(userId: string, postId: string, change: UpdatePostRequest['update']) {
+    const { status, scheduledAt } = await updatePost(context, { userId, postId, update: change })
+    return ok('Post updated successfully', { postId, status, scheduledAt: scheduledAt?.toISOString() ?? null })
+  }
+}
+
+function presentCreated({ postId, status, scheduledAt, warnings }: CreatedPostData) {
+  return {
+    postId,
+    status,
+    scheduledAt: scheduledAt?.toISOString() ?? null,
+    warnings: warnings.map(({ path, code, message, platform }) => ({
+      path,
+      code,
+      message,
+      ...(platform ? { platform } : {}),
+    })),
+  }
+}
+
+function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
+  const known = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
+  return known.includes(etag) || known.includes('*')
+}

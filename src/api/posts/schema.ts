@@ -1,0 +1,271 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { FAILURE_CODES, type FailureCode } from '../../domain/failure.ts'
+import { PLATFORMS } from '../../domain/platforms.ts'
+import {
+  DELIVERY_STATUSES,
+  MEDIA_TYPES,
+  POST_STATUSES,
+  type DeliveryStatus,
+  type PostStatus,
+} from '../../domain/post.ts'
+import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../domain/posting-rules.ts'
+import { Instant, nullable, oneOf, pageFields, pageResultFields, PlatformName } from '../schemas/common.ts'
+
+const POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
+const MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg'
+
+const Status = oneOf<PostStatus>(POST_STATUSES, { description: 'Status of the whole post' })
+
+/** `image/jpg` and unknown types are let through: what a platform cannot publish is said per platform. */
+const MediaItemFields = {
+  storageKey: Type.String({
+    minLength: 1,
+    maxLength: 1_024,
+    description: 'As the media upload gave it out; it must stand under your own prefix',
+    examples: [MEDIA_KEY],
+  }),
+  mimeType: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: `One of ${MEDIA_TYPES.join(', ')}`,
+    examples: ['image/jpeg'],
+  }),
+  originalFilename: Type.Optional(Type.String({ maxLength: 255, examples: ['sunrise.jpg'] })),
+  sizeBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  width: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000, description: 'Pixels' })),
+  height: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000, description: 'Pixels' })),
+  duration: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000, description: 'Seconds, for videos' })),
+  altText: Type.Optional(
+    Type.String({
+      maxLength: 10_000,
+      description: 'Description for those who cannot see it',
+      examples: ['The sun rises over a harbour'],
+    }),
+  ),
+}
+
+const MediaItemInput = Type.Object(MediaItemFields)
+
+const mediaItemsInput = Type.Array(MediaItemInput, {
+  maxItems: MAX_MEDIA_ITEMS,
+  description: `At most ${MAX_MEDIA_ITEMS}; each platform has its own, lower limit`,
+})
+
+const textInput = Type.String({ maxLength: MAX_TEXT_LENGTH, examples: ['Good morning, everyone'] })
+
+const OverrideInput = Type.Object({ text: Type.Optional(textInput), mediaItems: Type.Optional(mediaItemsInput) })
+
+/** Unknown platforms are refused here, not dropped: a mistyped one would silently publish the wrong text. */
+const OverridesInput = Type.Partial(
+  Type.Object({
+    bluesky: OverrideInput,
+    threads: OverrideInput,
+    instagram: OverrideInput,
+    facebook: OverrideInput,
+    mastodon: OverrideInput,
+    tumblr: OverrideInput,
+  }),
+  {
+    propertyNames: { enum: [...PLATFORMS] },
+    maxProperties: PLATFORMS.length,
+    description: 'What one platform gets in place of the same part of `content`',
+    examples: [{ bluesky: { text: 'Good morning, Bluesky' } }],
+  },
+)
+
+const selectedPlatforms = Type.Array(PlatformName, {
+  minItems: 1,
+  maxItems: PLATFORMS.length,
+  uniqueItems: true,
+  examples: [['bluesky']],
+})
+
+const scheduledAt = Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
+  description:
+    'ISO 8601. With an offset or zone it is that instant, without one it is wall time in `timezone`. Null or past: now.',
+  examples: ['2027-05-01T09:30:00+02:00', '2027-05-01T09:30'],
+})
+
+const timezoneOptions = { maxLength: 100, description: 'IANA timezone', examples: ['Europe/Berlin'] }
+
+const status = oneOf(['DRAFT', 'PENDING', 'SCHEDULED'] as const, {
+  description: 'DRAFT keeps the post from being published; between the other two the time decides',
+})
+
+const correlationId = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'Idempotency key, instead of the header: a repeat with the same key and body gets the first answer',
+})
+
+const wholePost = {
+  content: Type.Object({ text: textInput, mediaItems: Type.Optional(mediaItemsInput) }),
+  selectedPlatforms,
+  platformSpecificContent: Type.Optional(OverridesInput),
+  scheduledAt: Type.Optional(scheduledAt),
+  timezone: Type.Optional(Type.String({ default: 'UTC', ...timezoneOptions })),
+  status: Type.Optional(status),
+}
+
+export const CreatePostBody = Type.Object({ ...wholePost, correlationId: Type.Optional(correlationId) })
+
+export const ReplacePostBody = Type.Object(wholePost)
+
+export const PatchPostBody = Type.Partial(
+  Type.Object({
+    content: Type.Object({ text: Type.Optional(textInput), mediaItems: Type.Optional(mediaItemsInput) }),
+    selectedPlatforms,
+    platformSpecificContent: OverridesInput,
+    scheduledAt,
+    timezone: Type.String(timezoneOptions),
+    status,
+  }),
+)
+
+export const IdempotencyHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'A repeat with the same key and body gets the first answer',
+    }),
+  ),
+})
+
+export const MediaUploadBody = Type.Object({
+  contentType: Type.String({
+    maxLength: 100,
+    description: `One of ${MEDIA_TYPES.join(', ')}`,
+    examples: ['image/jpeg'],
+  }),
+  sizeBytes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'When given, the upload must be exactly this long',
+    }),
+  ),
+})
+
+export const ListPostsQuery = Type.Object({
+  ...pageFields,
+  status: Type.Optional(Status),
+  platform: Type.Optional(PlatformName),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Not before, by `scheduledAt`, else `createdAt`' }),
+  ),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Not after, by `scheduledAt`, else `createdAt`' })),
+  sortBy: oneOf<'createdAt' | 'scheduledAt'>(['createdAt', 'scheduledAt'], { default: 'createdAt' }),
+  sortOrder: oneOf<'asc' | 'desc'>(['asc', 'desc'], { default: 'desc' }),
+})
+
+const MediaItem = Type.Object({
+  ...MediaItemFields,
+  storageUrl: Type.String({ description: 'Where anyone can read the file' }),
+})
+
+const Content = Type.Object({ text: Type.String(), mediaItems: Type.Array(MediaItem) })
+
+const PlatformStatusSchema = Type.Object({
+  platform: PlatformName,
+  status: oneOf<DeliveryStatus>(DELIVERY_STATUSES),
+  platformPostId: nullable(Type.String()),
+  platformPostUrl: nullable(Type.String()),
+  error: nullable(Type.String({ description: 'Why the delivery failed, a sentence for people' })),
+  errorCode: nullable(oneOf<FailureCode>(FAILURE_CODES)),
+  attemptCount: Type.Integer(),
+  lastAttemptAt: nullable(Instant),
+  completedAt: nullable(Instant),
+  lastAnalyticsFetch: nullable(Instant),
+})
+
+const Overrides = Type.Record(PlatformName, Type.Partial(Content), { description: 'Overrides by platform' })
+
+export const PostSchema = Type.Object({
+  _id: Type.String({ examples: [POST_ID] }),
+  userId: Type.String(),
+  content: Content,
+  selectedPlatforms: Type.Array(PlatformName),
+  platformSpecificContent: Overrides,
+  scheduledAt: nullable(Instant),
+  timezone: Type.String(),
+  status: Status,
+  platformStatuses: Type.Array(PlatformStatusSchema),
+  correlationId: nullable(Type.String()),
+  metadata: Type.Object({ source: oneOf(['web', 'api'] as const) }),
+  createdAt: Instant,
+  updatedAt: Instant,
+})
+
+const Problem = Type.Object({
+  path: Type.String({ examples: ['selectedPlatforms.0'] }),
+  code: Type.String({ examples: ['PLATFORM_NOT_CONNECTED'] }),
+  message: Type.String(),
+  platform: Type.Optional(Type.String()),
+})
+
+export const CreatedPost = Type.Object({
+  postId: Type.String({ examples: [POST_ID] }),
+  status: Status,
+  scheduledAt: nullable(Instant),
+  warnings: Type.Array(Problem, { description: 'What does not stop the post, but may stop its delivery' }),
+})
+
+export const UpdatedPost = Type.Object({ postId: Type.String(), status: Status, scheduledAt: nullable(Instant) })
+
+export const PostList = Type.Object({ posts: Type.Array(PostSchema), ...pageResultFields })
+
+export const PostDetail = Type.Object({
+  post: PostSchema,
+  analytics: Type.Record(Type.String(), Type.Unknown(), { description: 'Latest snapshot by platform' }),
+})
+
+export const PostProgress = Type.Object({
+  postId: Type.String(),
+  status: Status,
+  platformStatuses: Type.Array(PlatformStatusSchema),
+  scheduledAt: nullable(Instant),
+  createdAt: Instant,
+  updatedAt: Instant,
+  progress: Type.Object({
+    total: Type.Integer(),
+    pending: Type.Integer(),
+    processing: Type.Integer(),
+    completed: Type.Integer(),
+    failed: Type.Integer(),
+    deleted: Type.Integer(),
+  }),
+})
+
+export const DeletedPost = Type.Object({ postId: Type.String() })
+
+export const CancelledPost = Type.Object({ postId: Type.String(), status: Status })
+
+export const RetriedPost = Type.Object({ postId: Type.String(), retryingPlatforms: Type.Array(PlatformName) })
+
+export const MediaUpload = Type.Object({
+  uploadUrl: Type.String({
+    description: 'PUT the file here within 15 minutes, with exactly this Content-Type and no Authorization',
+  }),
+  storageUrl: Type.String({ description: 'Where anyone can read the file then' }),
+  storageKey: Type.String({ examples: [MEDIA_KEY] }),
+  contentType: Type.String({ examples: ['image/jpeg'] }),
+})
+
+export const ValidationReport = Type.Object({
+  valid: Type.Boolean(),
+  errors: Type.Array(Problem),
+  warnings: Type.Array(Problem),
+  platforms: Type.Record(
+    Type.String(),
+    Type.Object({
+      length: Type.Integer({ description: 'Length of the text as the platform counts it' }),
+      limit: Type.Integer(),
+      media: Type.Integer({ description: 'Number of media items' }),
+    }),
+  ),
+})
+
+export type PostView = Static<typeof PostSchema>
+export type PlatformStatusView = Static<typeof PlatformStatusSchema>
+export type PostProgressView = Static<typeof PostProgress>
