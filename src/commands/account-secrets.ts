@@ -1,5 +1,5 @@
 import type { Platform } from '../domain/platforms.ts'
-import type { SecretContext } from '../domain/secrets.ts'
+import { SecretUnreadableError, type SecretContext } from '../domain/secrets.ts'
 import { SECOND } from '../domain/times.ts'
 import type { TokenCipher } from '../integrations/token-cipher.ts'
 import type { Credentials, PlatformAdapter } from '../platforms/adapter.ts'
@@ -38,6 +38,16 @@ export function openSecrets(
     ...(serviceUrl !== null && { serviceUrl }),
     ...(expiresAt && { expiresAt }),
     ...(endsAt && { endsAt }),
+  }
+}
+
+/** For secrets that are only wanted to end their session. */
+export function openSecretsIfReadable(...args: Parameters<typeof openSecrets>): Credentials | null {
+  try {
+    return openSecrets(...args)
+  } catch (error) {
+    if (error instanceof SecretUnreadableError) return null
+    throw error
   }
 }
 

@@ -1,0 +1,54 @@
+import { accountHealth } from '../../domain/account-health.ts'
+import { PLATFORMS, type Platform } from '../../domain/platforms.ts'
+import { POSTING_RULES } from '../../domain/posting-rules.ts'
+import type { ConnectedAccount, PlatformAccount, PlatformAccounts } from '../../store/platform-accounts.ts'
+import type { PresentedAccount } from './schema.ts'
+
+/** The fields that only this platform's sub-document has (spec section 2). */
+const OWN_FIELDS: Partial<Record<Platform, (account: ConnectedAccount) => Partial<PresentedAccount>>> = {
+  bluesky: ({ accountId, handle }) => ({ did: accountId, handle }),
+}
+
+/** What a client sees of one platform's account; secrets end here. */
+export function presentAccount(platform: Platform, account: PlatformAccount | undefined, now: Date): PresentedAccount {
+  if (!account?.connected) return { connected: false }
+  const { accountId, profile, health, auth, connectedAt } = account
+  const { status, needsReconnection, lastError, checkedAt, expiresAt } = accountHealth(health, auth.endsAt, now)
+  return {
+    connected: true,
+    platformId: accountId,
+    profile: {
+      displayName: profile.displayName,
+      handle: profile.handle,
+      avatar: profile.avatar,
+      ...(profile.description !== undefined && { description: profile.description }),
+    },
+    health: { status, needsReconnection, lastError, checkedAt: instant(checkedAt), expiresAt: instant(expiresAt) },
+    connectedAt: connectedAt.toISOString(),
+    ...OWN_FIELDS[platform]?.(account),
+  }
+}
+
+export function presentAccounts(accounts: PlatformAccounts | null, now: Date): Record<Platform, PresentedAccount> {
+  return everyPlatform((platform) => presentAccount(platform, accounts?.[platform], now))
+}
+
+export function presentLimits() {
+  return everyPlatform((platform) => {
+    const { text, media, altText } = POSTING_RULES[platform]
+    const { image, video } = media
+    return {
+      text: [...text],
+      media: { ...media, image: { ...image, types: [...image.types] }, video: { ...video, types: [...video.types] } },
+      altText,
+    }
+  })
+}
+
+function everyPlatform<T>(present: (platform: Platform) => T): Record<Platform, T> {
+  return Object.fromEntries(PLATFORMS.map((platform) => [platform, present(platform)])) as Record<Platform, T>
+}
+
+function instant(date: Date | null): string | null {
+  return date?.toISOString() ?? null
+}
