@@ -1,0 +1,66 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { answerReader } from '../shared/answers.ts'
+
+/** The parts we use of what Bluesky answers, each beside its description. */
+
+/** https://docs.bsky.app/docs/api/com-atproto-server-create-session and -refresh-session */
+const Session = Type.Object({
+  did: Type.String({ pattern: '^did:' }),
+  handle: Type.String(),
+  accessJwt: Type.String({ minLength: 1 }),
+  refreshJwt: Type.String({ minLength: 1 }),
+  active: Type.Optional(Type.Boolean()),
+  didDoc: Type.Optional(Type.Unknown()),
+})
+export type Session = Static<typeof Session>
+export const readSession = answerReader(Session)
+
+/** https://www.w3.org/TR/did-core/#services, as https://atproto.com/specs/did#did-documents uses it. */
+const DidDocument = Type.Object({
+  service: Type.Array(Type.Object({ id: Type.String(), type: Type.Unknown(), serviceEndpoint: Type.Unknown() })),
+})
+export const readDidDocument = answerReader(DidDocument)
+
+/** https://docs.bsky.app/docs/api/app-bsky-actor-get-profile */
+const ProfileView = Type.Object({
+  did: Type.String(),
+  handle: Type.String(),
+  displayName: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  avatar: Type.Optional(Type.String()),
+})
+export const readProfile = answerReader(ProfileView)
+
+/** https://docs.bsky.app/docs/api/com-atproto-identity-resolve-handle */
+const ResolvedHandle = Type.Object({ did: Type.String({ pattern: '^did:' }) })
+export const readResolvedHandle = answerReader(ResolvedHandle)
+
+/** https://atproto.com/specs/data-model#blob-type: goes into the record exactly as it came. */
+export const BlobRef = Type.Object({
+  $type: Type.Literal('blob'),
+  ref: Type.Object({ $link: Type.String() }),
+  mimeType: Type.String(),
+  size: Type.Integer(),
+})
+export type BlobRef = Static<typeof BlobRef>
+
+/** https://docs.bsky.app/docs/api/com-atproto-repo-upload-blob */
+const UploadedBlob = Type.Object({ blob: BlobRef })
+export const readUploadedBlob = answerReader(UploadedBlob)
+
+/** https://docs.bsky.app/docs/api/com-atproto-repo-put-record */
+const WrittenRecord = Type.Object({ uri: Type.String({ pattern: '^at://' }), cid: Type.String() })
+export const readWrittenRecord = answerReader(WrittenRecord)
+
+/** https://docs.bsky.app/docs/api/com-atproto-repo-get-record */
+const StoredRecord = Type.Object({
+  uri: Type.String({ pattern: '^at://' }),
+  value: Type.Object({ text: Type.Optional(Type.Unknown()), createdAt: Type.Optional(Type.Unknown()) }),
+})
+export type StoredRecord = Static<typeof StoredRecord>
+export const readStoredRecord = answerReader(StoredRecord)
+
+/** https://atproto.com/specs/xrpc#error-responses */
+const XrpcError = Type.Object({ error: Type.String(), message: Type.Optional(Type.String()) })
+export type XrpcError = Static<typeof XrpcError>
+export const readXrpcError = answerReader(XrpcError)

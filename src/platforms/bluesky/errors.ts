@@ -1,0 +1,113 @@
+import type { PlatformErrorClass } from '../../domain/failure.ts'
+import { PlatformError } from '../errors.ts'
+import type { HttpAnswer, HttpFailure } from '../shared/http.ts'
+import { retryAfterMs } from '../shared/retry-after.ts'
+import { readXrpcError } from './answers.ts'
+
+/** An error answer as the server named it; `cause` of the PlatformError made of it. */
+export class XrpcRefusal extends Error {
+  readonly status: number
+  readonly code: string
+  constructor(status: number, code: string) {
+    super(`status ${status}, ${code || 'no error name'}`)
+    this.name = 'XrpcRefusal'
+    this.status = status
+    this.code = code
+  }
+}
+
+/** Longer than any error name there is. */
+const LONGEST_CODE = 64
+
+interface Meaning {
+  class: PlatformErrorClass
+  message: string
+  /** Only where the class does not tell: see `refusalOf`. */
+  certain?: boolean
+}
+
+/** Error names before statuses, since Bluesky says with the name what the status leaves open (platforms.md 2g). */
+const BY_CODE: Record<string, Meaning> = {
+  ExpiredToken: { class: 'unauthorized', message: 'The Bluesky login has expired' },
+  InvalidToken: { class: 'unauthorized', message: 'Bluesky does not accept the login any more' },
+  AuthMissing: { class: 'unauthorized', message: 'Bluesky does not accept the login any more' },
+  AuthenticationRequired: { class: 'unauthorized', message: 'Bluesky does not accept the login any more' },
+  AuthFactorTokenRequired: {
+    class: 'unauthorized',
+    message: 'Bluesky asks for a code sent by e-mail: connect with an app password instead',
+  },
+  AccountTakedown: { class: 'unauthorized', message: 'Bluesky has taken this account down' },
+  AccountDeactivated: { class: 'unauthorized', message: 'This Bluesky account is deactivated' },
+  AccountNotFound: { class: 'unauthorized', message: 'This Bluesky account does not exist any more' },
+  RecordNotFound: { class: 'not_found', message: 'The post is not on Bluesky' },
+  // Nothing was written, but what stands there may come from an earlier call of ours.
+  InvalidSwap: {
+    class: 'duplicate',
+    message: 'Bluesky already holds a record under the key of this post',
+    certain: false,
+  },
+  BlobNotFound: {
+    class: 'media_not_ready',
+    message: 'Bluesky no longer has an uploaded image, so it is uploaded again',
+  },
+  InvalidMimeType: { class: 'validation', message: 'Bluesky does not accept the type of an image' },
+  InvalidSize: { class: 'validation', message: 'Bluesky does not accept the size of an image' },
+  RateLimitExceeded: { class: 'rate_limited', message: 'Bluesky asks to slow down' },
+}
+
+const BY_STATUS: Record<number, Meaning> = {
+  401: BY_CODE['InvalidToken']!,
+  403: { class: 'permission', message: 'Bluesky does not allow this account to do that' },
+  404: { class: 'not_found', message: 'Bluesky does not know what was asked for' },
+  // A server or proxy that gave up waiting for the rest of a request may still have it.
+  408: { class: 'transient', message: 'Bluesky did not get the request in time', certain: false },
+  413: { class: 'validation', message: 'Bluesky refused the post as too large' },
+  429: BY_CODE['RateLimitExceeded']!,
+}
+
+/**
+ * What an answer other than 2xx means. A 4xx is a definite refusal; a 5xx or a redirect leaves open whether anything was done.
+ */
+export function refusalOf(answer: HttpAnswer): PlatformError {
+  const body = readXrpcError(answer.text)
+  const code = (body?.error ?? '').slice(0, LONGEST_CODE)
+  const isRefusal = answer.status >= 400 && answer.status < 500
+  const meaning = isRefusal
+    ? (BY_CODE[code] ?? BY_STATUS[answer.status] ?? invalid(body?.message ?? ''))
+    : troubled(answer.status)
+  const wait = meaning.class === 'rate_limited' || meaning.class === 'transient' ? retryAfterMs(answer) : undefined
+  return new PlatformError(meaning.class, meaning.message, {
+    certain: meaning.certain ?? isRefusal,
+    ...(wait !== undefined && { retryAfterMs: wait }),
+    cause: new XrpcRefusal(answer.status, code),
+  })
+}
+
+/** Of the many things a record can be refused for, the one that users can cause and mend. */
+function invalid(message: string): Meaning {
+  const isLength = /grapheme|too (long|big)|longer than|maxLength/i.test(message) && /text/i.test(message)
+  return {
+    class: 'validation',
+    message: isLength ? 'Bluesky refused the post: its text is too long' : 'Bluesky refused the post as invalid',
+  }
+}
+
+function troubled(status: number): Meaning {
+  const message = status >= 500 ? 'Bluesky has trouble at the moment' : 'Bluesky answered in an unexpected way'
+  return { class: 'transient', message, certain: false }
+}
+
+/** A call that got no answer to its end. */
+export function lostCall(failure: HttpFailure): PlatformError {
+  return new PlatformError('transient', `Bluesky ${failure.message}`, { certain: !failure.sent, cause: failure })
+}
+
+/** A 2xx answer that does not say what it should. */
+export function unreadableAnswer(): PlatformError {
+  return new PlatformError('transient', 'Bluesky answered in an unexpected way', { certain: false })
+}
+
+/** Did Bluesky refuse with this error name? */
+export function isRefusedAs(error: unknown, code: string): boolean {
+  return error instanceof PlatformError && error.cause instanceof XrpcRefusal && error.cause.code === code
+}

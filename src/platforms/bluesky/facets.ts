@@ -1,0 +1,32 @@
+import { AppBskyRichtextFacet, RichText, type Facet } from '@atproto/api'
+
+/**
+ * The links, mentions and hashtags of a text, found as Bluesky's own apps find them (platforms.md 2b). Without facets they
+ * would be plain text.
+ * @param resolve gives the DID of a handle, or null when there is no such account: then it is no mention
+ */
+export async function findFacets(text: string, resolve: (handle: string) => Promise<string | null>): Promise<Facet[]> {
+  const richText = new RichText({ text })
+  richText.detectFacetsWithoutResolution()
+  const found = richText.facets ?? []
+  const handles = new Set(found.flatMap((facet) => mentionedHandle(facet) ?? []))
+  const dids = new Map(await Promise.all([...handles].map(async (handle) => [handle, await resolve(handle)] as const)))
+  return found.flatMap((facet) => resolved(facet, dids)).filter(isAcceptable)
+}
+
+function resolved(facet: Facet, dids: Map<string, string | null>): Facet[] {
+  const handle = mentionedHandle(facet)
+  if (handle === undefined) return [facet]
+  const did = dids.get(handle)
+  return did ? [{ ...facet, features: [{ $type: 'app.bsky.richtext.facet#mention', did }] }] : []
+}
+
+/** Before they are resolved, mentions carry the handle in the place of the DID. */
+function mentionedHandle(facet: Facet): string | undefined {
+  return facet.features.find((feature) => AppBskyRichtextFacet.isMention(feature))?.did
+}
+
+/** The server refuses a whole post for one bad facet, such as a tag of 64 emoji that has more than 640 bytes. */
+function isAcceptable(facet: Facet): boolean {
+  return AppBskyRichtextFacet.validateMain(facet).success
+}

@@ -1,0 +1,201 @@
+import { buffer } from 'node:stream/consumers'
+import type { Facet } from '@atproto/api'
+import type { Published } from '../../domain/post.ts'
+import { mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
+import { MINUTE } from '../../domain/times.ts'
+import type { CallOptions, Credentials, DeliveryLog, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { createLimit } from '../shared/limit.ts'
+import { readResolvedHandle, readStoredRecord, readUploadedBlob, readWrittenRecord } from './answers.ts'
+import { isRefusedAs } from './errors.ts'
+import { findFacets } from './facets.ts'
+import { prepareImage } from './images.ts'
+import { buildRecord, compareRecord, POST_COLLECTION, type UploadedImage } from './record.ts'
+import { recordKey } from './record-key.ts'
+import type { ServiceAddresses } from './service-addresses.ts'
+import type { Xrpc } from './xrpc.ts'
+
+interface PostDeps {
+  xrpc: Xrpc
+  /** Apart from `xrpc`, so that uploads never keep a visible call from its connection. */
+  uploads: Xrpc
+  services: ServiceAddresses
+  media: MediaSource
+  appUrl: string
+  publishTimeoutMs: number
+}
+
+/** Servers drop blobs that no record names after a while; older ones are uploaded again. */
+const BLOB_LIFE_MS = 30 * MINUTE
+const IMAGES_IN_MEMORY = 2
+
+const FACETS = 'facets'
+/** How many keys before turned out to be taken by foreign records. */
+const KEY_STEP = 'keyStep'
+const imageHandle = (index: number) => `image.${index}`
+
+/** What `prepare` remembers of an image; an empty handle means it has to be uploaded again. */
+interface StoredImage extends UploadedImage {
+  uploadedAt: number
+}
+
+/** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
+export function createPosts({ xrpc, uploads, services, media, appUrl, publishTimeoutMs }: PostDeps) {
+  const inMemory = createLimit(IMAGES_IN_MEMORY)
+
+  async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
+    assertPostable(post)
+    if (!log.handle(FACETS)) {
+      const facets = await findFacets(post.content.text, (handle) => resolveHandle(account, handle, options))
+      await log.save(FACETS, JSON.stringify(facets))
+    }
+    for (const [index, item] of post.content.mediaItems.entries()) {
+      const known = readImage(log, index)
+      if (known && Date.now() - known.uploadedAt < BLOB_LIFE_MS) continue
+      const image = await inMemory(() => uploadImage(item, account, options))
+      await log.save(imageHandle(index), JSON.stringify(image))
+    }
+  }
+
+  async function resolveHandle(account: Credentials, handle: string, options: CallOptions): Promise<string | null> {
+    try {
+      const params = { handle }
+      const service = services.of(account)
+      const found = await xrpc.query(service, 'com.atproto.identity.resolveHandle', params, readResolvedHandle, options)
+      return found.did
+    } catch (error) {
+      // An answer that there is no such handle; anything else passes and is tried again.
+      if (error instanceof PlatformError && (error.class === 'validation' || error.class === 'not_found')) return null
+      throw error
+    }
+  }
+
+  async function uploadImage(
+    item: OutgoingPost['content']['mediaItems'][number],
+    account: Credentials,
+    { signal }: CallOptions,
+  ): Promise<StoredImage> {
+    const { stream } = await media.open(item)
+    const source = await buffer(stream)
+    const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
+    const image = await prepareImage(source, POSTING_RULES.bluesky.media.image.maxBytes, name)
+    const { blob } = await uploads.procedure(
+      services.of(account),
+      'com.atproto.repo.uploadBlob',
+      { bytes: image.bytes, mimeType: image.mimeType },
+      readUploadedBlob,
+      { token: account.accessToken, signal },
+    )
+    return { blob, width: image.width, height: image.height, uploadedAt: Date.now() }
+  }
+
+  async function publish(
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryLog,
+    { signal }: CallOptions,
+  ): Promise<Published> {
+    const record = buildRecord(post.content, delivery.startedAt, readFacets(delivery), readImages(post, delivery))
+    const input = {
+      repo: account.accountId,
+      collection: POST_COLLECTION,
+      rkey: keyOf(delivery),
+      record,
+      // Create only; the same record again is no change and gets the same answer.
+      swapRecord: null,
+    }
+    const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
+    try {
+      const written = await xrpc.procedure(
+        services.of(account),
+        'com.atproto.repo.putRecord',
+        input,
+        readWrittenRecord,
+        call,
+      )
+      return published(written.uri)
+    } catch (error) {
+      if (isRefusedAs(error, 'BlobNotFound')) await forgetImages(post, delivery)
+      throw error
+    }
+  }
+
+  async function reconcile(
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryLog,
+    options: CallOptions,
+  ): Promise<Published | 'absent' | 'undecidable'> {
+    const params = { repo: account.accountId, collection: POST_COLLECTION, rkey: keyOf(delivery) }
+    try {
+      const stored = await xrpc.query(
+        services.of(account),
+        'com.atproto.repo.getRecord',
+        params,
+        readStoredRecord,
+        options,
+      )
+      const whose = compareRecord(stored, post.content, delivery.startedAt)
+      if (whose === 'ours') return published(stored.uri)
+      if (whose === 'unclear') return 'undecidable'
+      await delivery.save(KEY_STEP, String(keyStep(delivery) + 1))
+      return 'absent'
+    } catch (error) {
+      if (isRefusedAs(error, 'RecordNotFound')) return 'absent'
+      // A definite answer to another question, such as that the account lives elsewhere now.
+      if (error instanceof PlatformError && error.class === 'validation') return 'undecidable'
+      throw error
+    }
+  }
+
+  /** The address with the DID keeps leading to the post when the account takes another handle (platforms.md 2c). */
+  function published(uri: string): Published {
+    const [did, , key] = uri.replace('at://', '').split('/')
+    return { platformPostId: uri, platformPostUrl: `${appUrl.replace(/\/+$/, '')}/profile/${did}/post/${key}` }
+  }
+
+  return { prepare, publish, reconcile }
+}
+
+function assertPostable({ content }: OutgoingPost): void {
+  const { image } = POSTING_RULES.bluesky.media
+  const problem = content.mediaItems.some((item) => mediaKind(item.mimeType) === 'video')
+    ? 'Videos cannot be posted to Bluesky yet'
+    : content.mediaItems.length > image.max && `Bluesky takes at most ${image.max} images in a post`
+  if (problem) throw new PlatformError('validation', problem, { certain: true })
+}
+
+function readFacets(log: PreparationLog): Facet[] {
+  const stored = log.handle(FACETS)
+  if (!stored) throw unprepared()
+  return JSON.parse(stored) as Facet[]
+}
+
+function readImages(post: OutgoingPost, log: PreparationLog): StoredImage[] {
+  return post.content.mediaItems.map((_, index) => {
+    const image = readImage(log, index)
+    if (!image) throw unprepared()
+    return image
+  })
+}
+
+function readImage(log: PreparationLog, index: number): StoredImage | null {
+  const stored = log.handle(imageHandle(index))
+  return stored ? (JSON.parse(stored) as StoredImage) : null
+}
+
+async function forgetImages(post: OutgoingPost, log: PreparationLog): Promise<void> {
+  for (const index of post.content.mediaItems.keys()) await log.save(imageHandle(index), '')
+}
+
+function unprepared(): PlatformError {
+  return new PlatformError('media_not_ready', 'The post was not prepared for Bluesky', { certain: true })
+}
+
+function keyStep(log: PreparationLog): number {
+  return Number(log.handle(KEY_STEP) ?? 0)
+}
+
+function keyOf(delivery: DeliveryLog): string {
+  return recordKey(delivery.key, delivery.startedAt, keyStep(delivery))
+}

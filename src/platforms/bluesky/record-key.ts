@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+
+const ALPHABET = '234567abcdefghijklmnopqrstuvwxyz'
+const LENGTH = 13
+const CLOCK_ID_BITS = 10n
+/** The clock id and the low ten bits of the microseconds. */
+const OWN_BITS = 20n
+
+/** A TID (https://atproto.com/specs/tid): microseconds since 1970 and a 10-bit clock id, in base32 that sorts like the number. */
+export function tid(microseconds: bigint, clockId: bigint): string {
+  return encode((microseconds << CLOCK_ID_BITS) | clockId)
+}
+
+function encode(value: bigint): string {
+  let text = ''
+  for (let place = LENGTH - 1; place >= 0; place--) text += ALPHABET[Number((value >> BigInt(place * 5)) & 31n)]
+  return text
+}
+
+/**
+ * The record key of a delivery: the same for every repeat of it, and hardly ever that of another one. It is the TID of `startedAt`
+ * with its low 20 bits, about one millisecond and the clock id, replaced by a hash of the delivery's key.
+ * @param step counts up when the key before it turned out to be taken by somebody else's record
+ */
+export function recordKey(deliveryKey: string, startedAt: Date, step = 0): string {
+  const hash = createHash('sha256')
+    .update(step === 0 ? deliveryKey : `${deliveryKey}/${step}`)
+    .digest()
+  const own = BigInt(hash.readUIntBE(0, 3)) >> (24n - OWN_BITS)
+  const value = (BigInt(startedAt.getTime()) * 1_000n) << CLOCK_ID_BITS
+  return encode(((value >> OWN_BITS) << OWN_BITS) | own)
+}

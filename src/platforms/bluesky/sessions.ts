@@ -1,0 +1,120 @@
+import type { CallOptions, Credentials, Profile } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { readProfile, readSession, type Session } from './answers.ts'
+import { isRefusedAs } from './errors.ts'
+import type { ServiceAddresses } from './service-addresses.ts'
+import { ignoreAnswer, type Xrpc } from './xrpc.ts'
+
+interface SessionDeps {
+  xrpc: Xrpc
+  services: ServiceAddresses
+}
+
+type Secrets = Omit<Credentials, 'version'>
+
+/** What the server calls a handle it could not verify; the account's last good one stays. */
+const INVALID_HANDLE = 'handle.invalid'
+/** Invisible marks that come along when a handle is copied from an app. */
+const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
+
+/** Logins, their renewal and end, and the profile that shows whose they are. */
+export function createSessions({ xrpc, services }: SessionDeps) {
+  async function connect(identifier: string, secret: string, options: CallOptions) {
+    const input = { identifier: normalizeIdentifier(identifier), password: secret.trim() }
+    const session = await xrpc
+      .procedure(services.entryUrl, 'com.atproto.server.createSession', input, readSession, options)
+      .catch(asWrongCredentials)
+    if (session.active === false) {
+      throw new PlatformError('unauthorized', 'This Bluesky account is not active', { certain: true })
+    }
+    const credentials = toSecrets(session, services.ofSession(session))
+    return { credentials, profile: await profileOrHandle(credentials, options) }
+  }
+
+  async function renew(account: Credentials, options: CallOptions): Promise<Secrets> {
+    if (account.refreshToken === undefined) {
+      throw new PlatformError('unauthorized', 'The Bluesky login has expired', { certain: true })
+    }
+    const session = await xrpc.procedure(services.of(account), 'com.atproto.server.refreshSession', null, readSession, {
+      ...options,
+      token: account.refreshToken,
+    })
+    const renewed = toSecrets(session, services.ofSession(session))
+    return session.handle === INVALID_HANDLE ? { ...renewed, handle: account.handle } : renewed
+  }
+
+  async function revoke(account: Credentials, options: CallOptions): Promise<void> {
+    if (account.refreshToken === undefined) return
+    await xrpc.procedure(services.of(account), 'com.atproto.server.deleteSession', null, ignoreAnswer, {
+      ...options,
+      token: account.refreshToken,
+    })
+  }
+
+  async function profile(account: Omit<Credentials, 'version'>, options: CallOptions): Promise<Profile> {
+    const view = await xrpc.query(
+      services.of(account),
+      'app.bsky.actor.getProfile',
+      { actor: account.accountId },
+      readProfile,
+      { ...options, token: account.accessToken },
+    )
+    return {
+      displayName: view.displayName?.trim() || view.handle,
+      handle: view.handle,
+      avatar: /^https?:\/\//.test(view.avatar ?? '') ? view.avatar! : null,
+      ...(view.description !== undefined && { description: view.description }),
+    }
+  }
+
+  /** The login is what counts; a profile that cannot be had now is no reason to refuse it. */
+  async function profileOrHandle(credentials: Secrets, options: CallOptions): Promise<Profile> {
+    try {
+      return await profile(credentials, options)
+    } catch {
+      return { displayName: credentials.handle, handle: credentials.handle, avatar: null }
+    }
+  }
+
+  return { connect, renew, revoke, profile }
+}
+
+function normalizeIdentifier(identifier: string): string {
+  return identifier.replace(INVISIBLE, '').trim().replace(/^@/, '')
+}
+
+/** What is wrong with the account itself keeps its own words; every other refusal of a login is about what was typed in. */
+const ACCOUNT_TROUBLE = ['AccountTakedown', 'AccountDeactivated', 'AuthFactorTokenRequired']
+
+function asWrongCredentials(error: unknown): never {
+  const isRefused = error instanceof PlatformError && (error.class === 'unauthorized' || error.class === 'validation')
+  if (!isRefused || ACCOUNT_TROUBLE.some((code) => isRefusedAs(error, code))) throw error
+  throw new PlatformError('unauthorized', 'Bluesky does not accept this handle and app password', {
+    certain: true,
+    cause: error.cause,
+  })
+}
+
+function toSecrets(session: Session, serviceUrl: string): Secrets {
+  const expiresAt = endOf(session.accessJwt)
+  const endsAt = endOf(session.refreshJwt)
+  return {
+    accountId: session.did,
+    handle: session.handle,
+    serviceUrl,
+    accessToken: session.accessJwt,
+    refreshToken: session.refreshJwt,
+    ...(expiresAt && { expiresAt }),
+    ...(endsAt && { endsAt }),
+  }
+}
+
+/** The end of a token's life as it says itself; tokens without a readable one are used until they are refused. */
+function endOf(jwt: string): Date | undefined {
+  try {
+    const { exp } = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }
+    return typeof exp === 'number' ? new Date(exp * 1_000) : undefined
+  } catch {
+    return undefined
+  }
+}

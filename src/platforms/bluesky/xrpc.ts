@@ -1,0 +1,82 @@
+import { HttpFailure, type HttpClient, type HttpAnswer, type HttpRequest } from '../shared/http.ts'
+import { lostCall, refusalOf, unreadableAnswer } from './errors.ts'
+
+export interface XrpcOptions {
+  /** Bearer token. */
+  token?: string
+  signal: AbortSignal
+  timeoutMs?: number
+}
+
+interface Bytes {
+  bytes: Uint8Array
+  mimeType: string
+}
+
+/** Calls to Bluesky servers (https://atproto.com/specs/xrpc). Everything that goes wrong comes out as a `PlatformError`. */
+export function createXrpc(http: HttpClient) {
+  async function send<T>(
+    { token, signal, timeoutMs }: XrpcOptions,
+    call: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
+    read: (text: string) => T | null,
+  ): Promise<T> {
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const headers = { accept: 'application/json', ...call.headers, ...authorization }
+    const answer = await http
+      .send({ ...call, headers, signal, ...(timeoutMs !== undefined && { timeoutMs }) })
+      .catch(asPlatformError)
+    if (!isSuccess(answer)) throw refusalOf(answer)
+    const body = read(answer.text)
+    if (body === null) throw unreadableAnswer()
+    return body
+  }
+
+  return {
+    query<T>(
+      service: string,
+      nsid: string,
+      params: Record<string, string>,
+      read: (text: string) => T | null,
+      options: XrpcOptions,
+    ): Promise<T> {
+      const url = methodUrl(service, nsid)
+      url.search = new URLSearchParams(params).toString()
+      return send(options, { method: 'GET', url }, read)
+    },
+
+    /** `input` null sends no body at all: some methods refuse even an empty object. */
+    procedure<T>(
+      service: string,
+      nsid: string,
+      input: Record<string, unknown> | Bytes | null,
+      read: (text: string) => T | null,
+      options: XrpcOptions,
+    ): Promise<T> {
+      const url = methodUrl(service, nsid)
+      if (input === null) return send(options, { method: 'POST', url }, read)
+      const [type, body] = isBytes(input) ? [input.mimeType, input.bytes] : ['application/json', JSON.stringify(input)]
+      return send(options, { method: 'POST', url, headers: { 'content-type': type }, body }, read)
+    },
+  }
+}
+
+export type Xrpc = ReturnType<typeof createXrpc>
+
+/** For methods that answer with nothing. */
+export const ignoreAnswer = (): true => true
+
+function methodUrl(service: string, nsid: string): URL {
+  return new URL(`${service.replace(/\/+$/, '')}/xrpc/${nsid}`)
+}
+
+function isBytes(input: Record<string, unknown> | Bytes): input is Bytes {
+  return input['bytes'] instanceof Uint8Array
+}
+
+function isSuccess({ status }: HttpAnswer): boolean {
+  return status >= 200 && status < 300
+}
+
+function asPlatformError(error: unknown): never {
+  throw error instanceof HttpFailure ? lostCall(error) : error
+}

@@ -1,0 +1,35 @@
+import type { Platform } from '../domain/platforms.ts'
+import type { DirectConnect, MediaSource, PlatformAdapter } from './adapter.ts'
+import { createBluesky } from './bluesky/adapter.ts'
+
+export interface PlatformRegistryOptions {
+  blueskyEntryUrl: string
+  /** Hosts on which Bluesky itself keeps accounts; a leading dot stands for every host below. */
+  blueskyAccountHosts?: string[]
+  blueskyAppUrl: string
+  publishTimeoutMs: number
+  media: MediaSource
+}
+
+/** What can be done on which platform. Nothing is opened before the first call. */
+export function createPlatformRegistry(options: PlatformRegistryOptions) {
+  const bluesky = createBluesky({
+    entryUrl: options.blueskyEntryUrl,
+    accountHosts: options.blueskyAccountHosts ?? ['.host.bsky.network'],
+    appUrl: options.blueskyAppUrl,
+    publishTimeoutMs: options.publishTimeoutMs,
+    media: options.media,
+  })
+  const adapters: Partial<Record<Platform, PlatformAdapter>> = { bluesky: bluesky.adapter }
+  const directConnects: Partial<Record<Platform, DirectConnect>> = { bluesky: bluesky.direct }
+
+  return {
+    /** Null: posts to this platform are not delivered yet. */
+    find: (platform: Platform): PlatformAdapter | null => adapters[platform] ?? null,
+    /** Null: accounts of this platform do not connect by typed-in credentials. */
+    direct: (platform: Platform): DirectConnect | null => directConnects[platform] ?? null,
+    close: (): Promise<void> => bluesky.close(),
+  }
+}
+
+export type PlatformRegistry = ReturnType<typeof createPlatformRegistry>

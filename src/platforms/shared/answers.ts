@@ -1,0 +1,19 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+
+/** Reads what a platform answered: null when it is not JSON, or not of this shape. Further fields are let through. */
+export function answerReader<T extends TSchema>(schema: T): (text: string) => Static<T> | null {
+  const compiled = TypeCompiler.Compile(schema)
+  return (text) => {
+    const value = parseJson(text)
+    return compiled.Check(value) ? value : null
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}

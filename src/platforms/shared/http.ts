@@ -1,0 +1,128 @@
+import { Agent, request, type Dispatcher } from 'undici'
+import { SECOND } from '../../domain/times.ts'
+
+const CONNECT_TIMEOUT_MS = 5 * SECOND
+const TOTAL_TIMEOUT_MS = 30 * SECOND
+const MAX_ANSWER_BYTES = 2 * 1_048_576
+
+export interface HttpClientOptions {
+  /** Connections to one server at a time; further requests wait for one, within their own deadline. */
+  connections: number
+  maxAnswerBytes?: number
+}
+
+export interface HttpRequest {
+  method: 'GET' | 'POST'
+  url: URL
+  headers?: Record<string, string>
+  body?: string | Uint8Array | AsyncIterable<Uint8Array>
+  signal: AbortSignal
+  /** Of the whole call, waiting for a connection and reading the answer included. */
+  timeoutMs?: number
+}
+
+export interface HttpAnswer {
+  status: number
+  /** By its lower-case name. */
+  header(name: string): string | undefined
+  text: string
+}
+
+/**
+ * There was no answer, or none that could be read to its end. The message says which, as the end of a sentence about the server.
+ * `sent` is false only if not a single byte of the request can have reached the server.
+ */
+export class HttpFailure extends Error {
+  readonly sent: boolean
+  constructor(message: string, options: { sent: boolean; cause: unknown }) {
+    super(message, { cause: options.cause })
+    this.name = 'HttpFailure'
+    this.sent = options.sent
+  }
+}
+
+/**
+ * Plain HTTP with the limits that every call to a platform keeps (safety.md section 5): one bounded pool for each server, deadlines,
+ * a cap on answers, and no redirects: a 3xx is an answer like any other.
+ */
+export function createHttpClient(options: HttpClientOptions) {
+  const agent = new Agent({
+    connections: options.connections,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    maxResponseSize: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+  })
+
+  return {
+    /** @throws HttpFailure */
+    async send(call: HttpRequest): Promise<HttpAnswer> {
+      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs ?? TOTAL_TIMEOUT_MS)])
+      let sent = false
+      try {
+        signal.throwIfAborted()
+        const answer = await request(call.url, {
+          dispatcher: agent.compose(noting(() => (sent = true))),
+          method: call.method,
+          // A compressed answer could unfold without limit; ours are small.
+          headers: { ...call.headers, 'accept-encoding': 'identity' },
+          body: (call.body as Dispatcher.DispatchOptions['body']) ?? null,
+          signal,
+        })
+        return await readAnswer(answer)
+      } catch (error) {
+        throw new HttpFailure(explain(error, signal), { sent, cause: error })
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+export type HttpClient = ReturnType<typeof createHttpClient>
+
+class UnreadableAnswer extends Error {}
+
+async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<HttpAnswer> {
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') {
+    body.destroy()
+    throw new UnreadableAnswer(`unwanted content encoding ${String(encoding)}`)
+  }
+  const text = await body.text()
+  return {
+    status: statusCode,
+    header: (name) => [headers[name]].flat()[0],
+    text,
+  }
+}
+
+/**
+ * Tells when a request goes out on an open connection. Whatever fails before that (a name that does not resolve, a refused
+ * connection, a deadline while waiting in line) is a request the server cannot have seen.
+ */
+function noting(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) =>
+    dispatch(options, {
+      onRequestStart(controller, context) {
+        onStart()
+        handler.onRequestStart?.(controller, context)
+      },
+      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    })
+}
+
+function explain(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) {
+    return (signal.reason as Error | undefined)?.name === 'TimeoutError'
+      ? 'did not answer in time'
+      : 'was not waited for'
+  }
+  const code = (error as { code?: string }).code ?? ''
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'did not answer in time'
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || error instanceof UnreadableAnswer)
+    return 'sent an answer that cannot be read'
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') return 'broke off the connection'
+  return 'could not be reached'
+}

@@ -1,0 +1,16 @@
+import { SECOND } from '../../domain/times.ts'
+import type { HttpAnswer } from './http.ts'
+
+/**
+ * How long an answer asks to wait, milliseconds: `Retry-After` as seconds or as a date (RFC 9110 section 10.2.3), else the
+ * instant in `RateLimit-Reset` (unix seconds). Undefined when it says nothing that can be understood.
+ */
+export function retryAfterMs(answer: Pick<HttpAnswer, 'header'>, now: Date = new Date()): number | undefined {
+  const stated = answer.header('retry-after')?.trim()
+  if (stated && /^\d+$/.test(stated)) return Number(stated) * SECOND
+  const date = stated ? Date.parse(stated) : NaN
+  if (!Number.isNaN(date)) return Math.max(0, date - now.getTime())
+  const reset = answer.header('ratelimit-reset')?.trim()
+  if (reset && /^\d+$/.test(reset)) return Math.max(0, Number(reset) * SECOND - now.getTime())
+  return undefined
+}
