@@ -73,7 +73,7 @@ export async function step(label, work) {
 }
 
 /**
- * Runs a command to its end and returns what it printed. Fails with the last lines of its output.
+ * Runs a command to its end and returns what it printed. Fails with the first and last lines of its output.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number }} [options]
@@ -95,7 +95,7 @@ export function run(command, args, { cwd, env, timeoutMs } = {}) {
     child.once('close', (code, signal) => {
       if (code === 0) return resolve(output)
       const how = signal === null ? `ended with code ${code}` : `was stopped by ${signal}`
-      reject(new Error(`${command} ${args[0] ?? ''} ${how}${output.trim() === '' ? '' : `:\n${indent(tail(output))}`}`))
+      reject(new Error(`${command} ${args[0] ?? ''} ${how}${output.trim() === '' ? '' : `:\n${indent(excerpt(output))}`}`))
     })
   })
 }
@@ -106,6 +106,16 @@ export function run(command, args, { cwd, env, timeoutMs } = {}) {
  */
 export function tail(text, lines = TAIL_LINES) {
   return text.trimEnd().split('\n').slice(-lines).join('\n')
+}
+
+/**
+ * Some programs tell what is wrong first and others last.
+ * @param {string} text
+ */
+function excerpt(text) {
+  const lines = text.trim().split('\n')
+  if (lines.length <= 2 * TAIL_LINES) return lines.join('\n')
+  return [...lines.slice(0, TAIL_LINES), '...', ...lines.slice(-TAIL_LINES)].join('\n')
 }
 
 /** @param {string} text */
