@@ -69,7 +69,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     createOrchestrator({
       address: config.TEMPORAL_ADDRESS,
       namespace: config.TEMPORAL_NAMESPACE,
-      onUnreachable: (error) => logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper makes up for it'),
+      onUnreachable: (error) =>
+        logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper makes up for it'),
     })
 
   return {

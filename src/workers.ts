@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { DefaultLogger, NativeConnection, Runtime, Worker, type LogMetadata, type WorkerOptions } from '@temporalio/worker'
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type LogMetadata,
+  type WorkerOptions,
+} from '@temporalio/worker'
 import { createActivities } from './activities/index.ts'
 import type { Context } from './context.ts'
 import { SECOND } from './domain/times.ts'
@@ -89,7 +96,10 @@ function shapeOf(
 }
 
 function queuesOf(names: string): TaskQueue[] {
-  const wanted = names.split(',').map((name) => name.trim()).filter(Boolean)
+  const wanted = names
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean)
   const unknown = wanted.filter((name) => !TASK_QUEUES.some((queue) => queue === name))
   if (unknown.length > 0) throw new Error(`WORKER_QUEUES names unknown task queues: ${unknown.join(', ')}`)
   return wanted.length > 0 ? (wanted as TaskQueue[]) : [...TASK_QUEUES]

@@ -1,4 +1,11 @@
-import { bulkhead, BulkheadRejectedError, circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } from 'cockatiel'
+import {
+  bulkhead,
+  BulkheadRejectedError,
+  circuitBreaker,
+  CircuitState,
+  ConsecutiveBreaker,
+  handleWhen,
+} from 'cockatiel'
 import type { Platform } from '../domain/platforms.ts'
 import { SECOND } from '../domain/times.ts'
 import { PlatformError } from '../platforms/errors.ts'

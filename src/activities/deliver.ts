@@ -119,7 +119,13 @@ export function createDeliver(deps: DeliverDeps) {
 
     const adapter = platforms.find(input.platform)
     if (!adapter) {
-      return recordRefused(post, input, from, failure('PLATFORM_NOT_SUPPORTED', 'This platform is not supported yet'), io)
+      return recordRefused(
+        post,
+        input,
+        from,
+        failure('PLATFORM_NOT_SUPPORTED', 'This platform is not supported yet'),
+        io,
+      )
     }
     if (isInDoubt(entry.delivery, now)) return settleDoubt(post, entry, adapter, input, io)
     if (now.getTime() - post.dueAt.getTime() > deps.maxLatenessMs) {
@@ -205,7 +211,8 @@ export function createDeliver(deps: DeliverDeps) {
       await posts.transition(post._id, markAbsent(input.platform, from))
       return null
     }
-    if (found === 'undecidable') return recordUnknown(post, input, from, 'The platform does not tell whether the post is there')
+    if (found === 'undecidable')
+      return recordUnknown(post, input, from, 'The platform does not tell whether the post is there')
     return recordAccepted(post, input, found)
 
     async function look(): Promise<Published | 'absent' | 'undecidable' | 'other-account'> {
@@ -359,7 +366,12 @@ export function createDeliver(deps: DeliverDeps) {
     return stillOpen(await posts.transition(post._id, move), input, reason.message)
   }
 
-  async function recordUnknown(post: Post, input: DeliveryInput, from: AttemptRef, why: string): Promise<DeliveryResult> {
+  async function recordUnknown(
+    post: Post,
+    input: DeliveryInput,
+    from: AttemptRef,
+    why: string,
+  ): Promise<DeliveryResult> {
     const move = markUnknown(input.platform, failure('OUTCOME_UNKNOWN', why), from)
     return stillOpen(await posts.transition(post._id, move), input, why)
   }
@@ -400,8 +412,10 @@ export function createDeliver(deps: DeliverDeps) {
 
   function waitForTurn(entry: PlatformStatus, now: Date): void {
     const { leaseUntil, nextAttemptAt } = entry.delivery
-    if (leaseUntil && leaseUntil > now) throw new TryAgainIn(leaseUntil.getTime() - now.getTime(), 'Another attempt may be sending')
-    if (nextAttemptAt && nextAttemptAt > now) throw new TryAgainIn(nextAttemptAt.getTime() - now.getTime(), 'Its time has not come')
+    if (leaseUntil && leaseUntil > now)
+      throw new TryAgainIn(leaseUntil.getTime() - now.getTime(), 'Another attempt may be sending')
+    if (nextAttemptAt && nextAttemptAt > now)
+      throw new TryAgainIn(nextAttemptAt.getTime() - now.getTime(), 'Its time has not come')
   }
 
   function preparationLog(post: Post, entry: PlatformStatus, account: Credentials, input: DeliveryInput) {

@@ -1,10 +1,4 @@
-import {
-  activityInfo,
-  ApplicationFailure,
-  cancellationSignal,
-  heartbeat,
-  log,
-} from '@temporalio/activity'
+import { activityInfo, ApplicationFailure, cancellationSignal, heartbeat, log } from '@temporalio/activity'
 import { ApplicationFailureCategory } from '@temporalio/common'
 import { SECOND } from '../domain/times.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'

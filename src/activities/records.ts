@@ -40,7 +40,11 @@ export function createRecordActivities({ posts, notifications }: RecordDeps) {
         const told = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? reason.message)
         await notifications.insertOnce(postFailed(left, platform, round, told))
       }
-      return { outcome: entry?.status === 'completed' ? 'completed' : 'failed', status: left.status, revision: left.revision }
+      return {
+        outcome: entry?.status === 'completed' ? 'completed' : 'failed',
+        status: left.status,
+        revision: left.revision,
+      }
     },
   }
 }

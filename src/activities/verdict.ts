@@ -5,8 +5,7 @@ import { Crowded } from './bulkheads.ts'
 
 /** What follows from a failure that definitely left nothing on the platform. */
 export type Verdict =
-  | { kind: 'refuse'; reason: Failure }
-  | { kind: 'defer'; reason: Failure; waitMs: number; countsAsTry: boolean }
+  { kind: 'refuse'; reason: Failure } | { kind: 'defer'; reason: Failure; waitMs: number; countsAsTry: boolean }
 
 /** Waits after the first, second ... definite failure that passes (platforms.md section 8). */
 const BACKOFF_MS = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE]
@@ -20,7 +19,8 @@ const NOT_READY_WAIT_MS = 15 * SECOND
  * @param jitter 0 to 1, spreads those that failed together
  */
 export function verdictOn(error: unknown, tries: number, jitter: number): Verdict {
-  if (error instanceof MediaUnavailableError) return { kind: 'refuse', reason: failure('MEDIA_UNAVAILABLE', error.message) }
+  if (error instanceof MediaUnavailableError)
+    return { kind: 'refuse', reason: failure('MEDIA_UNAVAILABLE', error.message) }
   if (error instanceof Crowded) {
     const reason = failure('transient', 'Too many posts are on their way to this platform')
     return { kind: 'defer', reason, waitMs: CROWDED_WAIT_MS * (1 + jitter), countsAsTry: false }
@@ -55,7 +55,10 @@ function again(reason: Failure, waitMs: number): Verdict {
 function rateLimited(reason: Failure, waitMs: number): Verdict {
   if (waitMs <= LONGEST_STATED_WAIT_MS) return { kind: 'defer', reason, waitMs, countsAsTry: false }
   const minutes = Math.ceil(waitMs / MINUTE)
-  return { kind: 'refuse', reason: failure('rate_limited', `${reason.message} (the platform asks to wait ${minutes} minutes)`) }
+  return {
+    kind: 'refuse',
+    reason: failure('rate_limited', `${reason.message} (the platform asks to wait ${minutes} minutes)`),
+  }
 }
 
 function backoff(tries: number, jitter: number): number {

@@ -142,8 +142,7 @@ export function edit(change: PostChange): Move {
       platformStatuses: selectedPlatforms.map(
         (platform) => post.platformStatuses.find((entry) => entry.platform === platform) ?? newPlatformStatus(platform),
       ),
-      contentVersion:
-        change.content || change.platformSpecificContent ? post.contentVersion + 1 : post.contentVersion,
+      contentVersion: change.content || change.platformSpecificContent ? post.contentVersion + 1 : post.contentVersion,
     }
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}
@@ -200,7 +199,7 @@ function nextRound(entry: PlatformStatus): PlatformStatus {
       tries: 0,
       reconcileTries: 0,
       nextAttemptAt: null,
-      leaseUntil: null,
+      // A lease stays: the attempt that was given up may still be sending until it ends.
     },
   }
 }
@@ -345,15 +344,20 @@ export function markAbsent(platform: Platform, from: AttemptRef): Move {
   }
 }
 
-/** The activity is lost for good: ends what its round left open, with the truth about a call that may have gone out. */
+/**
+ * The activity is lost for good: ends what its round left open, with the truth about a call that may have gone out.
+ * Its lease goes on, since the process that held it may be alive.
+ */
 export function giveUp(platform: Platform, reason: Failure, round: number): Move {
   return (post, now) => {
     const entry = deliverable(post, platform, round)
     if (!entry) return post
-    const doubtful = entry.delivery.outcome === 'unknown' || entry.delivery.leaseUntil !== null
-    return doubtful
-      ? failed(post, entry, outcomeUnknown(reason), now, 'unknown')
-      : failed(post, entry, reason, now, 'refused')
+    const { leaseUntil, outcome } = entry.delivery
+    if (outcome !== 'unknown' && leaseUntil === null) return failed(post, entry, reason, now, 'refused')
+    const ended = failed(post, entry, outcomeUnknown(reason), now, 'unknown')
+    return changed(ended, platform, {
+      delivery: { ...entryOf(ended, platform)!.delivery, leaseUntil },
+    })
   }
 }
 
@@ -407,7 +411,9 @@ export function handlesFor(delivery: Delivery, accountId: string, contentVersion
 
 /** Whether any platform was claimed or ended: from then on the status is the roll-up. */
 export function hasBegun(post: Post): boolean {
-  return post.status !== 'DRAFT' && post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'CANCELLED'
+  return (
+    post.status !== 'DRAFT' && post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'CANCELLED'
+  )
 }
 
 /** The entry while its delivery in this round is still open, else null. */
@@ -454,7 +460,9 @@ function outcomeUnknown(reason: Failure): Failure {
 function changed(post: Post, platform: Platform, change: Partial<PlatformStatus>): Post {
   return rolledUp({
     ...post,
-    platformStatuses: post.platformStatuses.map((entry) => (entry.platform === platform ? { ...entry, ...change } : entry)),
+    platformStatuses: post.platformStatuses.map((entry) =>
+      entry.platform === platform ? { ...entry, ...change } : entry,
+    ),
   })
 }
 

@@ -76,7 +76,9 @@ export async function publishPost(input: PublishPostInput): Promise<PostState['s
     for (;;) {
       if (isStale) {
         isStale = false
-        const state: PostState = await records.readPost.executeWithOptions({ summary: 'Read the changed post' }, [postId])
+        const state: PostState = await records.readPost.executeWithOptions({ summary: 'Read the changed post' }, [
+          postId,
+        ])
         if (isStale) continue
         if (!state.plan) return state.status
         plan = state.plan

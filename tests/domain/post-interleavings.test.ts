@@ -1,0 +1,190 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { failure } from '../../src/domain/failure.ts'
+import {
+  accept,
+  cancel,
+  ClaimRefused,
+  defer,
+  edit,
+  entryOf,
+  giveUp,
+  hasBegun,
+  isInDoubt,
+  markAbsent,
+  markUnknown,
+  refuse,
+  retry,
+  rollUp,
+} from '../../src/domain/post-moves.ts'
+import type { AttemptRef, Move, Post } from '../../src/domain/post.ts'
+import type { Platform } from '../../src/domain/platforms.ts'
+import { ServiceError } from '../../src/domain/service-error.ts'
+import { after, buildPost, claimOf, T0 } from '../support/posts.ts'
+
+const PLATFORMS: Platform[] = ['bluesky', 'mastodon', 'tumblr']
+const WORKERS = 3
+const DEADLINE_MS = 8_000
+const LEASE_MS = 10_000
+const reason = failure('transient', 'busy')
+
+/** What one worker holds in memory between two steps; a crash forgets it. */
+interface Hand {
+  platform: Platform
+  from: AttemptRef
+  leaseUntil: Date
+  answer?: 'accepted' | 'refused' | 'busy' | 'lost'
+}
+
+type Action =
+  | { do: 'attempt'; worker: number; platform: Platform }
+  | { do: 'call'; worker: number; answer: 'accepted' | 'refused' | 'busy' | 'lost' | 'lost-before' }
+  | { do: 'record'; worker: number }
+  | { do: 'crash'; worker: number }
+  | { do: 'pass'; ms: number }
+  | { do: 'cancel' | 'retry' }
+  | { do: 'edit'; delayMs: number | null }
+  | { do: 'giveUp'; platform: Platform }
+
+const worker = fc.nat({ max: WORKERS - 1 })
+const platform = fc.constantFrom(...PLATFORMS)
+const action: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('attempt' as const), worker, platform }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('call' as const),
+      worker,
+      answer: fc.constantFrom('accepted', 'refused', 'busy', 'lost', 'lost-before' as const),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('record' as const), worker }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('crash' as const), worker }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('pass' as const),
+      ms: fc.constantFrom(1, 500, 1_000, 5_000, 10_000, 60_000),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom('cancel' as const, 'retry' as const, 'retry' as const, 'retry' as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('edit' as const), delayMs: fc.constantFrom(null, 1_000, 30_000) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('giveUp' as const), platform }) },
+)
+
+const actions = fc.array(action, { minLength: 20, maxLength: 200, size: 'max' })
+
+/**
+ * Plays workers that attempt, call, record and crash in any order against a platform without any idempotency of its
+ * own, while a user cancels, edits and retries. The steps are those of the delivery activity.
+ */
+function play(platforms: Platform[], actions: Action[]) {
+  let post = buildPost({ selectedPlatforms: platforms, scheduledAt: after(T0, 2_000) })
+  let now = T0
+  const hands: (Hand | null)[] = Array.from({ length: WORKERS }, () => null)
+  const ledger: Platform[] = []
+  let cancelled = false
+
+  const isOnPlatform = (name: Platform) => ledger.includes(name)
+
+  function move(change: Move): boolean {
+    try {
+      post = change(post, now)
+      return true
+    } catch (error) {
+      if (error instanceof ClaimRefused || error instanceof ServiceError) return false
+      throw error
+    }
+  }
+
+  function attempt(index: number, name: Platform): void {
+    const entry = entryOf(post, name)!
+    const { round, attempt: number, leaseUntil } = entry.delivery
+    if (leaseUntil && leaseUntil > now) return
+    if (isInDoubt(entry.delivery, now) && entry.status !== 'failed') {
+      if (isOnPlatform(name)) move(accept(name, { platformPostId: name, platformPostUrl: `https://${name}` }))
+      else move(markAbsent(name, { round, attempt: number }))
+      return
+    }
+    if (!move(claimOf(post, name, now, LEASE_MS))) return
+    const { delivery } = entryOf(post, name)!
+    hands[index] = { platform: name, from: { round, attempt: delivery.attempt }, leaseUntil: delivery.leaseUntil! }
+  }
+
+  function call(index: number, answer: Extract<Action, { do: 'call' }>['answer']): void {
+    const hand = hands[index]
+    if (!hand || hand.answer) return
+    if (hand.leaseUntil.getTime() - now.getTime() < DEADLINE_MS) {
+      hand.answer = 'busy'
+      return
+    }
+    if (answer === 'accepted' || answer === 'lost') {
+      expect(cancelled, 'I3: a visible call after an acknowledged cancel').toBe(false)
+      expect(now >= post.dueAt!, 'a visible call before the instant').toBe(true)
+      ledger.push(hand.platform)
+    }
+    hand.answer = answer === 'lost-before' ? 'lost' : answer
+  }
+
+  function record(index: number): void {
+    const hand = hands[index]
+    if (!hand?.answer) return
+    hands[index] = null
+    const { platform: name, from } = hand
+    if (hand.answer === 'accepted') move(accept(name, { platformPostId: name, platformPostUrl: `https://${name}` }))
+    if (hand.answer === 'refused') move(refuse(name, reason, from))
+    if (hand.answer === 'busy') move(defer(name, reason, from, { at: after(now, 1_000), countsAsTry: true }))
+    if (hand.answer === 'lost') move(markUnknown(name, reason, from))
+  }
+
+  for (const step of actions) {
+    const before = post
+    if ('platform' in step && !platforms.includes(step.platform)) continue
+    if (step.do === 'attempt') attempt(step.worker, step.platform)
+    if (step.do === 'call') call(step.worker, step.answer)
+    if (step.do === 'record') record(step.worker)
+    if (step.do === 'crash') hands[step.worker] = null
+    if (step.do === 'pass') now = after(now, step.ms)
+    if (step.do === 'cancel') cancelled = move(cancel()) || cancelled
+    if (step.do === 'retry') move(retry())
+    if (step.do === 'edit') move(edit({ scheduledAt: step.delayMs === null ? null : after(now, step.delayMs) }))
+    if (step.do === 'giveUp') move(giveUp(step.platform, reason, entryOf(post, step.platform)!.delivery.round))
+    holds(before, post)
+  }
+  return { post, ledger }
+}
+
+function holds(before: Post, post: Post): void {
+  if (hasBegun(post)) expect(post.status, 'I5').toBe(rollUp(post.platformStatuses))
+  else
+    expect(
+      post.platformStatuses.every(({ status }) => status === 'pending'),
+      'I5',
+    ).toBe(true)
+  if (before.status === 'CANCELLED') expect(post.status).toBe('CANCELLED')
+  for (const entry of before.platformStatuses) {
+    if (entry.status === 'completed') expect(entryOf(post, entry.platform)!.status).toBe('completed')
+  }
+}
+
+it('keeps I1, I3 and I5 under random interleavings of workers, crashes, cancels, edits and retries', () => {
+  fc.assert(
+    fc.property(fc.subarray(PLATFORMS, { minLength: 1 }), actions, (platforms, steps) => {
+      const { post, ledger } = play(platforms, steps)
+      for (const name of platforms) {
+        const times = ledger.filter((entry) => entry === name).length
+        expect(times, 'I1: accepted effects per platform').toBeLessThanOrEqual(1)
+        if (entryOf(post, name)!.status === 'completed') expect(times).toBe(1)
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
