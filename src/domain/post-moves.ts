@@ -307,7 +307,7 @@ export function defer(
         nextAttemptAt: next.at,
       },
     })
-    return hasBegun(post) ? deferred : { ...deferred, status: post.status }
+    return { ...deferred, status: post.status }
   }
 }
 
