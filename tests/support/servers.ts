@@ -4,7 +4,7 @@ import { msToTs } from '@temporalio/common/lib/time.js'
 import { inject } from 'vitest'
 import type {} from './global-setup.ts'
 import { readConfig, type Config } from '../../src/config.ts'
-import type { Context } from '../../src/context.ts'
+import { createContext, type Context } from '../../src/context.ts'
 
 const RETENTION_MS = 86_400_000
 
@@ -42,10 +42,12 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
 }
 
 /** A context of the test file's own, with indexes, bucket and namespace; close it in `afterAll`. */
-export async function testContext(overrides: Partial<Config> = {}, parts: Partial<Context> = {}): Promise<Context> {
+export async function testContext(
+  overrides: Partial<Config> = {},
+  parts: Parameters<typeof createContext>[1] = {},
+): Promise<Context> {
   const config = testConfig(overrides)
   await registerNamespace(config)
-  const { createContext } = await import('../../src/context.ts')
   const context = await createContext(config, parts)
   await Promise.all([context.database.createIndexes(), context.storage.ensureBucket([config.FRONTEND_URL])])
   return context
