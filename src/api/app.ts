@@ -9,6 +9,7 @@ import { answerFrameworkError, answerSocketError, installErrorHandling } from '.
 import { healthRoutes } from './health/routes.ts'
 import { platformRoutes } from './platforms/routes.ts'
 import { browsers } from './plugins/browsers.ts'
+import { deadlines } from './plugins/deadlines.ts'
 import { guards } from './plugins/guards.ts'
 import { jsonBodies } from './plugins/json-bodies.ts'
 import { openapi } from './plugins/openapi.ts'
@@ -54,6 +55,7 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
   app.addSchema(ErrorBodySchema)
   installErrorHandling(app)
   await app.register(requestLog)
+  await app.register(deadlines)
   await app.register(routing)
   await app.register(openapi)
   await app.register(jsonBodies)

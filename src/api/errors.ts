@@ -12,7 +12,6 @@ const FRAMEWORK_ERRORS: Record<string, [ServiceErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'Request body does not have the announced length'],
   FST_ERR_BAD_URL: ['BAD_REQUEST', 'Request path is not valid'],
-  FST_ERR_HANDLER_TIMEOUT: ['SERVICE_UNAVAILABLE', 'The service is busy, try again'],
 }
 
 const RETRY_AFTER_OUTAGE_SECONDS = 2
@@ -21,7 +20,7 @@ const RETRY_AFTER_OUTAGE_SECONDS = 2
 export function installErrorHandling(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const problem = toServiceError(error)
-    if (problem.statusCode >= 500) request.log.error({ err: error, code: problem.code }, 'request failed')
+    if (problem.statusCode >= 500) request.log.error({ err: error, errorCode: problem.code }, 'request failed')
     return sendError(request, reply, problem)
   })
 }

@@ -10,6 +10,7 @@ const Healthy = success(Type.Object({ status: Type.Literal('ok') }))
 
 /** Probes come every few seconds from several sides; indexes do not vanish that often. */
 const INDEX_CHECK_LASTS_MS = 30 * SECOND
+const PING_DEADLINE_MS = 2 * SECOND
 
 /** Three questions of operation (contract section 1): does this process live, can it serve, would a post go out now. */
 export const healthRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
@@ -44,15 +45,22 @@ function createReadyCheck({ database, clock, draining }: Context): () => Promise
 
   return async () => {
     if (draining.aborted) return ['process is stopping']
-    try {
-      await database.ping()
-    } catch {
-      return ['database']
-    }
+    if (!(await answers(database.ping()))) return ['database']
     const now = clock.now().getTime()
     if (now - indexesSeenAt < INDEX_CHECK_LASTS_MS) return []
     const missing = await database.missingIndexes()
     if (missing.length === 0) indexesSeenAt = now
     return missing.map((index) => `index ${index}`)
   }
+}
+
+/** Bounded, since a server that hangs accepts connections and answers nothing. */
+async function answers(ping: Promise<void>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(false), PING_DEADLINE_MS)
+  const answered = ping.then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([answered, late.promise]).finally(() => clearTimeout(timer))
 }

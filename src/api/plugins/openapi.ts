@@ -26,6 +26,7 @@ export const openapi = fastifyPlugin(
     })
     await app.register(swaggerUi, {
       routePrefix: '/docs',
+      theme: { title: 'postonce API' },
       uiConfig: { docExpansion: 'list', persistAuthorization: true, url: '/api/openapi.json' },
       staticCSP: true,
       // A reference page on plain http must not send its own requests to https.

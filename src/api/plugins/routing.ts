@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../domain/service-error.ts'
-import { SECOND } from '../../domain/times.ts'
 import { sendError } from '../errors.ts'
 
 /** A route of this API, for tests that go through all of them. */
@@ -16,12 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** Longer than any healthy request takes, so that a database that stopped answering shows as 503 and not as silence. */
-const READ_DEADLINE_MS = 5 * SECOND
-/** A transaction may take 5 s, and signalling the workflow another one. */
-const WRITE_DEADLINE_MS = 8 * SECOND
-
-/** Deadlines for every route that sets none, 404 for paths nobody serves, 405 for methods a path does not have. */
+/** 404 for paths nobody serves, 405 for methods a path does not have. */
 export const routing = fastifyPlugin(
   async (app: FastifyInstance) => {
     const entries: RouteEntry[] = []
@@ -29,7 +23,6 @@ export const routing = fastifyPlugin(
 
     app.addHook('onRoute', (route) => {
       const methods = [route.method].flat()
-      route.handlerTimeout ??= methods.includes('GET') ? READ_DEADLINE_MS : WRITE_DEADLINE_MS
       if (!route.url.includes('*')) entries.push(...methods.map((method) => ({ method, url: route.url })))
     })
 

@@ -28,6 +28,7 @@ export const ErrorBodySchema = Type.Object(
     usage: Type.Optional(Type.Integer({ description: 'With a plan limit: what is used up' })),
     limit: Type.Optional(Type.Integer({ description: 'With a plan limit: what the plan allows' })),
     bucket: Type.Optional(Type.String({ description: 'With a rate limit: which one' })),
+    missing: Type.Optional(Type.Array(Type.String(), { description: 'With a health route: what is not there' })),
   },
   { $id: 'ErrorBody', description: 'Every error of the API has this body' },
 )
