@@ -1,0 +1,36 @@
+import type { Context } from '../context.ts'
+import { normalizePassword, passwordProblem } from '../domain/passwords.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import { newUser, type Limits, type User } from '../domain/user.ts'
+import { isDuplicateKey } from '../store/database.ts'
+import { newId } from '../store/schema-options.ts'
+
+interface NewAccount {
+  email: string
+  name: string
+  password: string
+  /** The Free plan's, as configured now. */
+  limits: Limits
+}
+
+/**
+ * Creates an account that logs in by password.
+ * @throws ServiceError VALIDATION_FAILED for a password that is not allowed, ADDRESS_TAKEN
+ */
+export async function createUser(
+  { users, passwords, clock }: Pick<Context, 'users' | 'passwords' | 'clock'>,
+  { password, ...account }: NewAccount,
+): Promise<User> {
+  const problem = passwordProblem(password)
+  if (problem) throw new ServiceError('VALIDATION_FAILED', `The password ${problem}`)
+  const passwordHash = await passwords.hash(normalizePassword(password))
+  const user = newUser({ _id: newId(), ...account, passwordHash }, clock.now())
+  try {
+    await users.insert(user)
+  } catch (error) {
+    if (isDuplicateKey(error))
+      throw new ServiceError('ADDRESS_TAKEN', 'This address already has an account', { cause: error })
+    throw error
+  }
+  return user
+}
