@@ -3,11 +3,14 @@ import { connectBluesky } from '../../commands/connect-bluesky.ts'
 import { disconnectPlatform } from '../../commands/disconnect-platform.ts'
 import { refreshPlatform } from '../../commands/refresh-platform.ts'
 import type { Context } from '../../context.ts'
+import { SECOND } from '../../domain/times.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { presentAccount, presentAccounts, presentLimits } from './present.ts'
 import { ConnectBlueskyBody, LimitsSchema, PlatformAccountSchema, PlatformAccountsSchema } from './schema.ts'
 
 const described = (summary: string) => ({ tags: ['platforms'], security: [{ bearer: [] }], summary })
+/** These routes wait for the platform, which is given longer than a route usually has. */
+const waiting = { config: { deadlineMs: 30 * SECOND } }
 const accountAnswer = { response: { 200: success(PlatformAccountSchema), ...errorResponses } }
 
 /** Spec 4.5, for authenticated users. */
@@ -39,6 +42,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
   app.post(
     '/bluesky/connect',
     {
+      ...waiting,
       schema: { ...described('Connect a Bluesky account by app password'), body: ConnectBlueskyBody, ...accountAnswer },
     },
     async ({ user, body }) => {
@@ -49,7 +53,10 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
 
   app.get(
     '/bluesky/refresh',
-    { schema: { ...described('Restore the Bluesky session and fetch the profile anew'), ...accountAnswer } },
+    {
+      ...waiting,
+      schema: { ...described('Restore the Bluesky session and fetch the profile anew'), ...accountAnswer },
+    },
     async ({ user }) => {
       const account = await refreshPlatform(context, user.userId, 'bluesky')
       return ok('Bluesky refreshed', presentAccount('bluesky', account, clock.now()))
@@ -58,7 +65,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
 
   app.delete(
     '/bluesky/disconnect',
-    { schema: { ...described('Disconnect the Bluesky account'), ...accountAnswer } },
+    { ...waiting, schema: { ...described('Disconnect the Bluesky account'), ...accountAnswer } },
     async ({ user }) => {
       await disconnectPlatform(context, user.userId, 'bluesky')
       return ok('Bluesky disconnected', { connected: false })
