@@ -32,6 +32,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const logger = createLogger(config.LOG_LEVEL)
   const clock = overrides.clock ?? systemClock
   const now = () => clock.now()
+
   const draining = new AbortController()
 
   const database = await openDatabase(config.MONGODB_URL)
@@ -97,7 +98,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     platforms,
     orchestrator,
 
-    /** Aborts when this process was told to stop: waits end, and hand over to another process. */
+    /** Aborts when this process was told to stop: from then on it is not ready for new work. */
     draining: draining.signal,
     drain: (): void => draining.abort(new Error('This process is stopping')),
 
@@ -114,7 +115,6 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     },
 
     async close(): Promise<void> {
-      draining.abort(new Error('This process is stopping'))
       await Promise.allSettled([orchestrator.close(), platforms.close()])
       storage.close()
       await database.close()

@@ -13,6 +13,7 @@ await exitOnBadStart(async () => {
   const app = await buildApp(context)
   closeWithGrace({ delay: config.SHUTDOWN_GRACE_MS, logger: context.logger }, async ({ err }) => {
     if (err) context.logger.fatal({ err }, 'Stopping after an error nobody caught')
+    context.drain()
     await app.close()
     await context.close()
   })

@@ -17,7 +17,7 @@ import { TASK_QUEUES, type TaskQueue } from './workflows/task-queues.ts'
 const SLOW_ACTIVITIES = 20
 const CONNECT_ATTEMPTS = 60
 
-/** Made by `npm run bundle` for deployment; without it the sources are bundled when the worker starts. */
+/** Made by `npm run bundle` for deployment; elsewhere it could be old, so the sources are bundled when the worker starts. */
 const PREBUILT_BUNDLE = fileURLToPath(new URL('../dist/workflow-bundle.js', import.meta.url))
 
 export interface WorkersOptions {
@@ -31,15 +31,17 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
   installRuntime(logger, config.LOG_LEVEL)
   const connection = await connect(config.TEMPORAL_ADDRESS, logger)
   const queues = queuesOf(config.WORKER_QUEUES)
+  const draining = new AbortController()
   const activities = createActivities({
     ...context,
+    draining: draining.signal,
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
     maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
     callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
   })
   const workflows = options.workflowBundle
     ? { workflowBundle: options.workflowBundle }
-    : existsSync(PREBUILT_BUNDLE)
+    : config.NODE_ENV === 'production' && existsSync(PREBUILT_BUNDLE)
       ? { workflowBundle: { codePath: PREBUILT_BUNDLE } }
       : { workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)) }
 
@@ -66,7 +68,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     /** Takes no new work, ends waits so that others take them over, lets calls on their way finish. */
     async stop(): Promise<void> {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
-      context.drain()
+      draining.abort(new Error('This worker is stopping'))
       await Promise.allSettled([ended])
       await connection.close()
     },
