@@ -23,7 +23,7 @@ export function configTable(properties: Record<string, TSchema>): string {
 
 function defaultOf(schema: TSchema): string {
   if (schema['secret'] === true) return '**required**'
-  const value: unknown = schema.default
+  const value = schema.default as string | number | boolean | undefined
   if (value === undefined) return '**required**'
   return value === '' ? '' : `\`${String(value)}\``
 }

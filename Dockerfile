@@ -1,0 +1,28 @@
+# One image for all processes of the service: the command says which one it is (see docker-compose.yml).
+# Debian, not Alpine: Temporal's native library needs glibc.
+FROM node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Every native package that the service itself needs comes ready-made, so no install script has to run.
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM packages AS bundle
+COPY src src
+COPY scripts/bundle-workflows.ts scripts/
+RUN node scripts/bundle-workflows.ts
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY --from=bundle /app/dist dist
+COPY package.json LICENSE ./
+COPY scripts/worker-health.ts scripts/
+COPY src src
+USER node
+EXPOSE 4000
+# Node is process 1 and gets SIGTERM itself: both processes handle it, finish what is on its way and exit.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:'+(process.env.PORT||4000)+'/health/live').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+CMD ["node", "src/server.ts"]
