@@ -44,7 +44,7 @@ export function errorBody(error: ServiceError, requestId: string): ErrorBody {
 
 function toServiceError(error: FastifyError | ServiceError): ServiceError {
   if (error instanceof ServiceError) return error
-  if (error.validation) return validationFailed(error.validation.map((issue) => toProblem(issue)))
+  if (error.validation) return validationFailed(error.validation.filter(isOutermost).map((issue) => toProblem(issue)))
   const known = FRAMEWORK_ERRORS[error.code]
   if (known) return new ServiceError(known[0], known[1], { cause: error })
   if (isDatabaseOutage(error)) return serviceUnavailable(error)
@@ -98,6 +98,11 @@ export function validationFailed(errors: Problem[]): ServiceError {
     ? `Validation failed: ${first.path ? `${first.path} ` : ''}${first.message}`
     : 'Validation failed'
   return new ServiceError('VALIDATION_FAILED', message, { errors })
+}
+
+/** A wrong property name is reported twice: once for the name, and once by the keyword that it broke. */
+function isOutermost(issue: FastifySchemaValidationError & { propertyName?: string }): boolean {
+  return issue.propertyName === undefined
 }
 
 /** `/content/mediaItems/0` with a missing `mimeType` becomes the path `content.mediaItems.0.mimeType`. */
