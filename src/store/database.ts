@@ -39,12 +39,23 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}) {
      * @throws ServiceError SERVICE_UNAVAILABLE when it cannot be committed in that time
      */
     async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
-      const session = await connection.startSession({ defaultTimeoutMS: TRANSACTION_DEADLINE_MS })
+      const deadline = Date.now() + TRANSACTION_DEADLINE_MS
+      let lastConflict: unknown
+      const session = await connection.startSession()
       try {
-        return await session.withTransaction(work, { writeConcern: { w: 'majority' } })
-      } catch (error) {
-        if (isTimeout(error)) throw new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy, try again', { cause: error })
-        throw error
+        return await session.withTransaction(
+          async () => {
+            // The driver would go on for two minutes, and takes no deadline of ours.
+            if (Date.now() >= deadline) throw busy(lastConflict)
+            try {
+              return await work(session)
+            } catch (error) {
+              lastConflict = error
+              throw error
+            }
+          },
+          { writeConcern: { w: 'majority' }, maxCommitTimeMS: TRANSACTION_DEADLINE_MS },
+        )
       } finally {
         await session.endSession()
       }
@@ -66,7 +77,9 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}) {
       const missing = await Promise.all(
         Object.values(connection.models).map(async (model) => {
           const { toCreate } = await model.diffIndexes()
-          return toCreate.map((keys: Record<string, unknown>) => `${model.collection.name}: ${Object.keys(keys).join(', ')}`)
+          return toCreate.map(
+            (keys: Record<string, unknown>) => `${model.collection.name}: ${Object.keys(keys).join(', ')}`,
+          )
         }),
       )
       return missing.flat()
@@ -83,8 +96,8 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof mongoose.mongo.MongoServerError && error.code === 11_000
 }
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof mongoose.mongo.MongoOperationTimeoutError
+function busy(cause: unknown): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy, try again', { cause, retryAfterSeconds: 2 })
 }
 
 /** The part of a connection that stores need. */

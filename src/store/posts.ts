@@ -1,4 +1,4 @@
-import { Schema, type ClientSession, type Connection, type QueryFilter } from 'mongoose'
+import { Schema, trusted, type ClientSession, type Connection, type QueryFilter } from 'mongoose'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import { DELIVERY_STATUSES, POST_STATUSES, type Move, type Post, type PostStatus } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
@@ -26,7 +26,10 @@ const mediaItemSchema = new Schema(
   subdocument,
 )
 
-const contentSchema = new Schema({ text: String, mediaItems: { type: [mediaItemSchema], default: undefined } }, subdocument)
+const contentSchema = new Schema(
+  { text: String, mediaItems: { type: [mediaItemSchema], default: undefined } },
+  subdocument,
+)
 
 const deliverySchema = new Schema(
   {
@@ -98,7 +101,10 @@ const postSchema = new Schema<Post>(
   { ...schemaOptions, timestamps: false },
 )
 
-postSchema.index({ userId: 1, correlationId: 1 }, { unique: true, partialFilterExpression: { correlationId: { $type: 'string' } } })
+postSchema.index(
+  { userId: 1, correlationId: 1 },
+  { unique: true, partialFilterExpression: { correlationId: { $type: 'string' } } },
+)
 postSchema.index({ userId: 1, createdAt: -1, _id: -1 })
 postSchema.index({ userId: 1, scheduledAt: -1, _id: -1 })
 postSchema.index({ userId: 1, status: 1, createdAt: -1, _id: -1 })
@@ -159,7 +165,10 @@ export function createPostStore(connection: Connection, now: () => Date) {
   }
 
   async function replace(stored: Post, post: Post): Promise<boolean> {
-    const { matchedCount } = await model.updateOne({ _id: stored._id, revision: stored.revision }, { $set: difference(stored, post) })
+    const { matchedCount } = await model.updateOne(
+      { _id: stored._id, revision: stored.revision },
+      { $set: difference(stored, post) },
+    )
     return matchedCount === 1
   }
 
@@ -203,7 +212,10 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     /** Forgets that a workflow start is owed, unless the post changed since. Moves neither revision nor `updatedAt`. */
     async acknowledgeStart(post: Post): Promise<void> {
-      await model.updateOne({ _id: post._id, revision: post.revision, startPending: true }, { $set: { startPending: false } })
+      await model.updateOne(
+        { _id: post._id, revision: post.revision, startPending: true },
+        { $set: { startPending: false } },
+      )
     },
 
     async remove(userId: string, postId: string): Promise<boolean> {
@@ -217,7 +229,11 @@ export function createPostStore(connection: Connection, now: () => Date) {
         .find({
           $or: [
             { startPending: true, updatedAt: { $lte: overdueBefore } },
-            { status: { $in: ['PENDING', 'SCHEDULED'] }, dueAt: { $lte: overdueBefore }, platformStatuses: unattended(instant) },
+            {
+              status: { $in: ['PENDING', 'SCHEDULED'] },
+              dueAt: { $lte: overdueBefore },
+              platformStatuses: unattended(instant),
+            },
             { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: unattended(instant) },
           ],
         })
@@ -248,7 +264,7 @@ function listFilter(userId: string, query: PostQuery): QueryFilter<Post> {
   if (query.platform) filter.selectedPlatforms = query.platform
   if (query.from || query.to) {
     const range = { ...(query.from ? { $gte: query.from } : {}), ...(query.to ? { $lte: query.to } : {}) }
-    filter.$or = [{ scheduledAt: range }, { scheduledAt: null, createdAt: range }]
+    filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]
   }
   return filter
 }
