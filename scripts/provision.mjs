@@ -81,7 +81,7 @@ export async function step(label, work) {
  */
 export function run(command, args, { cwd, env, timeoutMs } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
+    const child = spawn(...leashed(command, args), {
       cwd: cwd ?? process.cwd(),
       env: env ?? process.env,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -95,7 +95,9 @@ export function run(command, args, { cwd, env, timeoutMs } = {}) {
     child.once('close', (code, signal) => {
       if (code === 0) return resolve(output)
       const how = signal === null ? `ended with code ${code}` : `was stopped by ${signal}`
-      reject(new Error(`${command} ${args[0] ?? ''} ${how}${output.trim() === '' ? '' : `:\n${indent(excerpt(output))}`}`))
+      reject(
+        new Error(`${command} ${args[0] ?? ''} ${how}${output.trim() === '' ? '' : `:\n${indent(excerpt(output))}`}`),
+      )
     })
   })
 }

@@ -43,6 +43,7 @@ export interface MongodOptions {
   /** Where the data stays; without it the data goes when the server stops. */
   dir?: string
   port?: number
+  signal?: AbortSignal
 }
 
 export async function startMongod(options: MongodOptions): Promise<Mongod> {
@@ -58,6 +59,7 @@ export async function startMongod(options: MongodOptions): Promise<Mongod> {
       ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
     ],
     logFile: options.logFile,
+    signal: options.signal,
     ready: () => answersAsPrimary(port),
   })
   return {

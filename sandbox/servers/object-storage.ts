@@ -40,6 +40,7 @@ export interface ObjectStorageOptions {
   /** Where objects are kept; without it they go when the server stops. */
   dir?: string
   port?: number
+  signal?: AbortSignal
 }
 
 export async function startObjectStorage(options: ObjectStorageOptions): Promise<ObjectStorage> {
@@ -60,6 +61,7 @@ export async function startObjectStorage(options: ObjectStorageOptions): Promise
     // By the environment, not the command line: every user of the machine can read that.
     env: { ...process.env, ROOT_ACCESS_KEY_ID: accessKeyId, ROOT_SECRET_ACCESS_KEY: secretAccessKey },
     logFile: options.logFile,
+    signal: options.signal,
     ready: async () => (await fetch(endpoint, { signal: AbortSignal.timeout(1_000) })).status > 0,
   })
   return {

@@ -26,6 +26,8 @@ export interface ProcessOptions {
   ready(): Promise<boolean>
   readyWithinMs?: number
   stopWithinMs?: number
+  /** Ends the waiting, and the process with it. */
+  signal?: AbortSignal | undefined
 }
 
 const POLL_MS = 50
@@ -69,12 +71,13 @@ export async function startProcess(options: ProcessOptions): Promise<Running> {
   }
 
   const deadline = Date.now() + readyWithinMs
-  while (how === null && Date.now() < deadline) {
+  while (how === null && Date.now() < deadline && options.signal?.aborted !== true) {
     if (await options.ready().catch(() => false)) return running
     await Promise.race([ended, delay(POLL_MS)])
   }
   const problem = how ?? `did not answer within ${readyWithinMs / 1000} s`
   await running.stop()
+  options.signal?.throwIfAborted()
   throw new Error(`${title} ${problem}. The end of ${logFile}:\n${indent(tail(readFileSync(logFile, 'utf8')))}`)
 }
 

@@ -52,6 +52,7 @@ export interface TemporalOptions {
   /** Where workflows are kept; without it in memory. */
   file?: string
   port?: number
+  signal?: AbortSignal
   /** Port of the web interface; without it there is none. */
   uiPort?: number
   /** Made beside `default`. */
@@ -79,6 +80,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
       ]),
     ],
     logFile: options.logFile,
+    signal: options.signal,
     ready: () => answers(address, ['default', ...(options.namespaces ?? [])]),
   })
   return { ...running, address, ui: options.uiPort === undefined ? null : `http://127.0.0.1:${options.uiPort}` }

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+const POLL_MS = 150
+
+interface PlatformStatus {
+  platform: string
+  status: string
+  platformPostId: string | null
+  platformPostUrl: string | null
+  error: string | null
+}
+
+export interface PostOutcome {
+  status: string
+  platformStatuses: PlatformStatus[]
+}
+
+/** What the sandbox itself asks of the API, as any client would. */
+export function createApiClient(base: string) {
+  async function call<T>(method: string, path: string, options: { token?: string; body?: unknown } = {}): Promise<T> {
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: {
+        ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+        ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    })
+    const answer = (await response.json()) as { message: string; data: T }
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${answer.message}`)
+    return answer.data
+  }
+
+  return {
+    call,
+
+    async logIn({ email, password }: { email: string; password: string }): Promise<string> {
+      return (await call<{ accessToken: string }>('POST', '/api/auth/login', { body: { email, password } })).accessToken
+    },
+
+    /** Follows a post until it moves no further. */
+    async outcomeOf(postId: string, token: string, withinMs: number): Promise<PostOutcome> {
+      for (const deadline = Date.now() + withinMs; ; await delay(POLL_MS)) {
+        const post = await call<PostOutcome>('GET', `/api/posts/${postId}/status`, { token })
+        if (['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED'].includes(post.status)) return post
+        if (Date.now() > deadline) throw new Error(`the post is still ${post.status} after ${withinMs / 1000} s`)
+      }
+    },
+  }
+}
+
+export type ApiClient = ReturnType<typeof createApiClient>

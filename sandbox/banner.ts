@@ -1,0 +1,45 @@
+import type { Settings } from './settings.ts'
+import { publicRecordUrl } from './seed.ts'
+import type { World } from './world.ts'
+
+/** What a person wants to know when everything is up, and can copy from there. */
+export function banner(world: World, settings: Settings, dir: string, took: string): string {
+  const { api, temporal, platforms } = world
+  const { user, admin } = settings.users
+  const { firstPost } = settings
+  const row = (name: string, value: string) => `  ${name.padEnd(15)}${value}`
+  const workflow =
+    firstPost && `${temporal.ui}/namespaces/${temporal.namespace}/workflows/publish-post%2F${firstPost.postId}`
+  return [
+    '',
+    `postonce is up after ${took}. Ctrl-C stops it; what it knows stays in ${dir}`,
+    '',
+    row('API', api),
+    row('reference', `${api}/docs`),
+    row('Temporal UI', temporal.ui),
+    row('Bluesky server', platforms.bluesky.url),
+    row('faults, ledger', `${platforms.bluesky.control}/ledger`),
+    row('user', `${user.email}  ${user.password}`),
+    row('admin', `${admin.email}  ${admin.password}`),
+    row('for scripts', `${dir}/world.json`),
+    row('logs', `${dir}/logs`),
+    ...(firstPost === null
+      ? []
+      : [
+          '',
+          'The first post, as the Bluesky server shows it to anyone:',
+          `  ${publicRecordUrl(platforms.bluesky.url, firstPost.uri)}`,
+          'and how it got there:',
+          `  ${workflow}`,
+        ]),
+    '',
+    'Publish one of your own:',
+    `  TOKEN=$(curl -s ${api}/api/auth/login -H 'content-type: application/json' \\`,
+    `    -d '{"email": "${user.email}", "password": "${user.password}"}' \\`,
+    `    | node -p 'JSON.parse(require("fs").readFileSync(0)).data.accessToken')`,
+    `  curl -s ${api}/api/posts -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\`,
+    `    -d '{"content": {"text": "My own post"}, "selectedPlatforms": ["bluesky"]}'`,
+    `  curl -s ${platforms.bluesky.control}/ledger`,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,80 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { evict, isAlive, readOwner, run, say, take } from '../scripts/provision.mjs'
+import type { Options } from './options.ts'
+import { readJson } from './platforms/json-file.ts'
+import { isSandbox } from './settings.ts'
+
+/** `process.json`: what runs for this folder, also while it is not ready yet. */
+export type Processes = Record<string, { pid: number; program: string }>
+
+const LEFTOVER_STOPS_WITHIN_MS = 20_000
+const POLL_MS = 100
+
+export const processesFile = (dir: string) => join(dir, 'processes.json')
+
+/**
+ * Makes this process the only sandbox in the folder, and the folder ready for it. Returns how to give it back.
+ * @throws with a sentence for the person who started it
+ */
+export async function takeFolder({ dir, fresh }: Options): Promise<() => void> {
+  mkdirSync(dir, { recursive: true })
+  const lock = join(dir, 'sandbox.lock')
+  while (!take(lock)) {
+    const owner = readOwner(lock)
+    if (owner !== null && isAlive(owner)) {
+      throw new Error(`A sandbox already runs in ${dir} (process ${owner}). Stop it first, or use another --dir.`)
+    }
+    if (owner !== null) evict(lock, owner)
+  }
+  try {
+    await waitForLeftovers(dir)
+    rmSync(join(dir, 'world.json'), { force: true })
+    if (fresh) empty(dir)
+  } catch (error) {
+    rmSync(lock, { force: true })
+    throw error
+  }
+  return () => {
+    rmSync(processesFile(dir), { force: true })
+    rmSync(lock, { force: true })
+  }
+}
+
+/** After a sandbox was killed its servers may still be stopping, or on some systems run on; they hold its data. */
+async function waitForLeftovers(dir: string): Promise<void> {
+  for (const [name, { pid, program }] of Object.entries(readJson<Processes>(processesFile(dir), {}))) {
+    if (!(await isStill(pid, program))) continue
+    say(`  ${name} of an earlier start still runs (process ${pid}): stopping it`)
+    signal(pid, 'SIGTERM')
+    const deadline = Date.now() + LEFTOVER_STOPS_WITHIN_MS
+    while (await isStill(pid, program)) {
+      if (Date.now() > deadline) signal(pid, 'SIGKILL')
+      await delay(POLL_MS)
+    }
+  }
+}
+
+/** A process number is given out again: only the same program is the same process. */
+async function isStill(pid: number, program: string): Promise<boolean> {
+  if (!isAlive(pid)) return false
+  const command = await run('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => '')
+  return command.includes(program) && !command.includes('<defunct>')
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It ended in the meantime.
+  }
+}
+
+/** Only what is plainly a sandbox is emptied: `--dir ~ --fresh` must not be a disaster. */
+function empty(dir: string): void {
+  const entries = readdirSync(dir).filter((name) => name !== 'sandbox.lock')
+  if (entries.length === 0) return
+  if (!isSandbox(dir)) throw new Error(`${dir} is not empty and no sandbox: --fresh does not touch it.`)
+  for (const name of entries) rmSync(join(dir, name), { recursive: true, force: true })
+}

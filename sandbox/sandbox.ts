@@ -1,0 +1,210 @@
+import { join } from 'node:path'
+import { say, step } from '../scripts/provision.mjs'
+import { createApiClient } from './api-client.ts'
+import { processesFile, type Processes } from './folder.ts'
+import type { Options } from './options.ts'
+import { startBluesky, type Bluesky } from './platforms/bluesky.ts'
+import { writeJson } from './platforms/json-file.ts'
+import { connectBluesky, publishFirstPost, seedUsers } from './seed.ts'
+import { findMongod, startMongod, type Mongod } from './servers/mongod.ts'
+import { findObjectStorage, startObjectStorage, type ObjectStorage } from './servers/object-storage.ts'
+import type { Running } from './servers/process.ts'
+import { findTemporal, startTemporal, type Temporal } from './servers/temporal.ts'
+import {
+  FRONTEND_URL,
+  TEMPORAL_NAMESPACE,
+  publicAddresses,
+  serviceEnvironment,
+  setUp,
+  startApi,
+  startWorker,
+} from './service.ts'
+import { keep, settle, type Settings } from './settings.ts'
+import { supervise, type Supervised } from './supervisor.ts'
+import { removeWorld, writeWorld, type World } from './world.ts'
+
+const HANDLE = 'postonce.test'
+
+interface Servers {
+  mongod: Supervised<Mongod>
+  temporal: Supervised<Temporal>
+  storage: Supervised<ObjectStorage>
+  bluesky: Bluesky
+}
+
+type ProcessName = keyof World['processes']
+
+/** Everything of design section 11, on one machine and in one folder. */
+export function createSandbox(options: Options) {
+  const { dir } = options
+  const logs = join(dir, 'logs')
+  const stops: (() => Promise<unknown>)[] = []
+  const running: Partial<Record<ProcessName, Supervised<Running>>> = {}
+  let ready: (() => World) | null = null
+
+  /** Keeps the process up, in the records, and on the list of what is to be stopped, also while it is still starting. */
+  function run<T extends Running>(
+    name: ProcessName,
+    title: string,
+    start: (signal: AbortSignal) => Promise<T>,
+  ): Promise<Supervised<T>> {
+    const stopping = new AbortController()
+    const supervised = supervise(title, start, { changed: recordProcesses, stopping })
+    stops.push(async () => {
+      stopping.abort()
+      await (await supervised.catch(() => null))?.stop()
+    })
+    return supervised.then((process) => {
+      running[name] = process
+      recordProcesses()
+      return process
+    })
+  }
+
+  function recordProcesses(): void {
+    const program = { api: 'src/server.ts', worker: 'src/worker.ts', mongod: dir, temporal: dir, storage: dir }
+    const processes: Processes = {}
+    for (const [name, process] of Object.entries(running)) {
+      processes[name] = { pid: process.current().pid, program: program[name as ProcessName] }
+    }
+    writeJson(processesFile(dir), processes)
+    if (ready !== null) writeWorld(dir, ready())
+  }
+
+  async function startServers({ ports, secrets }: Settings): Promise<Servers> {
+    const [mongodProgram, temporalProgram, storageProgram] = await findPrograms()
+    const data = (name: string) => join(dir, name)
+    const log = (name: string) => join(logs, `${name}.log`)
+    const starting = startBluesky({ dir: data('bluesky') })
+    stops.push(async () => (await starting.catch(() => null))?.stop())
+    const [mongod, temporal, storage, bluesky] = await Promise.all([
+      run('mongod', 'MongoDB', (signal) =>
+        startMongod({
+          program: mongodProgram,
+          logFile: log('mongod'),
+          dir: data('mongodb'),
+          port: ports.mongod,
+          signal,
+        }),
+      ),
+      run('temporal', 'Temporal', (signal) =>
+        startTemporal({
+          program: temporalProgram,
+          logFile: log('temporal'),
+          file: data('temporal/temporal.db'),
+          port: ports.temporal,
+          uiPort: ports.temporalUi,
+          signal,
+        }),
+      ),
+      run('storage', 'Object storage', (signal) =>
+        startObjectStorage({
+          program: storageProgram,
+          logFile: log('storage'),
+          dir: data('storage'),
+          port: ports.storage,
+          signal,
+          accessKeyId: secrets.s3AccessKeyId,
+          secretAccessKey: secrets.s3SecretAccessKey,
+        }),
+      ),
+      starting,
+    ])
+    return { mongod, temporal, storage, bluesky }
+  }
+
+  async function startService(settings: Settings, servers: Servers): Promise<World> {
+    const { mongod, temporal, storage, bluesky } = servers
+    const addresses = {
+      mongoUrl: mongod.current().url,
+      temporalAddress: temporal.current().address,
+      storageEndpoint: storage.current().endpoint,
+      blueskyUrl: bluesky.url,
+    }
+    const env = serviceEnvironment(settings, addresses)
+    const shown = publicAddresses(settings, addresses)
+    await setUp(env)
+    const [api, worker, account] = await Promise.all([
+      run('api', 'The API', (signal) => startApi(env, logs, signal)),
+      run('worker', 'The worker', (signal) => startWorker(env, logs, signal)),
+      bluesky.createAccount({ handle: HANDLE }),
+      seedUsers(shown.mongo, Object.values(settings.users)),
+    ])
+    const { address } = temporal.current()
+    const pidOf = (process: Supervised<Running>) => process.current().pid
+    const world = (): World => ({
+      api: shown.api,
+      frontend: FRONTEND_URL,
+      temporal: { address, ui: `http://localhost:${settings.ports.temporalUi}`, namespace: TEMPORAL_NAMESPACE },
+      mongo: shown.mongo,
+      storage: shown.storage,
+      processes: {
+        api: pidOf(api),
+        worker: pidOf(worker),
+        mongod: pidOf(mongod),
+        temporal: pidOf(temporal),
+        storage: pidOf(storage),
+      },
+      users: Object.values(settings.users),
+      platforms: {
+        bluesky: {
+          url: bluesky.url,
+          control: bluesky.control,
+          identifier: account.handle,
+          appPassword: account.appPassword,
+        },
+      },
+    })
+    ready = world
+    return world()
+  }
+
+  /** Only what an earlier start has not done: a sandbox goes on where it ended, also with what was changed in it. */
+  async function seed(settings: Settings, { api: base, platforms }: World): Promise<void> {
+    const { bluesky } = platforms
+    const publishes = options.firstPost && settings.firstPost === null
+    if (settings.blueskyUrl === bluesky.url && !publishes) return
+    const api = createApiClient(base)
+    const token = await api.logIn(settings.users.user)
+    if (settings.blueskyUrl !== bluesky.url) {
+      await connectBluesky(api, token, bluesky)
+      settings.blueskyUrl = bluesky.url
+      keep(dir, settings)
+    }
+    if (!publishes) return
+    try {
+      settings.firstPost = await step('The first post', () => publishFirstPost(api, token, bluesky.url))
+      keep(dir, settings)
+    } catch (error) {
+      throw new Error(
+        `The first post did not get through: ${error instanceof Error ? error.message : error}. Logs: ${logs}`,
+      )
+    }
+  }
+
+  return {
+    async start(): Promise<{ world: World; settings: Settings }> {
+      const settings = await settle(options)
+      if (options.port !== undefined && settings.ports.api !== options.port) {
+        say(`  Port ${options.port} is taken; the API listens on ${settings.ports.api} instead`)
+      }
+      const servers = await step('MongoDB, Temporal, object storage and a Bluesky server', () => startServers(settings))
+      const world = await step('Schema, API and worker', () => startService(settings, servers))
+      await seed(settings, world)
+      writeWorld(dir, world)
+      return { world, settings }
+    },
+
+    /** In reverse order, the service before what it stands on. */
+    async stop(): Promise<void> {
+      ready = null
+      removeWorld(dir)
+      for (const stop of stops.toReversed()) await stop()
+    },
+  }
+}
+
+/** One after the other: building two of them at once takes no less time, and reads worse. */
+async function findPrograms(): Promise<[string, string, string]> {
+  return [await findMongod(), await findTemporal(), await findObjectStorage()]
+}

@@ -1,0 +1,100 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from '../scripts/provision.mjs'
+import { PROJECT_ROOT } from './options.ts'
+import { startProcess, type Running } from './servers/process.ts'
+import type { Settings } from './settings.ts'
+
+/** Experiments must not run into limits made for strangers. */
+const NO_LIMIT = '1000000'
+
+export const FRONTEND_URL = 'http://localhost:3000'
+export const TEMPORAL_NAMESPACE = 'default'
+export const BUCKET = 'postonce'
+const DATABASE = 'postonce'
+
+export interface ServiceAddresses {
+  mongoUrl: string
+  temporalAddress: string
+  storageEndpoint: string
+  blueskyUrl: string
+}
+
+/** The addresses that clients see, by what was settled. */
+export function publicAddresses({ ports }: Settings, { mongoUrl, storageEndpoint }: ServiceAddresses) {
+  const mongo = new URL(mongoUrl)
+  mongo.pathname = `/${DATABASE}`
+  return {
+    api: `http://localhost:${ports.api}`,
+    mongo: mongo.href,
+    storage: { endpoint: storageEndpoint, bucket: BUCKET, publicUrl: `${storageEndpoint}/${BUCKET}` },
+  }
+}
+
+/** The configuration of the service's processes: the same code as in production, other addresses and secrets. */
+export function serviceEnvironment(settings: Settings, addresses: ServiceAddresses): NodeJS.ProcessEnv {
+  const { ports, secrets } = settings
+  const { api, mongo, storage } = publicAddresses(settings, addresses)
+  return {
+    ...process.env,
+    NODE_ENV: 'development',
+    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
+    HOST: '127.0.0.1',
+    PORT: String(ports.api),
+    PUBLIC_URL: api,
+    FRONTEND_URL,
+    MONGODB_URL: mongo,
+    TEMPORAL_ADDRESS: addresses.temporalAddress,
+    TEMPORAL_NAMESPACE,
+    S3_ENDPOINT: storage.endpoint,
+    S3_BUCKET: storage.bucket,
+    S3_ACCESS_KEY_ID: secrets.s3AccessKeyId,
+    S3_SECRET_ACCESS_KEY: secrets.s3SecretAccessKey,
+    S3_PUBLIC_URL: storage.publicUrl,
+    JWT_SECRET: secrets.jwt,
+    REFRESH_TOKEN_SECRET: secrets.refreshToken,
+    TOKEN_ENCRYPTION_KEYS: secrets.tokenEncryption,
+    BLUESKY_ENTRY_URL: addresses.blueskyUrl,
+    RATE_LIMIT_PER_ADDRESS: NO_LIMIT,
+    RATE_LIMIT_PER_USER: NO_LIMIT,
+    LOGIN_FAILURES_PER_ACCOUNT: NO_LIMIT,
+    LOGIN_FAILURES_PER_ADDRESS: NO_LIMIT,
+  }
+}
+
+/** Indexes, bucket, Schedules: `npm run setup`. */
+export async function setUp(env: NodeJS.ProcessEnv): Promise<void> {
+  await run(process.execPath, ['src/setup.ts'], { cwd: PROJECT_ROOT, env })
+}
+
+export function startApi(env: NodeJS.ProcessEnv, logs: string, signal: AbortSignal): Promise<Running> {
+  return startProcess({
+    title: 'The API',
+    command: process.execPath,
+    args: ['src/server.ts'],
+    cwd: PROJECT_ROOT,
+    env,
+    signal,
+    logFile: join(logs, 'api.log'),
+    ready: async () =>
+      (await fetch(`http://127.0.0.1:${env['PORT']}/health/ready`, { signal: AbortSignal.timeout(2_000) })).ok,
+    stopWithinMs: 30_000,
+  })
+}
+
+export function startWorker(env: NodeJS.ProcessEnv, logs: string, signal: AbortSignal): Promise<Running> {
+  const logFile = join(logs, 'worker.log')
+  const begin = existsSync(logFile) ? statSync(logFile).size : 0
+  return startProcess({
+    title: 'The worker',
+    command: process.execPath,
+    args: ['src/worker.ts'],
+    cwd: PROJECT_ROOT,
+    env,
+    signal,
+    logFile,
+    // It serves no port; what it logs last before it takes work is the sign.
+    ready: async () => readFileSync(logFile).subarray(begin).includes('"Worker is ready"'),
+    stopWithinMs: 45_000,
+  })
+}

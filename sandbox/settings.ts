@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { readJson, writeJson } from './platforms/json-file.ts'
+import type { Options } from './options.ts'
+import { freePort } from './servers/process.ts'
+
+const USUAL_PORTS = { api: 4000, mongod: 27017, temporal: 7233, temporalUi: 8233, storage: 7070 }
+
+export type PortName = keyof typeof USUAL_PORTS
+
+export interface SandboxUser {
+  email: string
+  password: string
+  role: 'user' | 'admin'
+}
+
+/** What a sandbox keeps of itself from start to start. */
+export interface Settings {
+  ports: Record<PortName, number>
+  secrets: {
+    jwt: string
+    refreshToken: string
+    tokenEncryption: string
+    s3AccessKeyId: string
+    s3SecretAccessKey: string
+  }
+  users: { user: SandboxUser; admin: SandboxUser }
+  /** Where the Bluesky account was connected; null before the first connect. */
+  blueskyUrl: string | null
+  firstPost: { postId: string; uri: string } | null
+}
+
+/**
+ * Those of the last start, or new ones. Ports are settled anew each time: the ones of last time where they are free, so
+ * that addresses people noted down stay good.
+ */
+export async function settle(options: Options): Promise<Settings> {
+  const kept = readJson<Partial<Settings>>(fileOf(options.dir), {})
+  const wanted = { ...USUAL_PORTS, ...kept.ports, ...(options.port === undefined ? {} : { api: options.port }) }
+  const settings: Settings = {
+    ports: await settlePorts(wanted),
+    secrets: kept.secrets ?? makeSecrets(),
+    users: kept.users ?? makeUsers(),
+    blueskyUrl: kept.blueskyUrl ?? null,
+    firstPost: kept.firstPost ?? null,
+  }
+  keep(options.dir, settings)
+  return settings
+}
+
+export function keep(dir: string, settings: Settings): void {
+  writeJson(fileOf(dir), settings)
+}
+
+export function isSandbox(dir: string): boolean {
+  return readJson<object | null>(fileOf(dir), null) !== null
+}
+
+function fileOf(dir: string): string {
+  return join(dir, 'settings.json')
+}
+
+async function settlePorts(wanted: Record<PortName, number>): Promise<Record<PortName, number>> {
+  const settled = { ...wanted }
+  for (const name of Object.keys(USUAL_PORTS) as PortName[]) settled[name] = await freePort(wanted[name])
+  return settled
+}
+
+function makeSecrets(): Settings['secrets'] {
+  return {
+    jwt: randomText(48),
+    refreshToken: randomText(48),
+    tokenEncryption: `sandbox:${randomBytes(32).toString('base64')}`,
+    s3AccessKeyId: `sandbox-${randomBytes(6).toString('hex')}`,
+    s3SecretAccessKey: randomText(30),
+  }
+}
+
+function makeUsers(): Settings['users'] {
+  return {
+    user: { email: 'user@example.com', password: randomText(12), role: 'user' },
+    admin: { email: 'admin@example.com', password: randomText(12), role: 'admin' },
+  }
+}
+
+function randomText(bytes: number): string {
+  return randomBytes(bytes).toString('base64url')
+}

@@ -1,0 +1,24 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeJson } from './platforms/json-file.ts'
+import type { SandboxUser } from './settings.ts'
+
+/** What tests and scripts drive a sandbox from (design section 11): there while everything is ready. */
+export interface World {
+  api: string
+  frontend: string
+  temporal: { address: string; ui: string; namespace: string }
+  mongo: string
+  storage: { endpoint: string; bucket: string; publicUrl: string }
+  processes: { api: number; worker: number; mongod: number; temporal: number; storage: number }
+  users: SandboxUser[]
+  platforms: { bluesky: { url: string; control: string; identifier: string; appPassword: string } }
+}
+
+export function writeWorld(dir: string, world: World): void {
+  writeJson(join(dir, 'world.json'), world)
+}
+
+export function removeWorld(dir: string): void {
+  rmSync(join(dir, 'world.json'), { force: true })
+}
