@@ -44,7 +44,7 @@ async function prepare(source: Uint8Array, maxBytes: number): Promise<PreparedIm
     return { bytes: source, mimeType, width: found.width, height: found.height }
   }
   const upright = () => open().autoOrient()
-  if (found.format === 'png' || found.format === 'webp') {
+  if (source.length <= maxBytes && (found.format === 'png' || found.format === 'webp')) {
     const lossless = await toImage(found.format === 'png' ? upright().png() : upright().webp({ lossless: true }))
     if (lossless.bytes.length <= maxBytes) return lossless
   }

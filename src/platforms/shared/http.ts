@@ -57,16 +57,23 @@ export function createHttpClient(options: HttpClientOptions) {
     async send(call: HttpRequest): Promise<HttpAnswer> {
       const signal = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs ?? TOTAL_TIMEOUT_MS)])
       let sent = false
+      const onStart = () => {
+        // A call that was given up while it waited in line must not go out after all.
+        signal.throwIfAborted()
+        sent = true
+      }
       try {
         signal.throwIfAborted()
-        const answer = await request(call.url, {
-          dispatcher: agent.compose(noting(() => (sent = true))),
+        const answering = request(call.url, {
+          dispatcher: agent.compose(noting(onStart)),
           method: call.method,
           // A compressed answer could unfold without limit; ours are small.
           headers: { ...call.headers, 'accept-encoding': 'identity' },
           body: (call.body as Dispatcher.DispatchOptions['body']) ?? null,
           signal,
         })
+        // undici looks at the signal of a waiting request only when its turn comes.
+        const answer = await Promise.race([answering, rejectOnAbort(signal, () => !sent)])
         return await readAnswer(answer)
       } catch (error) {
         throw new HttpFailure(explain(error, signal), { sent, cause: error })
@@ -77,6 +84,12 @@ export function createHttpClient(options: HttpClientOptions) {
 }
 
 export type HttpClient = ReturnType<typeof createHttpClient>
+
+function rejectOnAbort(signal: AbortSignal, isWanted: () => boolean): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => isWanted() && reject(signal.reason as Error), { once: true })
+  })
+}
 
 class UnreadableAnswer extends Error {}
 

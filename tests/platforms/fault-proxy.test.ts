@@ -1,0 +1,294 @@
+import { createServer, request as sendRequest, type IncomingMessage, type Server } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { FaultProxy, LoggedRequest, ProxiedPlatform } from '../../sandbox/platforms/fault-proxy.ts'
+import { startFaultProxy } from '../../sandbox/platforms/fault-proxy.ts'
+import type { Fault } from '../../sandbox/platforms/faults.ts'
+import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
+
+interface Arrival {
+  method: string
+  path: string
+  body: string
+}
+
+const ENTRY = { id: 'at://one/two', account: 'alice', text: 'hello', media: [], createdAt: '2026-01-01T00:00:00.000Z' }
+
+let upstream: Server
+let arrivals: Arrival[]
+let calls: unknown[]
+let proxy: FaultProxy
+
+const platform: ProxiedPlatform = {
+  ledger: async () => [ENTRY],
+  revoke: async (account) => {
+    calls.push(['revoke', account])
+    return account === 'alice'
+  },
+  deletePost: async (id) => {
+    calls.push(['delete', id])
+    return true
+  },
+  setPostMetrics: async (id, metrics) => {
+    calls.push(['metrics', id, metrics])
+    return true
+  },
+  refuse: (request) =>
+    request.headers.authorization === 'Bearer revoked' ? { status: 401, body: { error: 'gone' } } : undefined,
+}
+
+/** Answers with what it was sent, so that both directions can be compared. */
+async function echo(request: IncomingMessage): Promise<string> {
+  const body = await text(request)
+  arrivals.push({ method: request.method ?? '', path: request.url ?? '', body })
+  return JSON.stringify({ body, padding: 'x'.repeat(1_000) })
+}
+
+beforeAll(async () => {
+  upstream = createServer((request, response) => {
+    void echo(request).then((answer) => {
+      response.writeHead(201, { 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] })
+      response.end(answer)
+    })
+  })
+  const target = await listenOnLoopback(upstream)
+  proxy = await startFaultProxy({ platform, target: () => target })
+})
+
+afterAll(async () => {
+  await proxy.stop()
+  await closeServer(upstream)
+})
+
+beforeEach(async () => {
+  arrivals = []
+  calls = []
+  await fetch(`${proxy.control}/faults`, { method: 'DELETE' })
+})
+
+async function addFault(fault: Fault): Promise<void> {
+  const response = await fetch(`${proxy.control}/faults`, { method: 'POST', body: JSON.stringify(fault) })
+  expect(response.status).toBe(200)
+}
+
+async function requests(): Promise<LoggedRequest[]> {
+  return (await (await fetch(`${proxy.control}/requests`)).json()) as LoggedRequest[]
+}
+
+async function lastRequest(): Promise<LoggedRequest> {
+  return (await requests()).at(-1)!
+}
+
+function post(path: string, body = 'hi'): Promise<Response> {
+  return fetch(`${proxy.url}${path}`, { method: 'POST', body })
+}
+
+describe('without faults', () => {
+  it('passes requests and answers through unchanged', async () => {
+    const response = await post('/things?a=1&a=2', 'grüße')
+    expect(response.status).toBe(201)
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+    expect(((await response.json()) as { body: string }).body).toBe('grüße')
+    expect(arrivals).toEqual([{ method: 'POST', path: '/things?a=1&a=2', body: 'grüße' }])
+    expect(await lastRequest()).toMatchObject({ method: 'POST', path: '/things?a=1&a=2', status: 201 })
+  })
+
+  it('hands on each piece of a body as it comes', async () => {
+    const firstPiece = Promise.withResolvers<void>()
+    const streaming = createServer((request, response) => {
+      request.once('data', () => firstPiece.resolve())
+      request.on('end', () => response.end('done'))
+    })
+    const target = await listenOnLoopback(streaming)
+    const other = await startFaultProxy({ platform, target: () => target })
+    const request = sendRequest(`${other.url}/upload`, { method: 'POST' })
+    const answer = new Promise<IncomingMessage>((resolve) => request.once('response', resolve))
+    request.write('first')
+    await firstPiece.promise
+    request.end('second')
+    expect(await text(await answer)).toBe('done')
+    await other.stop()
+    await closeServer(streaming)
+  })
+
+  it('notes a request when its head arrives, not when its body is complete', async () => {
+    const request = sendRequest(`${proxy.url}/slow`, { method: 'POST', headers: { 'content-length': 4 } })
+    const answered = new Promise<IncomingMessage>((resolve) => request.once('response', resolve))
+    const before = Date.now()
+    request.flushHeaders()
+    await expect.poll(async () => (await lastRequest()).path).toBe('/slow')
+    const noted = Date.parse((await lastRequest()).receivedAt)
+    expect(noted).toBeGreaterThanOrEqual(before)
+    expect(await lastRequest()).toMatchObject({ status: null })
+    await delay(200)
+    request.end('late')
+    await text(await answered)
+    expect(Date.parse((await lastRequest()).receivedAt)).toBe(noted)
+    expect((await lastRequest()).status).toBe(201)
+  })
+
+  it('keeps the order in which requests came', async () => {
+    for (const name of ['a', 'b', 'c']) await post(`/${name}`)
+    expect((await requests()).slice(-3).map(({ path }) => path)).toEqual(['/a', '/b', '/c'])
+  })
+
+  it('breaks off when the server is not there', async () => {
+    const other = await startFaultProxy({ platform, target: () => 'http://127.0.0.1:1' })
+    await expect(fetch(other.url)).rejects.toThrow('fetch failed')
+    await other.stop()
+  })
+
+  it('gives the answer of the platform for what it refuses in the server’s place', async () => {
+    const response = await fetch(proxy.url, { headers: { authorization: 'Bearer revoked' } })
+    expect([response.status, await response.json()]).toEqual([401, { error: 'gone' }])
+    expect(arrivals).toEqual([])
+  })
+})
+
+describe('faults', () => {
+  it('delayMs holds a request back, then lets it through', async () => {
+    await addFault({ action: { delayMs: 300 } })
+    const before = Date.now()
+    const response = await post('/x', 'kept')
+    expect(Date.now() - before).toBeGreaterThanOrEqual(299)
+    expect(((await response.json()) as { body: string }).body).toBe('kept')
+    expect(Date.parse((await lastRequest()).receivedAt) - before).toBeLessThan(200)
+  })
+
+  it('delayMs lets a request through that nobody waits for any more', async () => {
+    await addFault({ action: { delayMs: 300 } })
+    await expect(
+      fetch(`${proxy.url}/x`, { method: 'POST', body: 'late', signal: AbortSignal.timeout(100) }),
+    ).rejects.toThrow()
+    await expect.poll(() => arrivals).toEqual([{ method: 'POST', path: '/x', body: 'late' }])
+  })
+
+  it('status, headers and body answer in the server’s place', async () => {
+    await addFault({ action: { status: 429, headers: { 'retry-after': '7' }, body: { error: 'RateLimitExceeded' } } })
+    const response = await post('/x')
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7'])
+    expect(await response.json()).toEqual({ error: 'RateLimitExceeded' })
+    expect(arrivals).toEqual([])
+    expect((await lastRequest()).status).toBe(429)
+  })
+
+  it('a text body is sent as it is', async () => {
+    await addFault({ action: { status: 502, body: '<html>' } })
+    expect(await (await post('/x')).text()).toBe('<html>')
+  })
+
+  it('dropAfterAccept lets the server do it and keeps the answer', async () => {
+    await addFault({ action: { dropAfterAccept: true } })
+    await expect(post('/x', 'done')).rejects.toThrow('fetch failed')
+    expect(arrivals).toEqual([{ method: 'POST', path: '/x', body: 'done' }])
+    expect((await lastRequest()).status).toBe(201)
+  })
+
+  it.each([true, 10])('truncate %s breaks the answer off', async (truncate) => {
+    await addFault({ action: { truncate } })
+    const response = await post('/x')
+    expect(response.status).toBe(201)
+    await expect(response.text()).rejects.toThrow('terminated')
+    expect(arrivals).toHaveLength(1)
+  })
+
+  it('truncate sends exactly as many bytes as it says', async () => {
+    await addFault({ action: { truncate: 10 } })
+    const reader = (await post('/x')).body!.getReader()
+    const first = await reader.read()
+    expect(new TextDecoder().decode(first.value)).toBe('{"body":"h')
+    await expect(reader.read()).rejects.toThrow('terminated')
+  })
+
+  it('trickleBytesPerSecond sends the whole answer slowly', async () => {
+    await addFault({ action: { trickleBytesPerSecond: 2_000 } })
+    const before = Date.now()
+    const response = await post('/x')
+    expect(Date.now() - before).toBeLessThan(300)
+    expect(((await response.json()) as { body: string }).body).toBe('hi')
+    expect(Date.now() - before).toBeGreaterThan(400)
+  })
+
+  it('hang never answers, and the server sees nothing', async () => {
+    await addFault({ action: { hang: true } })
+    await expect(fetch(`${proxy.url}/x`, { signal: AbortSignal.timeout(300) })).rejects.toThrow('timeout')
+    expect(arrivals).toEqual([])
+    expect((await lastRequest()).status).toBeNull()
+  })
+
+  it('times counts the requests it meets', async () => {
+    await addFault({ times: 2, action: { status: 503 } })
+    expect(await statuses(3, '/x')).toEqual([503, 503, 201])
+  })
+
+  it('without times meets every request until it is cleared', async () => {
+    await addFault({ action: { status: 503 } })
+    expect(await statuses(3, '/x')).toEqual([503, 503, 503])
+    await fetch(`${proxy.control}/faults`, { method: 'DELETE' })
+    expect(await statuses(1, '/x')).toEqual([201])
+  })
+
+  it('method and path choose the requests', async () => {
+    await addFault({ method: 'post', path: 'putRecord', action: { status: 500 } })
+    expect((await post('/xrpc/com.atproto.repo.getRecord')).status).toBe(201)
+    expect((await fetch(`${proxy.url}/xrpc/com.atproto.repo.putRecord`)).status).toBe(201)
+    expect((await post('/xrpc/com.atproto.repo.putRecord')).status).toBe(500)
+  })
+
+  it('a request meets the oldest fault that fits', async () => {
+    await addFault({ times: 1, action: { status: 500 } })
+    await addFault({ times: 1, action: { status: 501 } })
+    expect(await statuses(3, '/x')).toEqual([500, 501, 201])
+  })
+
+  it.each([
+    {},
+    { action: {} },
+    { action: { explode: true } },
+    { action: { status: 99 } },
+    { times: 0, action: { status: 500 } },
+  ])('refuses %j', async (fault) => {
+    const response = await fetch(`${proxy.control}/faults`, { method: 'POST', body: JSON.stringify(fault) })
+    expect(response.status).toBe(400)
+    expect(await statuses(1, '/x')).toEqual([201])
+  })
+
+  async function statuses(count: number, path: string): Promise<number[]> {
+    const found: number[] = []
+    for (let sent = 0; sent < count; sent++) found.push((await post(path)).status)
+    return found
+  }
+})
+
+describe('control', () => {
+  it('asks the platform for its ledger', async () => {
+    expect(await (await fetch(`${proxy.control}/ledger`)).json()).toEqual([ENTRY])
+  })
+
+  it.each(['at://did:plc:x/app.bsky.feed.post/1', encodeURIComponent('at://did:plc:x/app.bsky.feed.post/1')])(
+    'takes the post id %s',
+    async (id) => {
+      expect((await fetch(`${proxy.control}/posts/${id}/delete`, { method: 'POST' })).status).toBe(200)
+      expect(calls).toEqual([['delete', 'at://did:plc:x/app.bsky.feed.post/1']])
+    },
+  )
+
+  it('sets metrics, and refuses what are none', async () => {
+    const set = (body: unknown) =>
+      fetch(`${proxy.control}/posts/1/metrics`, { method: 'POST', body: JSON.stringify(body) }).then(
+        ({ status }) => status,
+      )
+    expect(await set({ likes: 3 })).toBe(200)
+    expect(await set({ likes: 'many' })).toBe(400)
+    expect(calls).toEqual([['metrics', '1', { likes: 3 }]])
+  })
+
+  it('says when there is nothing of that name', async () => {
+    const status = async (path: string) => (await fetch(`${proxy.control}${path}`, { method: 'POST' })).status
+    expect(await status('/accounts/alice/revoke')).toBe(200)
+    expect(await status('/accounts/nobody/revoke')).toBe(404)
+    expect(await status('/accounts/alice/metrics')).toBe(404)
+    expect(await status('/unknown')).toBe(404)
+  })
+})

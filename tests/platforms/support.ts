@@ -1,0 +1,120 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Bluesky, BlueskyAccount } from '../../sandbox/platforms/bluesky.ts'
+import type { LedgerEntry, LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
+import type { Fault } from '../../sandbox/platforms/faults.ts'
+import type { MediaItem } from '../../src/domain/post.ts'
+import type { Credentials, DeliveryLog, MediaSource, OutgoingPost } from '../../src/platforms/adapter.ts'
+import { PlatformError } from '../../src/platforms/errors.ts'
+
+/** At most 18 characters before `.test`, as the server wants it. */
+export function newHandle(): string {
+  return `u${randomBytes(6).toString('hex')}.test`
+}
+
+/** A delivery's memory, kept in a map. */
+export function newDelivery(startedAt = new Date()): DeliveryLog & { handles: Map<string, string> } {
+  const handles = new Map<string, string>()
+  return {
+    key: randomUUID(),
+    startedAt,
+    handles,
+    handle: (name) => handles.get(name),
+    save: async (name, value) => void handles.set(name, value),
+  }
+}
+
+export function newPost(text: string, mediaItems: MediaItem[] = []): OutgoingPost {
+  return { postId: randomUUID(), content: { text, mediaItems } }
+}
+
+/** Media that are bytes in memory, by storage key. */
+export function memoryMedia() {
+  const files = new Map<string, { bytes: Uint8Array<ArrayBuffer>; mimeType: string }>()
+  const opened: string[] = []
+  const media: MediaSource = {
+    async open(item) {
+      opened.push(item.storageKey)
+      const { bytes, mimeType } = files.get(item.storageKey)!
+      return { stream: new Blob([bytes]).stream(), sizeBytes: bytes.length, mimeType }
+    },
+  }
+  function add(bytes: Uint8Array<ArrayBuffer>, mimeType: string, altText?: string): MediaItem {
+    const storageKey = randomUUID()
+    files.set(storageKey, { bytes, mimeType })
+    return { storageKey, storageUrl: '', mimeType, ...(altText !== undefined && { altText }) }
+  }
+  return { media, add, opened }
+}
+
+export function withVersion(credentials: Omit<Credentials, 'version'>): Credentials {
+  return { ...credentials, version: 1 }
+}
+
+/** Waits for a failure and hands it over; fails when there is none or it is of another kind. */
+export async function platformErrorOf(work: Promise<unknown>): Promise<PlatformError> {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof PlatformError) return error
+    throw error
+  }
+  throw new Error('It did not fail')
+}
+
+/** The control interface of a sandbox platform. */
+export function controlOf({ control }: Pick<Bluesky, 'control'>) {
+  const json = async <T>(path: string, init?: RequestInit): Promise<T> => {
+    const response = await fetch(`${control}${path}`, init)
+    if (!response.ok) throw new Error(`${path} answered ${response.status}`)
+    return (await response.json()) as T
+  }
+  const send = (path: string, body?: unknown) =>
+    json(path, { method: 'POST', ...(body !== undefined && { body: JSON.stringify(body) }) })
+  return {
+    ledger: () => json<LedgerEntry[]>('/ledger'),
+    requests: () => json<LoggedRequest[]>('/requests'),
+    addFault: (fault: Fault) => send('/faults', fault),
+    clearFaults: () => json('/faults', { method: 'DELETE' }),
+    revoke: (account: string) => send(`/accounts/${account}/revoke`),
+    deletePost: (id: string) => send(`/posts/${encodeURIComponent(id)}/delete`),
+    setMetrics: (id: string, metrics: Record<string, number>) =>
+      send(`/posts/${encodeURIComponent(id)}/metrics`, metrics),
+  }
+}
+
+/** Calls of the Bluesky server's own interface, past our service. */
+export function xrpcOf(url: string) {
+  return async function call<T>(
+    nsid: string,
+    { query = {}, body, token }: { query?: Record<string, string>; body?: unknown; token?: string } = {},
+  ): Promise<{ status: number; body: T }> {
+    const response = await fetch(`${url}/xrpc/${nsid}?${new URLSearchParams(query)}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: (await response.json()) as T }
+  }
+}
+
+export interface PostRecordView {
+  uri: string
+  cid: string
+  value: {
+    text: string
+    createdAt: string
+    facets?: { index: { byteStart: number; byteEnd: number }; features: Record<string, string>[] }[]
+    embed?: {
+      images: { alt: string; image: { mimeType: string; size: number; ref: { $link: string } }; aspectRatio: object }[]
+    }
+  }
+}
+
+/** What the public can read of an account's posts. */
+export async function postsOf(url: string, { did }: Pick<BlueskyAccount, 'did'>): Promise<PostRecordView[]> {
+  const query = { repo: did, collection: 'app.bsky.feed.post', limit: '100' }
+  return (await xrpcOf(url)<{ records: PostRecordView[] }>('com.atproto.repo.listRecords', { query })).body.records
+}
