@@ -33,8 +33,9 @@ const CONNECTIONS_CHECK_MS = SECOND
 /** Builds the API without opening a port. */
 export async function buildApp(context: Context): Promise<FastifyInstance> {
   const { config } = context
+  const logger: FastifyBaseLogger = context.logger
   const app = Fastify({
-    loggerInstance: context.logger as FastifyBaseLogger,
+    loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
     trustProxy: trustedProxies(config),

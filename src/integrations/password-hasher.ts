@@ -11,8 +11,8 @@ const HASHES_AT_ONCE = 4
 const HASHES_WAITING = 500
 
 /** Hashes passwords, which must be in the form `normalizePassword` gives them. */
-export function createPasswordHasher() {
-  const queue = createQueue(HASHES_AT_ONCE, HASHES_WAITING)
+export function createPasswordHasher({ waiting = HASHES_WAITING } = {}) {
+  const queue = createQueue(HASHES_AT_ONCE, waiting)
   /** Compared with for unknown addresses, so that they take as long as known ones. */
   const nobody = queue(() => hash(randomBytes(16).toString('hex'), COST))
 

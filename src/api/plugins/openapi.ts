@@ -21,7 +21,8 @@ export const openapi = fastifyPlugin(
         },
       },
       refResolver: {
-        buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`),
+        buildLocalReference: (schema, _base, _fragment, index) =>
+          typeof schema['$id'] === 'string' ? schema['$id'] : `schema-${index}`,
       },
     })
     await app.register(swaggerUi, {

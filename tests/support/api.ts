@@ -1,0 +1,81 @@
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import { buildApp } from '../../src/api/app.ts'
+import { openSession, type SessionTokens } from '../../src/commands/open-session.ts'
+import type { Config } from '../../src/config.ts'
+import type { Context } from '../../src/context.ts'
+import { newUser, type User } from '../../src/domain/user.ts'
+import { newId } from '../../src/store/schema-options.ts'
+import { testContext, unique } from './servers.ts'
+
+/** The limits per minute would otherwise count the whole file as one client. */
+const UNLIMITED = { RATE_LIMIT_PER_ADDRESS: 1_000_000, RATE_LIMIT_PER_USER: 1_000_000 }
+
+export interface ApiWorld {
+  context: Context
+  app: FastifyInstance
+  close(): Promise<void>
+}
+
+/** The API on the servers of the test run, in the test's own process. */
+export async function apiWorld(
+  overrides: Partial<Config> = {},
+  parts: Parameters<typeof testContext>[1] = {},
+): Promise<ApiWorld> {
+  const context = await testContext({ ...UNLIMITED, ...overrides }, parts)
+  const app = await buildApp(context)
+  return {
+    context,
+    app,
+    async close() {
+      await app.close()
+      await context.close()
+    },
+  }
+}
+
+export const PASSWORD = 'correct horse battery staple'
+
+/** A stored user with a good password. Hashing is left to the tests that log in by it. */
+export async function createAccount(
+  { users, passwords }: Pick<Context, 'users' | 'passwords'>,
+  changes: Partial<User> & { withPassword?: boolean } = {},
+): Promise<User> {
+  const { withPassword = false, ...fields } = changes
+  const user = {
+    ...newUser(
+      {
+        _id: newId(),
+        email: `${unique('user')}@example.test`,
+        name: 'Ann',
+        passwordHash: withPassword ? await passwords.hash(PASSWORD) : null,
+        limits: { maxPosts: 1_000, maxCaptionGenerations: 15 },
+      },
+      new Date(),
+    ),
+    ...fields,
+  }
+  await users.insert(user)
+  return user
+}
+
+export interface SignedIn extends SessionTokens {
+  user: User
+  headers: { authorization: string }
+}
+
+/** A user with a session, without going through the login route. */
+export async function signIn(context: Context, changes: Partial<User> = {}): Promise<SignedIn> {
+  const user = await createAccount(context, changes)
+  const tokens = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'test' })
+  return { user, ...tokens, headers: { authorization: `Bearer ${tokens.accessToken}` } }
+}
+
+/** Sends a JSON body exactly as it is written, which `inject` would otherwise build anew. */
+export function rawJson(body: string | Buffer): Pick<InjectOptions, 'payload' | 'headers'> {
+  return { payload: body, headers: { 'content-type': 'application/json' } }
+}
+
+/** The value of the refresh cookie that an answer sets, or null. */
+export function refreshCookieOf(response: LightMyRequestResponse): string | null {
+  return response.cookies.find(({ name }) => name === 'refreshToken')?.value ?? null
+}
