@@ -42,7 +42,10 @@ export const ConfigSchema = Type.Object(
     S3_BUCKET: text('Bucket of media and avatars', 'postonce'),
     S3_ACCESS_KEY_ID: text('S3 access key', ''),
     S3_SECRET_ACCESS_KEY: secret('S3 secret key', 1),
-    S3_PUBLIC_URL: address('Public base address of the bucket, the start of every storageUrl', 'http://127.0.0.1:7070/postonce'),
+    S3_PUBLIC_URL: address(
+      'Public base address of the bucket, the start of every storageUrl',
+      'http://127.0.0.1:7070/postonce',
+    ),
 
     JWT_SECRET: secret('Signs access tokens'),
     REFRESH_TOKEN_SECRET: secret('Derives successors of refresh cookies'),
@@ -69,6 +72,10 @@ export const ConfigSchema = Type.Object(
     SWEEP_INTERVAL_MS: number('How often the sweeper looks for deliveries nobody moves', 30_000, 1_000),
 
     BLUESKY_ENTRY_URL: address('Where Bluesky logins start', 'https://bsky.social'),
+    BLUESKY_ACCOUNT_HOSTS: list(
+      'Hosts besides the entry that Bluesky accounts may live on; a leading dot means every host below',
+      '.host.bsky.network',
+    ),
     BLUESKY_APP_URL: address('Base of the links to published Bluesky posts', 'https://bsky.app'),
   },
   { additionalProperties: false },
@@ -97,7 +104,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     if (value !== undefined && value !== '') raw[name] = parse(schema, value)
   }
   const filled = Value.Default(ConfigSchema, raw)
-  const wrong = [...Value.Errors(ConfigSchema, filled)].map((error) => `${error.path.slice(1)} ${explain(error.schema)}`)
+  const wrong = [...Value.Errors(ConfigSchema, filled)].map(
+    (error) => `${error.path.slice(1)} ${explain(error.schema)}`,
+  )
   if (wrong.length > 0) throw new ConfigError([...new Set(wrong)])
   return Object.freeze(filled as Config)
 }

@@ -59,6 +59,9 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     overrides.platforms ??
     createPlatformRegistry({
       blueskyEntryUrl: config.BLUESKY_ENTRY_URL,
+      blueskyAccountHosts: config.BLUESKY_ACCOUNT_HOSTS.split(',')
+        .map((host) => host.trim())
+        .filter(Boolean),
       blueskyAppUrl: config.BLUESKY_APP_URL,
       publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
       media: createMediaSource(storage),

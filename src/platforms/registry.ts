@@ -4,7 +4,7 @@ import { createBluesky } from './bluesky/adapter.ts'
 
 export interface PlatformRegistryOptions {
   blueskyEntryUrl: string
-  /** Hosts on which Bluesky itself keeps accounts; a leading dot stands for every host below. */
+  /** Hosts besides the entry's on which accounts may live; one that begins with a dot stands for every host below it. */
   blueskyAccountHosts?: string[]
   blueskyAppUrl: string
   publishTimeoutMs: number
@@ -15,7 +15,7 @@ export interface PlatformRegistryOptions {
 export function createPlatformRegistry(options: PlatformRegistryOptions) {
   const bluesky = createBluesky({
     entryUrl: options.blueskyEntryUrl,
-    accountHosts: options.blueskyAccountHosts ?? ['.host.bsky.network'],
+    accountHosts: options.blueskyAccountHosts ?? [],
     appUrl: options.blueskyAppUrl,
     publishTimeoutMs: options.publishTimeoutMs,
     media: options.media,

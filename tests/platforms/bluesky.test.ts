@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import sharp, { type Sharp } from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startBluesky, type Bluesky, type BlueskyAccount } from '../../sandbox/platforms/bluesky.ts'
+import type { Fault } from '../../sandbox/platforms/faults.ts'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
 import type { Published } from '../../src/domain/post.ts'
 import type {
@@ -44,6 +45,7 @@ const options = (): CallOptions => ({ signal: AbortSignal.timeout(20_000) })
 function registryAt(blueskyEntryUrl: string): PlatformRegistry {
   return createPlatformRegistry({
     blueskyEntryUrl,
+    blueskyAccountHosts: ['.host.bsky.network'],
     blueskyAppUrl: 'https://bsky.app',
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     media,
@@ -426,7 +428,7 @@ describe('a lost answer', () => {
   })
 
   it.each([
-    ['cut off', { truncate: true }],
+    ['cut off', { truncate: true }] as [string, Fault['action']],
     ['cut off before it begins', { truncate: 0 }],
     ['without an address', { status: 200, body: { cid: 'x' } }],
     ['that is no JSON', { status: 200, body: 'OK' }],
@@ -435,8 +437,8 @@ describe('a lost answer', () => {
     ['502 in HTML', { status: 502, body: '<html>' }],
     ['503', { status: 503 }],
     ['504', { status: 504 }],
-  ] as const)('%s leaves the outcome open', async (_, action) => {
-    await control.addFault({ path: PUT, times: 1, action: action as { status: number } })
+  ])('%s leaves the outcome open', async (_, action) => {
+    await control.addFault({ path: PUT, times: 1, action })
     expect(await platformErrorOf(publish(newPost('open')))).toMatchObject({ class: 'transient', certain: false })
   })
 

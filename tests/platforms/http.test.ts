@@ -1,4 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
 import { createHttpClient, HttpFailure, type HttpClient, type HttpRequest } from '../../src/platforms/shared/http.ts'
@@ -98,6 +99,38 @@ describe('the HTTP client', () => {
     expect((await call()).text).toHaveLength(2 * 1_048_576)
     answer = (response) => response.end(Buffer.alloc(2 * 1_048_576 + 1))
     expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an answer that cannot be read' })
+  })
+
+  it('uses the connection that was opened ahead', async () => {
+    let connections = 0
+    server.on('connection', () => (connections += 1))
+    client.warm(url)
+    await expect.poll(() => connections).toBe(1)
+    expect((await call()).text).toBe('hello')
+    expect(connections).toBe(1)
+  })
+
+  it('opens no more than a few ahead, however many ask', async () => {
+    let connections = 0
+    server.on('connection', () => (connections += 1))
+    for (let asked = 0; asked < 100; asked++) client.warm(url)
+    await expect.poll(() => connections).toBe(8)
+    client.warm(url)
+    await delay(50)
+    expect(connections).toBe(8)
+  })
+
+  it('opens another connection when the one opened ahead is gone', async () => {
+    server.on('connection', (socket) => setTimeout(() => !seen.length && socket.destroy(), 50))
+    client.warm(url)
+    await delay(150)
+    expect((await call()).text).toBe('hello')
+  })
+
+  it('is not troubled when no connection can be opened ahead', async () => {
+    client.warm(new URL('http://127.0.0.1:1'))
+    await delay(50)
+    expect((await call()).text).toBe('hello')
   })
 
   it('goes on after failures', async () => {

@@ -55,6 +55,7 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
       const image = await inMemory(() => uploadImage(item, account, options))
       await log.save(imageHandle(index), JSON.stringify(image))
     }
+    xrpc.warm(services.of(account))
   }
 
   async function resolveHandle(account: Credentials, handle: string, options: CallOptions): Promise<string | null> {

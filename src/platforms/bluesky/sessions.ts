@@ -25,7 +25,7 @@ export function createSessions({ xrpc, services }: SessionDeps) {
       .procedure(services.entryUrl, 'com.atproto.server.createSession', input, readSession, options)
       .catch(asWrongCredentials)
     if (session.active === false) {
-      throw new PlatformError('unauthorized', 'This Bluesky account is not active', { certain: true })
+      throw new PlatformError('blocked_by_platform', 'This Bluesky account is not active', { certain: true })
     }
     const credentials = toSecrets(session, services.ofSession(session))
     return { credentials, profile: await profileOrHandle(credentials, options) }
@@ -59,9 +59,10 @@ export function createSessions({ xrpc, services }: SessionDeps) {
       readProfile,
       { ...options, token: account.accessToken },
     )
+    const handle = view.handle === INVALID_HANDLE ? account.handle : view.handle
     return {
-      displayName: view.displayName?.trim() || view.handle,
-      handle: view.handle,
+      displayName: view.displayName?.trim() || handle,
+      handle,
       avatar: /^https?:\/\//.test(view.avatar ?? '') ? view.avatar! : null,
       ...(view.description !== undefined && { description: view.description }),
     }
@@ -88,7 +89,10 @@ const ACCOUNT_TROUBLE = ['AccountTakedown', 'AccountDeactivated', 'AuthFactorTok
 
 function asWrongCredentials(error: unknown): never {
   const isRefused = error instanceof PlatformError && (error.class === 'unauthorized' || error.class === 'validation')
-  if (!isRefused || ACCOUNT_TROUBLE.some((code) => isRefusedAs(error, code))) throw error
+  if (!isRefused) throw error
+  if (ACCOUNT_TROUBLE.some((code) => isRefusedAs(error, code))) {
+    throw new PlatformError('blocked_by_platform', error.message, { certain: true, cause: error.cause })
+  }
   throw new PlatformError('unauthorized', 'Bluesky does not accept this handle and app password', {
     certain: true,
     cause: error.cause,

@@ -32,6 +32,9 @@ export function createXrpc(http: HttpClient) {
   }
 
   return {
+    /** Has a connection to this server ready for a call that is about to come. */
+    warm: (service: string): void => http.warm(new URL(service)),
+
     query<T>(
       service: string,
       nsid: string,

@@ -1,5 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici'
 import { SECOND } from '../../domain/times.ts'
+import { createConnector } from './connector.ts'
 
 const CONNECT_TIMEOUT_MS = 5 * SECOND
 const TOTAL_TIMEOUT_MS = 30 * SECOND
@@ -46,9 +47,11 @@ export class HttpFailure extends Error {
  * a cap on answers, and no redirects: a 3xx is an answer like any other.
  */
 export function createHttpClient(options: HttpClientOptions) {
+  const connector = createConnector(CONNECT_TIMEOUT_MS)
   const agent = new Agent({
     connections: options.connections,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
+    connect: connector.connect,
+    allowH2: false,
     maxResponseSize: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
   })
 
@@ -79,7 +82,12 @@ export function createHttpClient(options: HttpClientOptions) {
         throw new HttpFailure(explain(error, signal), { sent, cause: error })
       }
     },
-    close: () => agent.destroy(),
+    /** Has a connection to the server ready for a call within the next seconds. */
+    warm: connector.warm,
+    async close(): Promise<void> {
+      connector.close()
+      await agent.destroy()
+    },
   }
 }
 
