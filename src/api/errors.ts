@@ -11,6 +11,8 @@ const FRAMEWORK_ERRORS: Record<string, [ServiceErrorCode, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'Request body does not have the announced length'],
+  // A record id is never that long.
+  FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'Not found'],
   FST_ERR_BAD_URL: ['BAD_REQUEST', 'Request path is not valid'],
 }
 

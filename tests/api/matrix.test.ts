@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../src/store/schema-options.ts'
+import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
+import { requestOf, ROUTES, routesOf } from '../support/routes.ts'
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await apiWorld()
+  await world.app.ready()
+})
+afterAll(() => world.close())
+
+type Params = Record<string, string>
+
+function send(route: string, who: SignedIn | null, params: Params = {}) {
+  const { body } = ROUTES[route]!
+  return world.app.inject({
+    ...requestOf(route, params),
+    ...(who ? { headers: who.headers } : {}),
+    ...(body ? { payload: body } : {}),
+  })
+}
+
+const routes = Object.entries(ROUTES)
+const guarded = routes.filter(([, { access }]) => access !== 'public').map(([route]) => route)
+const withRecord = routes.filter(([, { record }]) => record).map(([route]) => route)
+
+it('knows every route of the application, and no other', () => {
+  expect(routesOf(world.app).toSorted((a, b) => a.localeCompare(b))).toEqual(
+    Object.keys(ROUTES).toSorted((a, b) => a.localeCompare(b)),
+  )
+})
+
+it('knows a record for every route whose path names one', () => {
+  const named = Object.keys(ROUTES).filter((route) => route.includes(':'))
+  expect(withRecord).toEqual(named)
+})
+
+describe.each(routes.filter(([, { access }]) => access === 'public').map(([route]) => route))('%s', (route) => {
+  it('is open to everyone', async () => {
+    expect((await send(route, null)).statusCode).toBe(ROUTES[route]!.status)
+  })
+})
+
+describe.each(guarded)('%s', (route) => {
+  const { record, status } = ROUTES[route]!
+
+  it('is 401 without a session', async () => {
+    const response = await send(route, null, { postId: newId() })
+    expect(response.statusCode).toBe(401)
+    expect(response.json()).toMatchObject({ success: false, message: 'Unauthorized', code: 'UNAUTHORIZED' })
+  })
+
+  it('is 403 for a disabled account, also as the owner', async () => {
+    const owner = await signIn(world.context)
+    const params = (await record?.(world.context, owner)) ?? {}
+    await world.context.database.connection
+      .collection<{ _id: string }>('users')
+      .updateOne({ _id: owner.user._id }, { $set: { isDisabled: true } })
+    const response = await send(route, owner, params)
+    expect(response.statusCode).toBe(403)
+    expect(response.json()).toMatchObject({ message: 'Account is disabled', code: 'ACCOUNT_DISABLED' })
+  })
+
+  it('serves its owner', async () => {
+    const owner = await signIn(world.context)
+    const params = (await record?.(world.context, owner)) ?? {}
+    const response = await send(route, owner, params)
+    expect(response.statusCode, response.body).toBe(status)
+  })
+})
+
+describe.each(withRecord)('%s', (route) => {
+  const { record, fingerprint } = ROUTES[route]!
+
+  it.each(['user', 'admin'] as const)(
+    'treats the record of another like one that is missing, for a stranger who is %s',
+    async (role) => {
+      const owner = await signIn(world.context)
+      const stranger = await signIn(world.context, { role })
+      const params = await record!(world.context, owner)
+      const before = await fingerprint!(world.context, params)
+
+      const foreign = await send(route, stranger, params)
+      const missing = await send(
+        route,
+        stranger,
+        mapValues(params, () => newId()),
+      )
+      expect(foreign.statusCode).toBe(404)
+      expect(foreign.json()).toMatchObject({ success: false, code: 'NOT_FOUND' })
+      const withoutId = ({ requestId: _, ...body }: Record<string, unknown>) => body
+      expect(withoutId(foreign.json())).toEqual(withoutId(missing.json()))
+      expect(await fingerprint!(world.context, params)).toEqual(before)
+    },
+  )
+
+  it.each([
+    'x',
+    '0',
+    'null',
+    '%00',
+    'a%00b',
+    '%7B%22$ne%22:null%7D',
+    '__proto__',
+    'constructor',
+    '%F0%9F%92%A9',
+    '0'.repeat(23),
+    '0'.repeat(25),
+    'A'.repeat(24),
+    'a'.repeat(101),
+  ])('is 404 for the malformed id %s', async (id) => {
+    const who = await signIn(world.context)
+    const response = await send(
+      route,
+      who,
+      mapValues(await record!(world.context, who), () => id),
+    )
+    expect(response.statusCode).toBe(404)
+    expect(response.json()).toMatchObject({ success: false, code: 'NOT_FOUND' })
+  })
+})
+
+function mapValues(params: Params, value: () => string): Params {
+  return Object.fromEntries(Object.keys(params).map((name) => [name, value()]))
+}

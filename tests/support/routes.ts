@@ -1,0 +1,98 @@
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import type { Context } from '../../src/context.ts'
+import type { SignedIn } from './api.ts'
+import { createPost } from '../../src/commands/create-post.ts'
+
+/** What the tests that go through all routes have to know of each. */
+export interface RouteCase {
+  access: 'public' | 'user' | 'admin'
+  /** A body that the route takes. */
+  body?: object
+  /** Makes a record of the owner that the path names, and answers the values of its parameters. */
+  record?: (context: Context, owner: SignedIn) => Promise<Record<string, string>>
+  /** Whether the stored record is still as it was; asked after strangers tried. */
+  fingerprint?: (context: Context, params: Record<string, string>) => Promise<unknown>
+  /** What the owner, or any user where no record is named, gets for it. */
+  status: number
+}
+
+const publicRoute = (status: number, body?: object): RouteCase => ({
+  access: 'public',
+  status,
+  ...(body === undefined ? {} : { body }),
+})
+const userRoute = (status: number, body?: object): RouteCase => ({ ...publicRoute(status, body), access: 'user' })
+
+const postBody = {
+  content: { text: 'Good morning', mediaItems: [] },
+  selectedPlatforms: ['bluesky' as const],
+  platformSpecificContent: { bluesky: { text: 'Good morning, Bluesky' } },
+  scheduledAt: '2090-05-01T09:30:00Z',
+  timezone: 'Europe/Berlin',
+  status: 'SCHEDULED' as const,
+}
+
+const postRoute = (status: number, body?: object): RouteCase => ({
+  ...userRoute(status, body),
+  async record(context, owner) {
+    const { data } = await createPost(context, {
+      userId: owner.user._id,
+      input: postBody,
+      source: 'api',
+      idempotency: null,
+    })
+    return { postId: data.postId }
+  },
+  fingerprint: (context, { postId }) => context.posts.find(postId!),
+})
+
+const logIn = { email: 'nobody@example.test', password: 'wrong password' }
+
+/** Every route there is: a new one that is not in here fails the suite (safety section 5). */
+export const ROUTES: Record<string, RouteCase> = {
+  'GET /health/live': publicRoute(200),
+  'GET /health/ready': publicRoute(200),
+  'GET /health/delivery': publicRoute(503),
+  'GET /api/openapi.json': publicRoute(200),
+  'POST /api/auth/login': publicRoute(401, logIn),
+  'POST /api/auth/admin-login': publicRoute(401, logIn),
+  'POST /api/auth/refresh': publicRoute(401),
+  'DELETE /api/auth/logout': publicRoute(200),
+  'DELETE /api/auth/logout/all': userRoute(200),
+  'GET /api/auth/me': userRoute(200),
+
+  'POST /api/posts': userRoute(201, postBody),
+  'GET /api/posts': userRoute(200),
+  'POST /api/posts/validate': userRoute(200, postBody),
+  'POST /api/posts/media/upload': userRoute(200, { contentType: 'image/png', sizeBytes: 1_000 }),
+  'GET /api/posts/:postId': postRoute(200),
+  'GET /api/posts/:postId/status': postRoute(200),
+  'PUT /api/posts/:postId': postRoute(200, postBody),
+  'PATCH /api/posts/:postId': postRoute(200, { content: { text: 'Good evening' }, timezone: 'Asia/Tokyo' }),
+  'DELETE /api/posts/:postId': postRoute(200),
+  'POST /api/posts/:postId/retry': postRoute(400),
+  'POST /api/posts/:postId/cancel': postRoute(200),
+
+  'GET /api/platform/find': userRoute(200),
+  'GET /api/platform/limits': userRoute(200),
+  'POST /api/platform/bluesky/connect': userRoute(400, {
+    identifier: 'nobody.test',
+    appPassword: 'aaaa-bbbb-cccc-dddd',
+  }),
+  'GET /api/platform/bluesky/refresh': userRoute(400),
+  'DELETE /api/platform/bluesky/disconnect': userRoute(200),
+}
+
+/** The routes of the application itself, in the words of `ROUTES`; the pages of the reference and HEAD come with others. */
+export function routesOf(app: FastifyInstance): string[] {
+  return app.routeEntries
+    .filter(({ method, url }) => method !== 'HEAD' && method !== 'OPTIONS' && !url.startsWith('/docs'))
+    .map(({ method, url }) => `${method} ${url}`)
+}
+
+/** The request that a key of `ROUTES` stands for. */
+export function requestOf(route: string, params: Record<string, string> = {}): { method: 'GET'; url: string } {
+  const [method, pattern] = route.split(' ') as [NonNullable<InjectOptions['method']>, string]
+  // `inject` wants a literal; the table holds what Fastify itself told.
+  return { method: method as 'GET', url: pattern.replace(/:(\w+)/g, (_, name: string) => params[name] ?? `:${name}`) }
+}
