@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createAccountMaker, type BlueskyAccount } from './bluesky/accounts.ts'
 import { APP_VIEW_DID, createAppView, openAppViewCounts } from './bluesky/app-view.ts'
 import { createPdsClient, type PdsClient } from './bluesky/pds-client.ts'
 import { startPdsThread, type PdsThread } from './bluesky/pds-host.ts'
@@ -11,19 +11,13 @@ import { startFaultProxy } from './fault-proxy.ts'
 import { readJson, writeJson } from './json-file.ts'
 import { closeServer, listenOnLoopback } from './listen.ts'
 
+export type { BlueskyAccount }
+
 export interface BlueskyOptions {
   /** Where its data lives; without it in a temporary folder that goes when it stops. */
   dir?: string
   port?: number
   controlPort?: number
-}
-
-export interface BlueskyAccount {
-  did: string
-  handle: string
-  email: string
-  password: string
-  appPassword: string
 }
 
 export interface Bluesky {
@@ -96,42 +90,13 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
     url: proxy.url,
     control: proxy.control,
     pdsUrl,
-    createAccount: accountMaker(dir, pds()),
+    createAccount: createAccountMaker(dir, pds()),
     stop,
   }
 }
 
 function portOf(url: string): number {
   return Number(new URL(url).port)
-}
-
-function accountMaker(dir: string, pds: PdsClient): Bluesky['createAccount'] {
-  const path = join(dir, 'accounts.json')
-  const accounts = readJson<Record<string, BlueskyAccount>>(path, {})
-
-  return async ({ handle }) => {
-    const known = accounts[handle]
-    if (known) return known
-    const email = `${handle.replaceAll('.', '-')}@example.com`
-    const password = randomBytes(12).toString('base64url')
-    const created = (await pds.call('POST', 'com.atproto.server.createAccount', {
-      body: { handle, email, password },
-    })) as { did: string; accessJwt: string }
-    const app = (await pds.call('POST', 'com.atproto.server.createAppPassword', {
-      body: { name: 'postonce' },
-      authorization: `Bearer ${created.accessJwt}`,
-    })) as { password: string }
-    const account = {
-      did: created.did,
-      handle,
-      email,
-      password,
-      appPassword: app.password,
-    }
-    accounts[handle] = account
-    writeJson(path, accounts)
-    return account
-  }
 }
 
 /** As a process of its own: prints what it started as one line of JSON and stays up until SIGINT or SIGTERM. */

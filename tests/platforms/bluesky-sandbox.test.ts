@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,6 +64,20 @@ describe('the Bluesky server of the sandbox', () => {
     expect(await textsOf(third)).toEqual(['before', 'after', 'elsewhere'])
     await third.stop()
     await closeServer(blocker)
+  })
+
+  it('finishes an account that was left half made', async () => {
+    const own = await mkdtemp(join(dir, 'half-'))
+    const handle = newHandle()
+    const first = await startBluesky({ dir: own })
+    const { did, email, password } = await first.createAccount({ handle })
+    await first.stop()
+    await writeFile(join(own, 'accounts.json'), JSON.stringify({ [handle]: { handle, email, password } }))
+
+    const second = await startBluesky({ dir: own })
+    expect(await second.createAccount({ handle })).toMatchObject({ did, email, password })
+    expect((await logIn(second, handle)).did).toBe(did)
+    await second.stop()
   })
 
   describe('behind its control interface', () => {

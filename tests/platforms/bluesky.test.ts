@@ -173,6 +173,11 @@ describe('session', () => {
     await publish(newPost('with a renewed token'), newDelivery(), withVersion(renewed))
   })
 
+  it.each([429, 500, 403])('is not over because a renewal was answered with %i', async (status) => {
+    await control.addFault({ path: 'refreshSession', times: 1, action: { status } })
+    expect((await platformErrorOf(adapter.renew(account, options()))).class).not.toBe('unauthorized')
+  })
+
   it('ends at the platform when revoked', async () => {
     const as = await connected(owner)
     await adapter.revoke(as, options())
@@ -193,6 +198,7 @@ describe('session', () => {
   it.each([
     [400, 'ExpiredToken'],
     [400, 'InvalidToken'],
+    [400, 'InvalidRequest'],
     [401, 'AuthMissing'],
     [401, 'AccountTakedown'],
     [401, 'SomethingNew'],

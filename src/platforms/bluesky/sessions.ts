@@ -35,10 +35,12 @@ export function createSessions({ xrpc, services }: SessionDeps) {
     if (account.refreshToken === undefined) {
       throw new PlatformError('unauthorized', 'The Bluesky login has expired', { certain: true })
     }
-    const session = await xrpc.procedure(services.of(account), 'com.atproto.server.refreshSession', null, readSession, {
-      ...options,
-      token: account.refreshToken,
-    })
+    const session = await xrpc
+      .procedure(services.of(account), 'com.atproto.server.refreshSession', null, readSession, {
+        ...options,
+        token: account.refreshToken,
+      })
+      .catch(asLostAccount)
     const renewed = toSecrets(session, services.ofSession(session))
     return session.handle === INVALID_HANDLE ? { ...renewed, handle: account.handle } : renewed
   }
@@ -96,6 +98,15 @@ function asWrongCredentials(error: unknown): never {
   throw new PlatformError('unauthorized', 'Bluesky does not accept this handle and app password', {
     certain: true,
     cause: error.cause,
+  })
+}
+
+/** With a good token, all that is left to be invalid about a renewal is that the account is gone from the server. */
+function asLostAccount(error: unknown): never {
+  if (!isRefusedAs(error, 'InvalidRequest')) throw error
+  throw new PlatformError('unauthorized', 'This Bluesky account does not exist any more', {
+    certain: true,
+    cause: error,
   })
 }
 
