@@ -103,10 +103,10 @@ describe('creating a post', () => {
 
   it.each([
     ['web', { origin: 'http://localhost:3000' }],
-    ['api', {}],
+    ['api', undefined],
   ])('notes %s as the source by the Origin header', async (source, headers) => {
     const ann = await world.caller()
-    const { body } = await ann.call('POST', '/', postBody(), headers as Record<string, string>)
+    const { body } = await ann.call('POST', '/', postBody(), headers)
     expect((await world.context.posts.find(body.data.postId))!.metadata.source).toBe(source)
   })
 })
@@ -120,6 +120,12 @@ describe('drafts', () => {
     await expect(workflowOf(body.data.postId)).rejects.toThrow(/not found/i)
     expect(await notificationsOf(ann.userId)).toEqual([])
     expect(await usageOf(ann.userId)).toBe(1)
+  })
+
+  it('with a past time keep none: it will mean now', async () => {
+    const ann = await world.caller()
+    const { body } = await ann.call('POST', '/', postBody({ status: 'DRAFT', scheduledAt: '2001-01-01T00:00:00Z' }))
+    expect(body.data).toMatchObject({ status: 'DRAFT', scheduledAt: null })
   })
 
   it('are not checked against the rules of the platforms', async () => {

@@ -142,6 +142,21 @@ describe('media source', () => {
     expect(Buffer.from(await new Response(opened.stream).arrayBuffer()).equals(body)).toBe(true)
   })
 
+  it('needs no particular size of reads: a file that comes byte by byte is known and whole', async () => {
+    const body = await image('png')
+    const bytes = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const byte of body) controller.enqueue(Uint8Array.of(byte))
+        controller.close()
+      },
+    })
+    const slow = createMediaSource({
+      open: async () => ({ stream: bytes, sizeBytes: body.length, contentType: 'image/png' }),
+    })
+    const opened = await slow.open({ storageKey: newKey(), storageUrl: '', mimeType: 'image/png' })
+    expect(Buffer.from(await new Response(opened.stream).arrayBuffer())).toEqual(body)
+  })
+
   it('knows videos by their beginning, by either name', async () => {
     const film = (brand: string) =>
       Buffer.concat([Buffer.from([0, 0, 0, 20]), Buffer.from(`ftyp${brand}\0\0\0\0${brand}`)])

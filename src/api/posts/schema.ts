@@ -107,9 +107,19 @@ const wholePost = {
   status: Type.Optional(status),
 }
 
-export const CreatePostBody = Type.Object({ ...wholePost, correlationId: Type.Optional(correlationId) })
+const EXAMPLE = {
+  content: { text: 'Good morning, everyone' },
+  selectedPlatforms: ['bluesky'],
+  scheduledAt: '2027-05-01T09:30',
+  timezone: 'Europe/Berlin',
+}
 
-export const ReplacePostBody = Type.Object(wholePost)
+export const CreatePostBody = Type.Object(
+  { ...wholePost, correlationId: Type.Optional(correlationId) },
+  { examples: [EXAMPLE] },
+)
+
+export const ReplacePostBody = Type.Object(wholePost, { examples: [EXAMPLE] })
 
 export const PatchPostBody = Type.Partial(
   Type.Object({
@@ -120,6 +130,7 @@ export const PatchPostBody = Type.Partial(
     timezone: Type.String(timezoneOptions),
     status,
   }),
+  { examples: [{ content: { text: 'Good evening, everyone' } }] },
 )
 
 export const IdempotencyHeaders = Type.Object({
