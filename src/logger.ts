@@ -1,17 +1,30 @@
-import pino, { type Logger } from 'pino'
+import pino, { type DestinationStream, type Logger } from 'pino'
 
 /** Paths that may carry secrets, at any of the depths our log calls use. */
-const SECRETS = ['password', 'appPassword', 'token', 'accessToken', 'refreshToken', 'authorization', 'cookie', 'secret', 'code', 'state', 'email']
+const SECRETS = [
+  'password',
+  'appPassword',
+  'token',
+  'accessToken',
+  'refreshToken',
+  'authorization',
+  'cookie',
+  'secret',
+  'code',
+  'state',
+  'email',
+]
 
-/** JSON lines on standard output; pino escapes newlines and control characters. */
-export function createLogger(level: string): Logger {
-  return pino({
+/** JSON lines, on standard output when not said otherwise; pino escapes newlines and control characters. */
+export function createLogger(level: string, destination?: DestinationStream): Logger {
+  const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
-  })
+  }
+  return destination ? pino(options, destination) : pino(options)
 }
 
 export type { Logger }

@@ -65,6 +65,8 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
   await app.register(rateLimits, { config })
   await app.register(guards, { context })
 
+  closeInTime(app, config)
+
   await app.register(publicRoutes, { context })
   await app.register(userRoutes, { context })
   return app
@@ -88,6 +90,16 @@ async function userRoutes(app: FastifyInstance, { context }: RouteOptions): Prom
   })
   await app.register(postsRoutes, { prefix: '/api/posts', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
+}
+
+/**
+ * Once it closes, Node no longer looks for connections that trickle their request, and one of them could hold the process
+ * for ever. Requests in flight have their deadlines; what is still open shortly before the grace time ends is cut.
+ */
+function closeInTime(app: FastifyInstance, { SHUTDOWN_GRACE_MS }: Config): void {
+  app.addHook('preClose', async () => {
+    setTimeout(() => app.server.closeAllConnections(), SHUTDOWN_GRACE_MS * 0.8).unref()
+  })
 }
 
 function trustedProxies(config: Config): string[] | false {

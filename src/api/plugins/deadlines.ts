@@ -51,8 +51,9 @@ function deadlineOf(request: FastifyRequest): number {
 
 /** The client's fault while it still sends the body, else ours. */
 function lateError(request: FastifyRequest, reply: FastifyReply): ServiceError {
-  if (request.raw.complete)
-    return new ServiceError('SERVICE_UNAVAILABLE', 'The service is busy, try again', { retryAfterSeconds: 2 })
-  reply.header('connection', 'close')
-  return new ServiceError('REQUEST_TIMEOUT', 'The request took too long to arrive')
+  if (request.raw.complete === false) {
+    reply.header('connection', 'close')
+    return new ServiceError('REQUEST_TIMEOUT', 'The request took too long to arrive')
+  }
+  return new ServiceError('SERVICE_UNAVAILABLE', 'The service is busy, try again', { retryAfterSeconds: 2 })
 }

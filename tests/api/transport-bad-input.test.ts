@@ -1,0 +1,200 @@
+import type { InjectOptions } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiWorld, rawJson, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
+import { requestOf, ROUTES } from '../support/routes.ts'
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await apiWorld({ LOGIN_FAILURES_PER_ACCOUNT: 1_000_000, LOGIN_FAILURES_PER_ADDRESS: 1_000_000 })
+  await world.app.ready()
+})
+afterAll(() => world.close())
+
+const withBody = Object.keys(ROUTES).filter((route) => ROUTES[route]!.body)
+const withoutBody = Object.keys(ROUTES).filter((route) => !ROUTES[route]!.body && !route.startsWith('GET '))
+const reads = Object.keys(ROUTES).filter((route) => route.startsWith('GET '))
+
+/** Refused whatever the route, before anyone looks for a meaning. */
+const UNREADABLE: [string, string | Buffer][] = [
+  ['half a JSON', '{"a":'],
+  ['two JSON texts', '{}{}'],
+  ['text that is no JSON', 'hello'],
+  ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d])],
+  ['UTF-8 that is cut off', Buffer.from([0x22, 0xf0, 0x9f, 0x92])],
+  ['UTF-16', Buffer.from('{"a":1}', 'utf16le')],
+  ['JSON 100,000 levels deep', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+  ['objects 100,000 levels deep', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+  ['a hundred thousand values', `[${'0,'.repeat(100_000)}0]`],
+  ['a NUL character', String.raw`{"text":"a\u0000b"}`],
+  ['a NUL character in a name', String.raw`{"a\u0000b":1}`],
+  ['a lone surrogate', String.raw`{"content":{"text":"\ud800"}}`],
+  ['a lone surrogate in a name', String.raw`{"\udc00":1}`],
+]
+
+/** JSON that is none of the objects our routes take. */
+const SHAPELESS = ['null', 'true', '0', '1e999', '"text"', '[]', '{}', '[{}]']
+
+async function send(route: string, who: SignedIn, options: Partial<InjectOptions> = {}) {
+  const { record } = ROUTES[route]!
+  const params = record ? await record(world.context, who) : {}
+  return world.app.inject({
+    ...requestOf(route, params),
+    ...options,
+    headers: { ...options.headers, ...who.headers },
+  })
+}
+
+function expectRefusal(response: Awaited<ReturnType<typeof send>>, statusCode: number): void {
+  expect(response.statusCode, response.body).toBe(statusCode)
+  expect(response.json()).toMatchObject({ success: false, statusCode, requestId: expect.any(String) })
+  expect(Object.keys(response.json())).not.toContain('stack')
+}
+
+const countPosts = (who: SignedIn) =>
+  world.context.database.connection.collection('posts').countDocuments({ userId: who.user._id })
+
+describe.each([...withBody, ...withoutBody])('%s', (route) => {
+  it.each(UNREADABLE)('refuses %s', async (_, body) => {
+    const who = await signIn(world.context)
+    expectRefusal(await send(route, who, rawJson(body)), 400)
+    expect(await countPosts(who)).toBe(ROUTES[route]!.record ? 1 : 0)
+  })
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/xml',
+    'multipart/form-data; boundary=x',
+    'nonsense',
+  ])('refuses a body of type %s', async (type) => {
+    const who = await signIn(world.context)
+    expectRefusal(await send(route, who, { payload: '{"a":1}', headers: { 'content-type': type } }), 415)
+  })
+
+  it('refuses a body that is compressed, or beyond 1 MiB', async () => {
+    const who = await signIn(world.context)
+    const zipped = { payload: '{}', headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } }
+    expectRefusal(await send(route, who, zipped), 415)
+    expectRefusal(await send(route, who, rawJson(`"${'a'.repeat(1024 * 1024)}"`)), 413)
+  })
+})
+
+describe.each(withBody)('%s', (route) => {
+  const { body } = ROUTES[route]!
+
+  it.each(SHAPELESS)('refuses the body %s', async (text) => {
+    const who = await signIn(world.context)
+    const response = await send(route, who, rawJson(text))
+    if (text === '{}' && route.startsWith('PATCH ')) expect(response.statusCode).toBe(200)
+    else expectRefusal(response, 400)
+  })
+
+  it('refuses no body at all', async () => {
+    expectRefusal(await send(route, await signIn(world.context)), 400)
+  })
+
+  it.each(mutationsOf(body!))('is 4xx or takes %s, and never fails', async (_, mutated) => {
+    const who = await signIn(world.context)
+    const before = await countPosts(who)
+    const response = await send(route, who, rawJson(JSON.stringify(mutated)))
+    expect(response.statusCode, response.body).toBeLessThan(500)
+    const created = ROUTES[route]!.record ? 1 : 0
+    if (response.statusCode >= 400) {
+      expectRefusal(response, response.statusCode)
+      expect(await countPosts(who)).toBe(before + created)
+    }
+  })
+})
+
+describe.each(withoutBody)('%s', (route) => {
+  it('works without a body, with and without a JSON content type', async () => {
+    const { status } = ROUTES[route]!
+    for (const headers of [
+      {},
+      { 'content-type': 'application/json' },
+      { 'content-type': 'application/json; charset=utf-8' },
+    ]) {
+      const response = await send(route, await signIn(world.context), { headers })
+      expect(response.statusCode, response.body).toBe(status)
+    }
+  })
+})
+
+describe.each(reads)('%s', (route) => {
+  const [, path] = route.split(' ')
+
+  it('refuses what it cannot read in its query, and ignores what it does not know', async () => {
+    const who = await signIn(world.context)
+    for (const name of [...queryNames(path!), 'unknown', '__proto__', 'constructor', '$where', 'page[$gt]']) {
+      for (const value of [
+        '',
+        'x',
+        '-1',
+        '1e3',
+        '0x10',
+        ' 1',
+        '1.5',
+        'NaN',
+        'null',
+        '%00',
+        '%ff',
+        '%ED%A0%80',
+        '[]',
+        '9'.repeat(400),
+        `1&${name}=2`,
+      ]) {
+        const params = await ROUTES[route]!.record?.(world.context, who)
+        const { url } = requestOf(route, params ?? {})
+        const response = await world.app.inject({ url: `${url}?${name}=${value}`, headers: who.headers })
+        if (route === 'GET /health/delivery') expect(response.statusCode).toBe(503)
+        else expect(response.statusCode, `${name}=${value}: ${response.body}`).toBeLessThan(500)
+      }
+    }
+  })
+})
+
+function queryNames(path: string): string[] {
+  const paths = world?.app.swagger().paths as Record<string, { get?: { parameters?: { in: string; name: string }[] } }>
+  const parameters = paths[path.replace(/:(\w+)/g, '{$1}')]?.get?.parameters ?? []
+  return parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
+}
+
+/** The body with each of its values replaced by what does not belong there, one at a time. */
+function mutationsOf(body: object): [string, unknown][] {
+  const wrong: unknown[] = [
+    null,
+    true,
+    'true',
+    0,
+    -1,
+    1.5,
+    1e300,
+    '',
+    ' ',
+    'x'.repeat(20_000),
+    [],
+    [[]],
+    {},
+    { $gt: '' },
+    { __proto__: null, toString: 1 },
+  ]
+  return pathsOf(body).flatMap((path) =>
+    wrong.map((value): [string, unknown] => [
+      `${JSON.stringify(value).slice(0, 20)} as ${path.join('.')}`,
+      replaced(body, path, value),
+    ]),
+  )
+}
+
+function pathsOf(value: unknown, path: string[] = []): string[][] {
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([key, child]) => [[...path, key], ...pathsOf(child, [...path, key])])
+}
+
+function replaced(value: unknown, [key, ...rest]: string[], replacement: unknown): unknown {
+  if (key === undefined) return replacement
+  if (Array.isArray(value))
+    return value.map((item, index) => (String(index) === key ? replaced(item, rest, replacement) : item))
+  const parent = value as Record<string, unknown>
+  return { ...parent, [key]: replaced(parent[key], rest, replacement) }
+}
