@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBluesky, type Bluesky } from '../../sandbox/platforms/bluesky.ts'
 import { closeServer } from '../../sandbox/platforms/listen.ts'
@@ -152,6 +153,8 @@ describe('the Bluesky server of the sandbox', () => {
       const old = await logIn(bluesky, other)
       const get = (token: string) => xrpcOf(bluesky.url)('com.atproto.server.getSession', { token })
       expect((await get(old.accessJwt)).status).toBe(200)
+      // Tokens tell whole seconds: a login in the second of the revocation is the one to get wrong.
+      await delay(1_000 - (Date.now() % 1_000))
       await controlOf(bluesky).revoke(old.did)
       expect(await get(old.accessJwt)).toMatchObject({ status: 400, body: { error: 'ExpiredToken' } })
       const refresh = await fetch(`${bluesky.url}/xrpc/com.atproto.server.refreshSession`, {

@@ -322,22 +322,28 @@ describe('images', () => {
     })
   })
 
-  it('lose the camera’s notes and stand upright', async () => {
-    const turned = picture(300, 200)
+  it.each([
+    ['on its side', 6, { width: 200, height: 300 }],
+    ['upright', 1, { width: 300, height: 200 }],
+  ])('lose the camera’s notes and stand upright, taken %s', async (_, orientation, shape) => {
+    const noted = picture(300, 200)
       .jpeg()
       .withExif({ IFD0: { Copyright: 'SECRET OWNER' } })
-      .withMetadata({ orientation: 6 })
-    const source = await bytesOf(turned)
+    const source = await bytesOf(noted.withMetadata({ orientation }))
     expect(source.includes('SECRET OWNER')).toBe(true)
     const published = await publish(newPost('', [add(source, 'image/jpeg')]))
     const { image, aspectRatio } = (await recordOf(published)).value.embed!.images[0]!
-    expect(aspectRatio).toEqual({ width: 200, height: 300 })
-    const query = new URLSearchParams({ did: owner.did, cid: image.ref.$link })
-    const stored = Buffer.from(
-      await (await fetch(`${bluesky.pdsUrl}/xrpc/com.atproto.sync.getBlob?${query}`)).arrayBuffer(),
-    )
+    expect(aspectRatio).toEqual(shape)
+    const stored = await blobOf(image.ref.$link)
     expect(stored.includes('SECRET OWNER')).toBe(false)
-    expect(await sharp(stored).metadata()).toMatchObject({ width: 200, height: 300 })
+    expect(await sharp(stored).metadata()).toMatchObject(shape)
+  })
+
+  it('that are fit to be seen stay as they are, byte for byte', async () => {
+    const source = await bytesOf(picture(40, 30).jpeg({ quality: 33 }))
+    const published = await publish(newPost('', [add(source, 'image/jpeg')]))
+    const { image } = (await recordOf(published)).value.embed!.images[0]!
+    expect((await blobOf(image.ref.$link)).equals(source)).toBe(true)
   })
 
   it('are made small enough', async () => {
@@ -406,6 +412,11 @@ describe('images', () => {
     await adapter.prepare(post, account, delivery, options())
     expect((await requestsTo('uploadBlob')) - before).toBe(1)
   })
+
+  async function blobOf(cid: string): Promise<Buffer> {
+    const query = new URLSearchParams({ did: owner.did, cid })
+    return Buffer.from(await (await fetch(`${bluesky.pdsUrl}/xrpc/com.atproto.sync.getBlob?${query}`)).arrayBuffer())
+  }
 
   async function bytesOf(image: Sharp): Promise<Buffer<ArrayBuffer>> {
     return Buffer.from(await image.toBuffer())
