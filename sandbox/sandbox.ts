@@ -123,9 +123,10 @@ export function createSandbox(options: Options) {
     }
     const env = serviceEnvironment(settings, addresses)
     const shown = publicAddresses(settings, addresses)
-    await setUp(env)
+    const schema = setUp(env)
     const [api, worker, account] = await Promise.all([
-      run('api', 'The API', (signal) => startApi(env, logs, signal)),
+      // The only one that insists on the indexes.
+      schema.then(() => run('api', 'The API', (signal) => startApi(env, logs, signal))),
       run('worker', 'The worker', (signal) => startWorker(env, logs, signal)),
       bluesky.createAccount({ handle: HANDLE }),
       seedUsers(shown.mongo, Object.values(settings.users)),
