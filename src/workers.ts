@@ -54,7 +54,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
         activities,
         shutdownGraceTime: config.SHUTDOWN_GRACE_MS,
         shutdownForceTime: config.SHUTDOWN_GRACE_MS + 10 * SECOND,
-        ...shapeOf(taskQueue, config.WORKER_ACTIVITY_SLOTS, workflows),
+        ...workerShape(taskQueue, config.WORKER_ACTIVITY_SLOTS, workflows),
       }),
     ),
   )
@@ -75,7 +75,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
   }
 }
 
-function shapeOf(
+export function workerShape(
   taskQueue: TaskQueue,
   slots: number,
   workflows: Pick<WorkerOptions, 'workflowsPath' | 'workflowBundle'>,

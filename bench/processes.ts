@@ -1,0 +1,58 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Config } from '../src/config.ts'
+
+const KILL_AFTER_MS = 30_000
+const TICKS_PER_SECOND = 100
+
+/** A measured process of its own, so that the load that is put on it does not share its thread. */
+export interface Child {
+  pid: number
+  /** What it answered when it was ready, such as its address. */
+  ready: unknown
+  stop(): Promise<void>
+}
+
+/** Starts a file of bench/processes; it reads its configuration from the environment, as the service's own processes do. */
+export async function startChild(name: string, config: Config, extra: Record<string, string> = {}): Promise<Child> {
+  const settings = Object.fromEntries(Object.entries(config).map(([key, value]) => [key, String(value)]))
+  const file = fileURLToPath(new URL(`./processes/${name}.ts`, import.meta.url))
+  const child = fork(file, {
+    env: { ...process.env, ...settings, ...extra },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const failed = once(child, 'exit').then(([code]) => {
+    throw new Error(`bench/processes/${name}.ts ended with code ${code}`)
+  })
+  const [ready] = (await Promise.race([once(child, 'message'), failed])) as [unknown]
+  failed.catch(() => {})
+  return {
+    pid: child.pid ?? 0,
+    ready,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const killer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
+      child.disconnect()
+      await once(child, 'exit')
+      clearTimeout(killer)
+    },
+  }
+}
+
+/** In a process of bench/processes: says that it is ready, and stops when the run ends or dies. */
+export function serve(ready: unknown, stop: () => Promise<void>): void {
+  process.once('disconnect', () => void stop().then(() => process.exit(0)))
+  process.send?.(ready)
+}
+
+/** Processor time that a process has used so far, milliseconds; null where the system does not tell. */
+export function cpuMs(pid: number): number | null {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+    return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,28 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A platform that does nothing but note when which visible call reached it. */
+export async function startReceiver() {
+  const arrivals = new Map<string, number[]>()
+  const server = createServer((request, response) => {
+    const id = request.url?.slice(1) ?? ''
+    arrivals.set(id, [...(arrivals.get(id) ?? []), Date.now()])
+    request.resume()
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** When the calls of this id came, milliseconds since the epoch. */
+    arrivalsOf: (id: string): number[] => arrivals.get(id) ?? [],
+    async stop(): Promise<void> {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>

@@ -1,0 +1,28 @@
+import type { Figure } from './figure.ts'
+import { rounded } from './stats.ts'
+
+/** A Markdown table, which reads well in a terminal too. */
+export function tableOf(figures: Figure[]): string {
+  const rows = figures.map(({ group, name, ours, baseline, unit, ratio, aim, met }) => [
+    group,
+    name,
+    `${rounded(ours)} ${unit}`,
+    baseline === null ? '' : `${rounded(baseline)} ${unit}`,
+    ratio === null ? '' : ratio.toFixed(2),
+    aim === null ? '' : `${met === true ? '✓' : '✗'} ${aim}`,
+  ])
+  const head = ['', 'what', 'ours', 'baseline', 'ratio', 'aim']
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n')
+}
+
+/** What was measured beside the figures, one line each. */
+export function detailsOf(figures: Figure[]): string {
+  return figures
+    .map(({ group, name, details }) => {
+      const facts = Object.entries(details).filter(([, value]) => value !== null)
+      return `${group}, ${name}: ${facts.map(([key, value]) => `${key} ${value}`).join(', ')}`
+    })
+    .join('\n')
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Connection } from '@temporalio/client'
+import { msToTs } from '@temporalio/common/lib/time.js'
+import { startBluesky, type Bluesky } from '../sandbox/platforms/bluesky.ts'
+import { findMongod, startMongod } from '../sandbox/servers/mongod.ts'
+import { findTemporal, startTemporal } from '../sandbox/servers/temporal.ts'
+import { readConfig, type Config } from '../src/config.ts'
+import { DAY } from '../src/domain/times.ts'
+
+export interface World {
+  bluesky: Bluesky
+  pids: { mongod: number; temporal: number }
+  /** A configuration with a database and a Temporal namespace that nothing else uses; both exist. */
+  config(overrides?: Record<string, string>): Promise<Config>
+  stop(): Promise<void>
+}
+
+/** Real servers for one run, all in memory or in a folder that goes afterwards. */
+export async function startWorld(): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), 'postonce-bench-'))
+  const stops: (() => Promise<unknown>)[] = [async () => rmSync(dir, { recursive: true, force: true })]
+  const stop = async () => {
+    for (const end of stops.splice(0).toReversed()) await end()
+  }
+  const keep = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
+    stops.push(async () => (await starting.catch(() => null))?.stop())
+    return starting
+  }
+  try {
+    const [mongodProgram, temporalProgram] = [await findMongod(), await findTemporal()]
+    const [mongod, temporal, bluesky] = await Promise.all([
+      keep(startMongod({ program: mongodProgram, logFile: join(dir, 'mongod.log') })),
+      keep(startTemporal({ program: temporalProgram, logFile: join(dir, 'temporal.log') })),
+      keep(startBluesky()),
+    ])
+    const settings = {
+      NODE_ENV: 'test',
+      LOG_LEVEL: 'silent',
+      HOST: '127.0.0.1',
+      TEMPORAL_ADDRESS: temporal.address,
+      // Nothing that is measured here uses media.
+      S3_ENDPOINT: 'http://127.0.0.1:1',
+      S3_SECRET_ACCESS_KEY: 'unused',
+      JWT_SECRET: randomBytes(32).toString('hex'),
+      REFRESH_TOKEN_SECRET: randomBytes(32).toString('hex'),
+      TOKEN_ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+      BLUESKY_ENTRY_URL: bluesky.url,
+      RATE_LIMIT_PER_ADDRESS: '100000000',
+      RATE_LIMIT_PER_USER: '100000000',
+    }
+    return {
+      bluesky,
+      pids: { mongod: mongod.pid, temporal: temporal.pid },
+      async config(overrides = {}) {
+        const name = `bench-${randomBytes(4).toString('hex')}`
+        await registerNamespace(temporal.address, name)
+        const database = new URL(mongod.url)
+        database.pathname = `/${name}`
+        return readConfig({ ...settings, MONGODB_URL: database.href, TEMPORAL_NAMESPACE: name, ...overrides })
+      },
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function registerNamespace(address: string, namespace: string): Promise<void> {
+  const connection = await Connection.connect({ address })
+  try {
+    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs(DAY) })
+  } finally {
+    await connection.close()
+  }
+}
