@@ -188,6 +188,8 @@ export default defineConfig({
         'vitest/no-focused-tests': 'error',
         'vitest/no-disabled-tests': 'error',
         'vitest/no-identical-title': 'error',
+        // The second argument is the message that a failure inside a loop shows.
+        'vitest/valid-expect': ['error', { maxArgs: 2 }],
         // Helpers hold expectations, and property tests expect under conditions that their generators reach.
         'vitest/expect-expect': 'off',
         'vitest/no-conditional-expect': 'off',

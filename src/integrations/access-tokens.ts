@@ -63,8 +63,6 @@ export function createAccessTokens({ secret, ttlSeconds, issuer }: AccessTokenOp
   }
 }
 
-export type AccessTokens = ReturnType<typeof createAccessTokens>
-
 function read(verify: (token: string) => unknown, token: string): AccessClaims | null {
   try {
     return claimsOf(verify(token))

@@ -28,8 +28,6 @@ export function createPasswordHasher({ waiting = HASHES_WAITING } = {}) {
   }
 }
 
-export type PasswordHasher = ReturnType<typeof createPasswordHasher>
-
 /** Runs at most `atOnce` jobs side by side, and lets at most `waiting` more wait for their turn. */
 function createQueue(atOnce: number, waiting: number) {
   let running = 0

@@ -25,8 +25,6 @@ export function createRefreshTokens(secret: string) {
   }
 }
 
-export type RefreshTokens = ReturnType<typeof createRefreshTokens>
-
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }

@@ -79,8 +79,6 @@ export function createLoginFailures(connection: Connection, limits: { perAccount
   }
 }
 
-export type LoginFailures = ReturnType<typeof createLoginFailures>
-
 /** Hashed, so that the limits hold no addresses of people and keys of bounded length. */
 function accountKey(email: string, ipAddress: string): string {
   return `${createHash('sha256').update(normalizeEmail(email)).digest('base64url')}|${ipAddress}`

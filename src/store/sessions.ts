@@ -72,5 +72,3 @@ export function createSessionStore(connection: Connection) {
     },
   }
 }
-
-export type SessionStore = ReturnType<typeof createSessionStore>

@@ -64,7 +64,7 @@ describe('while the database does not answer', () => {
 })
 
 describe('when the database is back', () => {
-  it('it is used again without a restart', async () => {
+  it('serves again without a restart', async () => {
     await expect
       .poll(async () => (await ask({ url: '/health/ready' })).response.statusCode, { timeout: 20_000 })
       .toBe(200)

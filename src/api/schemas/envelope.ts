@@ -50,9 +50,6 @@ export const Acknowledged = Type.Object({
   message: Type.String(),
 })
 
-/** The envelope of payments and admin routes, which has no `success` (spec section 1). */
-export const plain = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })
-
 export const ok = <T>(message: string, data: T) => ({
   success: true as const,
   message,
