@@ -37,8 +37,15 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
   const workflows = new WorkflowClient({ connection, namespace })
   const schedules = new ScheduleClient({ connection, namespace })
 
-  const bounded = <T>(call: () => Promise<T>, deadlineMs = CALL_DEADLINE_MS): Promise<T> =>
-    withTimeout(connection.withDeadline(Date.now() + deadlineMs, call), deadlineMs)
+  /** The calls that go on, also those that nobody waits for any more: the client repeats them until their deadline. */
+  const open = new Set<Promise<unknown>>()
+
+  function bounded<T>(call: () => Promise<T>, deadlineMs = CALL_DEADLINE_MS): Promise<T> {
+    const running = connection.withDeadline(Date.now() + deadlineMs, call)
+    open.add(running)
+    running.finally(() => open.delete(running)).catch(() => {})
+    return withTimeout(running, deadlineMs)
+  }
 
   async function acknowledged(call: () => Promise<unknown>): Promise<boolean> {
     try {
@@ -119,7 +126,11 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
       }
     },
 
-    close: (): Promise<void> => connection.close(),
+    /** A repeat on a closed connection would end the process, so what is still open ends first; that takes a second or two. */
+    async close(): Promise<void> {
+      await Promise.allSettled(open)
+      await connection.close()
+    },
   }
 
   async function pollerProblem(queue: TaskQueue): Promise<string | null> {
@@ -128,7 +139,10 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
       taskQueue: { name: queue },
       taskQueueType: 2,
     })
-    const newest = Math.max(0, ...(pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * SECOND))
+    const newest = Math.max(
+      0,
+      ...(pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * SECOND),
+    )
     return Date.now() - newest > RECENT_POLL_MS ? `No worker polls the task queue ${queue}` : null
   }
 
