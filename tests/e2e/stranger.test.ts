@@ -1,0 +1,148 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { createApiClient } from '../../sandbox/api-client.ts'
+import { publicRecordUrl } from '../../sandbox/seed.ts'
+import { freePort } from '../../sandbox/servers/process.ts'
+import type { World } from '../../sandbox/world.ts'
+import { isAlive, leashed, run, tail } from '../../scripts/provision.mjs'
+import { systemClock } from '../../src/clock.ts'
+
+const PROJECT_ROOT = resolve(import.meta.dirname, '../..')
+const POLL_MS = 100
+/** Long enough for everything to have stopped before it falls due. */
+const SCHEDULED_AHEAD_MS = 20_000
+const DELIVERED_WITHIN_MS = 90_000
+
+const home = mkdtempSync(join(tmpdir(), 'postonce-stranger-'))
+const clone = join(home, 'postonce')
+const dir = join(home, 'world')
+const log = join(home, 'output.log')
+const started: ChildProcess[] = []
+
+afterAll(async () => {
+  for (const child of started) await stop(child)
+  rmSync(home, { recursive: true, force: true })
+})
+
+test('a stranger clones, starts, sees the first post, stops, and the next start delivers what fell due meanwhile', async () => {
+  await run('git', ['clone', '--quiet', PROJECT_ROOT, clone])
+  const port = await freePort()
+
+  const first = await start(port)
+  expect(first.world.api).toBe(`http://localhost:${port}`)
+  const [hello] = await publicPosts(first.world)
+  expect(hello?.text).toContain('Hello from postonce')
+  const shown = await fetch(publicRecordUrl(first.world.platforms.bluesky.url, hello?.id ?? ''))
+  expect(await shown.json()).toMatchObject({ value: { text: hello?.text } })
+
+  const text = `Due while nobody was there ${Date.now()}`
+  const dueAt = new Date(Date.now() + SCHEDULED_AHEAD_MS)
+  const { postId, status } = await schedule(first.world, text, dueAt)
+  expect(status).toBe('SCHEDULED')
+
+  // As a script would: npm alone is told, and passes it on.
+  first.child.kill('SIGINT')
+  expect(await exitOf(first.child)).toBe(0)
+  expect(existsSync(join(dir, 'world.json'))).toBe(false)
+  expect(await survivors(first.world)).toEqual([])
+
+  await systemClock.sleepUntil(new Date(dueAt.getTime() + 1_000))
+  const secondStartAt = new Date()
+  const second = await start(port)
+  console.log(`The second start was ready after ${((Date.now() - secondStartAt.getTime()) / 1000).toFixed(1)} s`)
+
+  const api = createApiClient(second.world.api)
+  const outcome = await api.outcomeOf(postId, await api.logIn(userOf(second.world)), DELIVERED_WITHIN_MS)
+  expect(outcome.status).toBe('COMPLETED')
+  const delivered = (await publicPosts(second.world)).filter((post) => post.text === text)
+  expect(delivered).toHaveLength(1)
+  expect(new Date(delivered[0]?.createdAt ?? 0).getTime()).toBeGreaterThanOrEqual(secondStartAt.getTime())
+  const ledger = (await (await fetch(`${second.world.platforms.bluesky.control}/ledger`)).json()) as { text: string }[]
+  expect(ledger.filter((entry) => entry.text === text)).toHaveLength(1)
+  expect(ledger.filter((entry) => entry.text === hello?.text)).toHaveLength(1)
+
+  // As a terminal does: Ctrl-C goes to everyone in the foreground at once.
+  process.kill(-(second.child.pid ?? 0), 'SIGINT')
+  expect(await exitOf(second.child)).toBe(0)
+  expect(await survivors(second.world)).toEqual([])
+})
+
+/** `npm run dev` in the clone, with nothing of this test run in its environment; returns when `world.json` is there. */
+async function start(port: number): Promise<{ child: ChildProcess; world: World }> {
+  const output = openSync(log, 'w')
+  const child = spawn(...leashed('npm', ['run', 'dev', '--', '--dir', dir, '--port', String(port)]), {
+    cwd: clone,
+    detached: true,
+    stdio: ['ignore', output, output],
+    env: Object.fromEntries(
+      Object.entries(process.env).filter(
+        ([name]) => !/^(npm_(?!config)|NODE_ENV$|NODE_OPTIONS$|VITEST|TEST$|LOG_LEVEL$|INIT_CWD$)/i.test(name),
+      ),
+    ),
+  })
+  started.push(child)
+  const file = join(dir, 'world.json')
+  while (!existsSync(file)) {
+    if (hasEnded(child)) throw new Error(`npm run dev ended:\n${tail(readFileSync(log, 'utf8'), 40)}`)
+    await delay(POLL_MS)
+  }
+  return { child, world: JSON.parse(readFileSync(file, 'utf8')) as World }
+}
+
+interface PublicPost {
+  id: string
+  text: string
+  createdAt: string
+}
+
+/** The account's posts as anyone may ask the Bluesky server for them, newest first. */
+async function publicPosts({ platforms: { bluesky } }: World): Promise<PublicPost[]> {
+  const ask = async (path: string) => (await fetch(`${bluesky.url}/xrpc/${path}`)).json()
+  const { did } = (await ask(`com.atproto.identity.resolveHandle?handle=${bluesky.identifier}`)) as { did: string }
+  const { records } = (await ask(`com.atproto.repo.listRecords?repo=${did}&collection=app.bsky.feed.post`)) as {
+    records: { uri: string; value: { text: string; createdAt: string } }[]
+  }
+  return records.map(({ uri, value }) => ({ id: uri, text: value.text, createdAt: value.createdAt }))
+}
+
+async function schedule(world: World, text: string, dueAt: Date): Promise<{ postId: string; status: string }> {
+  const api = createApiClient(world.api)
+  return api.call('POST', '/api/posts', {
+    token: await api.logIn(userOf(world)),
+    body: { content: { text }, selectedPlatforms: ['bluesky'], scheduledAt: dueAt.toISOString() },
+  })
+}
+
+function userOf({ users }: World): World['users'][number] {
+  const user = users.find(({ role }) => role === 'user')
+  if (user === undefined) throw new Error('The world has no user')
+  return user
+}
+
+/** What still runs of a world: its processes by number, and whatever names the clone or its data on its command line. */
+async function survivors({ processes }: World): Promise<string[]> {
+  const byNumber = Object.entries(processes).filter(([, pid]) => isAlive(pid))
+  const listed = await run('ps', ['-eo', 'pid=,args='])
+  const byName = listed.split('\n').filter((line) => line.includes(home) && !line.includes('ps -eo'))
+  return [...byNumber.map(([name, pid]) => `${name} ${pid}`), ...byName]
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (!hasEnded(child)) await once(child, 'exit')
+  return child.exitCode
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return
+  process.kill(-(child.pid ?? 0), 'SIGTERM')
+  await exitOf(child)
+}
