@@ -62,7 +62,9 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}) {
     },
 
     async ping(): Promise<void> {
-      await connection.db!.command({ ping: 1 }, { timeoutMS: PING_DEADLINE_MS })
+      // The driver takes no deadline of ours, and a server that hangs would hold the answer for the socket's time-out.
+      const deadline = AbortSignal.timeout(PING_DEADLINE_MS)
+      await connection.db!.command({ ping: 1 }, { signal: deadline })
     },
 
     async createIndexes(): Promise<void> {

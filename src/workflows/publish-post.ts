@@ -27,6 +27,7 @@ import type { TaskQueue } from './task-queues.ts'
  * that has to wait says for how long itself; the policy below is for what it could not say (a lost worker, no database).
  */
 const publishing = proxyActivities<Activities>({
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   startToCloseTimeout: 5 * MINUTE,
   heartbeatTimeout: 5 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 30 * SECOND },
@@ -140,7 +141,9 @@ async function deliver(plan: PublishPlan, { platform, round }: PlannedPlatform):
       [input],
     )
   } catch (error) {
-    if (isCancellation(error)) return { outcome: 'again', status: 'PROCESSING', revision: plan.revision }
+    // An attempt that was called back may also end by a time-out, when its worker died: that is no reason to give up.
+    const isCalledBack = isCancellation(error) || CancellationScope.current().consideredCancelled
+    if (isCalledBack) return { outcome: 'again', status: 'PROCESSING', revision: plan.revision }
     return CancellationScope.nonCancellable(() =>
       records.giveUpDelivery.executeWithOptions({ summary: `Give up on ${label}` }, [input]),
     )

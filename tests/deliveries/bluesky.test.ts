@@ -18,7 +18,7 @@ async function publicRecord(uri: string): Promise<Record<string, any>> {
   const [repo, collection, rkey] = uri.replace('at://', '').split('/') as [string, string, string]
   const query = new URLSearchParams({ repo, collection, rkey })
   const response = await fetch(`${world.bluesky.pdsUrl}/xrpc/com.atproto.repo.getRecord?${query}`)
-  return (await response.json()).value
+  return ((await response.json()) as { value: Record<string, any> }).value
 }
 
 async function uploadImage(user: Awaited<ReturnType<DeliveryWorld['user']>>, altText: string) {

@@ -1,0 +1,203 @@
+import { ApplicationFailure } from '@temporalio/common'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { cancel, edit, retry } from '../../src/domain/post-moves.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/times.ts'
+import { PlatformError } from '../../src/platforms/errors.ts'
+import { startSkippedTime, type Scenario, type SkippedTime } from './skipped-time.ts'
+
+let time: SkippedTime
+let scenario: Scenario | undefined
+
+beforeAll(async () => {
+  time = await startSkippedTime()
+})
+afterEach(async () => {
+  await scenario?.stop()
+  scenario = undefined
+})
+afterAll(() => time?.stop())
+
+async function begin(options: Parameters<SkippedTime['scenario']>[0]): Promise<Scenario> {
+  scenario = await time.scenario(options)
+  return scenario
+}
+
+/** A post whose armed activity is held while it prepares, until the test lets it go on. */
+async function beginArmed() {
+  const armed = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const prepare = async () => {
+    armed.resolve()
+    await held.promise
+  }
+  const post = await begin({ dueIn: 20 * SECOND, prepare })
+  const result = post.result()
+  await armed.promise
+  return { post, result, goOn: () => held.resolve() }
+}
+
+const refused = new PlatformError('validation', 'The platform refused the text', { certain: true })
+
+describe('publishPost', () => {
+  it('publishes an immediate post on every platform and returns its status', async () => {
+    const post = await begin({ platforms: ['bluesky', 'mastodon', 'tumblr'] })
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.sent.map(({ platform }) => platform).toSorted()).toEqual(['bluesky', 'mastodon', 'tumblr'])
+  })
+
+  it.each([
+    ['a minute', MINUTE],
+    ['a year', 365 * DAY],
+  ])('fires at the instant and never before it, %s ahead', async (_name, dueIn) => {
+    const post = await begin({ dueIn })
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.sent).toHaveLength(1)
+    expect(post.sent[0]!.at).toBeGreaterThanOrEqual(post.dueAt())
+  })
+
+  it('sends nothing when it is cancelled while it waits, and ends long before its time', async () => {
+    const post = await begin({ dueIn: 30 * DAY })
+    await post.pass(HOUR)
+    await post.change(cancel(), 'cancel')
+    expect(await post.result()).toBe('CANCELLED')
+    expect(post.sent).toEqual([])
+    expect(await post.endedAt()).toBeLessThan(post.dueAt() - DAY)
+  })
+
+  it('sends nothing when it is cancelled while it is armed', async () => {
+    const { post, result, goOn } = await beginArmed()
+    await post.change(cancel(), 'cancel')
+    goOn()
+    expect(await result).toBe('CANCELLED')
+    expect(post.sent).toEqual([])
+  })
+
+  it('sends nothing when the post is deleted while it waits', async () => {
+    const post = await begin({ dueIn: DAY })
+    await post.pass(HOUR)
+    await post.remove()
+    expect(await post.result()).toBe('DELETED')
+    expect(post.sent).toEqual([])
+  })
+
+  it("takes Temporal's own cancel as the cancel of the post", async () => {
+    const post = await begin({ dueIn: DAY })
+    await post.pass(HOUR)
+    await post.cancelWorkflow()
+    expect(await post.result()).toBe('CANCELLED')
+    expect(post.post()).toMatchObject({ status: 'CANCELLED' })
+    expect(post.sent).toEqual([])
+  })
+
+  it.each([
+    ['earlier', 30 * DAY, DAY],
+    ['later', DAY, 30 * DAY],
+  ])('goes by the new time when it is moved %s', async (_name, dueIn, movedTo) => {
+    const post = await begin({ dueIn })
+    await post.pass(HOUR)
+    await post.clock.sync()
+    const scheduledAt = new Date(post.clock.now().getTime() + movedTo)
+    await post.change(edit({ scheduledAt }), 'changed')
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.dueAt()).toBe(scheduledAt.getTime())
+    expect(post.sent).toHaveLength(1)
+    expect(post.sent[0]!.at).toBeGreaterThanOrEqual(scheduledAt.getTime())
+    expect(post.sent[0]!.at).toBeLessThan(scheduledAt.getTime() + MINUTE)
+  })
+
+  it('is armed anew when it is moved later while armed, and publishes the last words', async () => {
+    const { post, result, goOn } = await beginArmed()
+    const scheduledAt = new Date(post.dueAt() + DAY)
+    await post.change(edit({ scheduledAt, content: { text: 'Last words', mediaItems: [] } }), 'changed')
+    goOn()
+    expect(await result).toBe('COMPLETED')
+    expect(post.sent).toMatchObject([{ text: 'Last words' }])
+    expect(post.sent[0]!.at).toBeGreaterThanOrEqual(scheduledAt.getTime())
+  })
+
+  it('ends with PARTIAL_SUCCESS when one platform refuses, and sends only that one again on retry', async () => {
+    const post = await begin({
+      platforms: ['bluesky', 'mastodon'],
+      answer: async (platform, call) => {
+        if (platform === 'mastodon' && call === 1) throw refused
+      },
+    })
+    expect(await post.result()).toBe('PARTIAL_SUCCESS')
+    await post.change(retry(), 'retry')
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.sent.map(({ platform }) => platform)).toEqual(['bluesky', 'mastodon'])
+  })
+
+  it('tries again after failures that pass, as long as they have tries left', async () => {
+    const busy = new PlatformError('transient', 'The platform is busy', { certain: true })
+    const post = await begin({
+      answer: async (_platform, call) => {
+        if (call <= 4) throw busy
+      },
+    })
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 5 })
+
+    await post.stop()
+    const hopeless = await begin({ answer: () => Promise.reject(busy) })
+    expect(await hopeless.result()).toBe('FAILED')
+    expect(hopeless.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 5, errorCode: 'transient' })
+  })
+
+  it('waits an hour when the platform asks for it, without using up a try', async () => {
+    const post = await begin({
+      answer: async (_platform, call) => {
+        if (call === 1) throw new PlatformError('rate_limited', 'Too many posts', { certain: true, retryAfterMs: HOUR })
+      },
+    })
+    const start = post.clock.now().getTime()
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.sent[0]!.at - start).toBeGreaterThanOrEqual(HOUR)
+    expect(post.post()!.platformStatuses[0]!.delivery.tries).toBe(0)
+  })
+
+  it('fails a platform whose activity is lost for good, and leaves the others alone', async () => {
+    const post = await begin({
+      platforms: ['bluesky'],
+      activities: {
+        publishToPlatform: () => Promise.reject(ApplicationFailure.nonRetryable('lost')),
+      },
+    })
+    expect(await post.result()).toBe('FAILED')
+    expect(post.post()!.platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'INTERNAL' })
+    expect(post.notifications.map(({ type }) => type)).toEqual(['error'])
+  })
+
+  it('prepares images about a minute ahead, and again when the words change', async () => {
+    const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
+    const ahead: number[] = []
+    const post = await begin({
+      dueIn: HOUR,
+      post: { content: { text: 'Picture', mediaItems: [image] } },
+      prepare: async () => {
+        ahead.push(post.dueAt() - post.clock.now().getTime())
+      },
+    })
+    expect(await post.result()).toBe('COMPLETED')
+    expect(ahead[0]).toBeGreaterThan(30 * SECOND)
+    expect(ahead[0]).toBeLessThanOrEqual(MINUTE)
+    expect(post.sent).toHaveLength(1)
+  })
+
+  it('warns when preparing ahead finds that the delivery would fail', async () => {
+    const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
+    let isBroken = true
+    const post = await begin({
+      dueIn: HOUR,
+      post: { content: { text: 'Picture', mediaItems: [image] } },
+      prepare: async () => {
+        if (isBroken) {
+          isBroken = false
+          throw refused
+        }
+      },
+    })
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.notifications.map(({ type }) => type)).toEqual(['warning', 'success'])
+  })
+})

@@ -1,0 +1,295 @@
+import { fileURLToPath } from 'node:url'
+import { heartbeat } from '@temporalio/activity'
+import type { WorkflowHandle } from '@temporalio/client'
+import { tsToMs } from '@temporalio/common/lib/time.js'
+import { TestWorkflowEnvironment } from '@temporalio/testing'
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  makeTelemetryFilterString,
+  Runtime,
+  Worker,
+  type WorkflowBundleWithSourceMap,
+} from '@temporalio/worker'
+import { inject } from 'vitest'
+import { createActivities, type Activities } from '../../src/activities/index.ts'
+import type { Clock } from '../../src/clock.ts'
+import type { NewNotification } from '../../src/domain/notifications.ts'
+import type { Move, Post, Published } from '../../src/domain/post.ts'
+import { planOf } from '../../src/domain/publish-plan.ts'
+import type { Platform } from '../../src/domain/platforms.ts'
+import { ServiceError } from '../../src/domain/service-error.ts'
+import { SECOND } from '../../src/domain/times.ts'
+import { newUser } from '../../src/domain/user.ts'
+import type { Credentials, PlatformAdapter } from '../../src/platforms/adapter.ts'
+import {
+  PUBLISH_SIGNALS,
+  publishPostWorkflowId,
+  type DeliveryInput,
+  type PublishSignal,
+} from '../../src/workflows/messages.ts'
+import type {} from '../support/test-server-setup.ts'
+import { buildPost } from '../support/posts.ts'
+
+/** What reached a platform, with the instant at which it did. */
+export interface Sent {
+  platform: Platform
+  text: string
+  at: number
+}
+
+/**
+ * The real workflows and the real activities under skipped time, over one post in memory: the store applies the same
+ * moves as the real one, the clock is the test server's, and the platforms answer what the test says.
+ */
+export async function startSkippedTime() {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+  })
+  const env = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: inject('testServer') } },
+  })
+  const workflowsPath = fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url))
+  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
+  // All scenarios share this queue by its name: one worker for them all, since what a stopped worker's last poll took is lost.
+  let current: Activities | undefined
+  const preparing = await Worker.create({
+    connection: env.nativeConnection,
+    taskQueue: 'preparing',
+    activities: { preparePlatform: (input: DeliveryInput) => current!.preparePlatform(input) },
+  })
+  const running = preparing.run()
+  return {
+    scenario: (options: ScenarioOptions = {}) =>
+      startScenario(env, workflowBundle, options, (activities) => {
+        current = activities
+      }),
+    async stop(): Promise<void> {
+      preparing.shutdown()
+      await running
+      await env.teardown()
+    },
+  }
+}
+
+export type SkippedTime = Awaited<ReturnType<typeof startSkippedTime>>
+
+interface ScenarioOptions {
+  /** From now, milliseconds; without it the post is immediate. */
+  dueIn?: number
+  platforms?: Platform[]
+  post?: Partial<Parameters<typeof buildPost>[0]>
+  /** Answers the visible call; throws what a platform would throw. */
+  answer?: (platform: Platform, call: number) => Promise<void>
+  prepare?: PlatformAdapter['prepare']
+  activities?: Partial<Activities>
+}
+
+let scenarios = 0
+
+async function startScenario(
+  env: TestWorkflowEnvironment,
+  workflowBundle: WorkflowBundleWithSourceMap,
+  options: ScenarioOptions,
+  useForPreparing: (activities: Activities) => void,
+) {
+  const clock = await createSkippedClock(env)
+  const start = clock.now()
+  const scheduledAt = options.dueIn === undefined ? null : new Date(start.getTime() + options.dueIn)
+  let stored: Post | null = buildPost(
+    { selectedPlatforms: options.platforms ?? ['bluesky'], scheduledAt, ...options.post },
+    start,
+  )
+  const postId = stored._id
+  const sent: Sent[] = []
+  const calls = new Map<Platform, number>()
+  const notifications: NewNotification[] = []
+  const looks: string[] = []
+
+  const posts = {
+    find: async () => stored,
+    async transition(_id: string, move: Move): Promise<Post> {
+      if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+      const moved = move(stored, clock.now())
+      if (moved !== stored) stored = { ...moved, revision: stored.revision + 1 }
+      return stored
+    },
+  }
+
+  const adapterOf = (platform: Platform): PlatformAdapter => ({
+    platform,
+    async prepare(...args) {
+      looks.push(`prepare ${platform}`)
+      await options.prepare?.(...args)
+    },
+    async publish(outgoing): Promise<Published> {
+      const call = (calls.get(platform) ?? 0) + 1
+      calls.set(platform, call)
+      await options.answer?.(platform, call)
+      sent.push({ platform, text: outgoing.content.text, at: clock.now().getTime() })
+      return { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` }
+    },
+    async reconcile(): Promise<Published | 'absent'> {
+      const done = sent.some((entry) => entry.platform === platform)
+      return done ? { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` } : 'absent'
+    },
+    profile: () => Promise.reject(new Error('not asked for in these tests')),
+  })
+
+  const account: Credentials = { accountId: 'did:plc:x', handle: 'x.test', accessToken: 'token', version: 1 }
+  const owner = newUser(
+    {
+      _id: stored.userId,
+      email: 'x@example.com',
+      name: 'X',
+      passwordHash: null,
+      limits: { maxPosts: 1, maxCaptionGenerations: 1 },
+    },
+    start,
+  )
+  const real = createActivities({
+    posts: { ...unused, ...posts },
+    users: { findById: async () => owner },
+    notifications: {
+      ...unused,
+      insertOnce: async (notification: NewNotification) => {
+        notifications.push(notification)
+        return true
+      },
+    },
+    credentials: { ...unused, get: async () => account, renew: async () => account, markExpired: async () => true },
+    platforms: { find: adapterOf },
+    orchestrator: { start: async () => true },
+    clock,
+    draining: new AbortController().signal,
+    publishTimeoutMs: 8_000,
+    maxLatenessMs: 86_400_000,
+    callsInFlight: 10,
+  } as unknown as Parameters<typeof createActivities>[0])
+
+  const taskQueue = `skipped-${process.pid}-${++scenarios}`
+  const activities = synced({ ...real, ...options.activities }, clock.sync)
+  useForPreparing(activities)
+  const worker = await Worker.create({
+    connection: env.nativeConnection,
+    taskQueue,
+    activities,
+    workflowBundle,
+    maxCachedWorkflows: 10,
+    maxHeartbeatThrottleInterval: 1,
+    defaultHeartbeatThrottleInterval: 1,
+  })
+  const running = worker.run()
+  const workflowId = publishPostWorkflowId(postId)
+  const client = env.client.workflow
+  const plan = () => planOf(stored!)!
+  const options_ = { workflowId, taskQueue, workflowIdConflictPolicy: 'USE_EXISTING' as const }
+  let handle: WorkflowHandle = await client.start('publishPost', { ...options_, args: [plan()] })
+
+  return {
+    postId,
+    sent,
+    notifications,
+    looks,
+    clock,
+    dueAt: () => stored!.dueAt!.getTime(),
+    post: () => stored,
+    workflowId,
+
+    /** Changes the post as a route does: one move, then the signal about it. */
+    async change(move: Move, signal: PublishSignal): Promise<void> {
+      await clock.sync()
+      const post = await posts.transition(postId, move)
+      if (signal === 'retry') {
+        handle = await client.signalWithStart('publishPost', {
+          ...options_,
+          signal: PUBLISH_SIGNALS.retry,
+          signalArgs: [post.revision],
+          args: [plan()],
+        })
+      } else {
+        await handle.signal(PUBLISH_SIGNALS[signal], post.revision)
+      }
+    },
+
+    async remove(): Promise<void> {
+      const revision = stored!.revision
+      stored = null
+      await handle.signal(PUBLISH_SIGNALS.cancel, revision + 1)
+    },
+
+    cancelWorkflow: () => handle.cancel(),
+
+    /** Lets `ms` pass on the server's clock. */
+    pass: (ms: number) => env.sleep(ms),
+
+    /** Skips to the workflow's end. */
+    result: () => handle.result() as Promise<string>,
+
+    history: () => handle.fetchHistory(),
+
+    /** When the workflow ended, by the server's clock. */
+    async endedAt(): Promise<number> {
+      const { events } = await handle.fetchHistory()
+      return tsToMs(events?.at(-1)?.eventTime)
+    },
+
+    async stop(): Promise<void> {
+      worker.shutdown()
+      await running
+    },
+  }
+}
+
+export type Scenario = Awaited<ReturnType<typeof startScenario>>
+
+/** Stands for methods that the code under test must not call. */
+const unused = new Proxy(
+  {},
+  { get: (_target, name) => () => Promise.reject(new Error(`${String(name)} is not expected`)) },
+)
+
+type SkippedClock = Clock & { sync(): Promise<void> }
+
+/** The server's clock. It stands still relative to ours but for skips, so the distance is measured after each. */
+async function createSkippedClock(env: TestWorkflowEnvironment): Promise<SkippedClock> {
+  let ahead = 0
+  const sync = async () => {
+    ahead = (await env.currentTimeMs()) - Date.now()
+  }
+  const now = () => new Date(Date.now() + ahead)
+  await sync()
+  return {
+    now,
+    sync,
+    async sleepUntil(instant, signal) {
+      for (let left = instant.getTime() - now().getTime(); left > 0; left = instant.getTime() - now().getTime()) {
+        signal?.throwIfAborted()
+        // In steps, each told to the server: skipped at once, an armed wait would look like a worker that died.
+        await Promise.race([env.sleep(Math.min(left, SECOND)), aborted(signal)])
+        heartbeat()
+        await sync()
+      }
+      signal?.throwIfAborted()
+    },
+  }
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+/** Time may have been skipped since the last activity: each one looks at the clock first. */
+function synced(activities: Activities, sync: () => Promise<void>): Activities {
+  const wrapped = Object.entries(activities).map(([name, activity]) => [
+    name,
+    async (...args: unknown[]) => {
+      await sync()
+      return (activity as (...input: unknown[]) => Promise<unknown>)(...args)
+    },
+  ])
+  return Object.fromEntries(wrapped) as Activities
+}
