@@ -24,8 +24,8 @@ interface Sizes {
 
 const FULL: Sizes = {
   lateness: { lone: 25, bursts: [100, 300] },
-  throughput: { posts: 500, warmUp: 100, inFlight: 50, rounds: 3 },
-  routes: { seconds: 3, rounds: 3 },
+  throughput: { posts: 400, warmUp: 100, inFlight: 50, rounds: 2 },
+  routes: { seconds: 2, rounds: 3 },
 }
 const QUICK: Sizes = {
   lateness: { lone: 6, bursts: [100] },

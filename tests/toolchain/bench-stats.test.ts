@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { figure } from '../../bench/figure.ts'
+import { tableOf } from '../../bench/report.ts'
+import { median, percentile } from '../../bench/stats.ts'
+
+test('a percentile is a value that was measured, and never a kinder one', () => {
+  const samples = [5, 1, 4, 2, 3]
+  expect(median(samples)).toBe(3)
+  expect(percentile(samples, 0.95)).toBe(5)
+  expect(
+    percentile(
+      Array.from({ length: 100 }, (_, index) => index + 1),
+      0.95,
+    ),
+  ).toBe(95)
+  expect(() => percentile([], 0.5)).toThrow('no samples')
+})
+
+test('a figure is judged by its ratio, and the table shows a missed aim', () => {
+  const measure = (ours: number) =>
+    figure({
+      group: 'routes',
+      name: 'create post',
+      unit: 'requests/s',
+      ours,
+      baseline: 400,
+      aim: { text: 'at least 0.5', met: ({ ratio }) => ratio >= 0.5 },
+    })
+  expect(measure(200)).toMatchObject({ ratio: 0.5, met: true })
+  expect(measure(100)).toMatchObject({ ratio: 0.25, met: false })
+  expect(tableOf([measure(100)])).toContain('✗ at least 0.5')
+})
