@@ -335,6 +335,11 @@ describe('an access token', () => {
     expect((await me(accessToken)).json().data.user.role).toBe('admin')
   })
 
+  it('does not outlive its session', async () => {
+    const { accessToken } = await signIn(world.context)
+    await later(7 * DAY + MINUTE, async () => expect(await me(accessToken)).toMatchObject({ statusCode: 401 }))
+  })
+
   it('ends with its session', async () => {
     const { accessToken, refreshCookie } = await signIn(world.context)
     await world.context.sessions.remove(refreshCookie.split('.', 1)[0]!)

@@ -240,6 +240,7 @@ describe('bodies', () => {
     const app = await appWith({})
     const inner = { type: 'object', properties: { text: { type: 'string' } } }
     const body = { type: 'object', properties: { content: inner, list: { type: 'array', items: inner } } }
+    app.post('/test/names', ({ body: parsed }) => Object.getOwnPropertyNames(parsed))
     app.post('/test/fields', { schema: { body } }, ({ body: parsed }) => parsed as object)
     const response = await app.inject({
       method: 'POST',
@@ -252,6 +253,13 @@ describe('bodies', () => {
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual({ content: { text: 'x' }, list: [{ text: 'z' }] })
     expect({}).not.toHaveProperty('isAdmin')
+
+    const names = await app.inject({
+      method: 'POST',
+      url: '/test/names',
+      ...rawJson('{"__proto__":{"isAdmin":true},"a":1}'),
+    })
+    expect(names.json()).toEqual(['a'])
   })
 
   it('may be 1 MiB large and 32 levels deep', async () => {
