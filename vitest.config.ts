@@ -22,7 +22,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'toolchain', include: ['tests/{toolchain,deploy}/**/*.test.ts'], sequence: { groupOrder: 0 } },
+        test: {
+          name: 'toolchain',
+          include: ['tests/{toolchain,deploy,sandbox}/**/*.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         extends: true,
@@ -30,7 +34,7 @@ export default defineConfig({
           // Whatever has no project of its own: a new folder of tests is run without anybody naming it here.
           name: 'integration',
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/{domain,toolchain,deploy,workflows,e2e}/**'],
+          exclude: ['tests/{domain,toolchain,deploy,sandbox,workflows,e2e}/**'],
           globalSetup: 'tests/support/global-setup.ts',
           sequence: { groupOrder: 1 },
         },

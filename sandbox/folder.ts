@@ -23,7 +23,7 @@ export async function takeFolder({ dir, fresh }: Options): Promise<() => void> {
   const lock = join(dir, 'sandbox.lock')
   while (!take(lock)) {
     const owner = readOwner(lock)
-    if (owner !== null && isAlive(owner)) {
+    if (owner !== null && (await isStill(owner, 'sandbox/main.ts'))) {
       throw new Error(`A sandbox already runs in ${dir} (process ${owner}). Stop it first, or use another --dir.`)
     }
     if (owner !== null) evict(lock, owner)

@@ -1,13 +1,27 @@
 // What `run.mjs` and the sandbox share to get things that are not there yet. Plain JavaScript that Node 20 runs, with no
 // dependency: it works before anything is installed.
 import { spawn } from 'node:child_process'
-import { accessSync, constants, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 const STILL_WAITING_EVERY_MS = 15_000
 const LOCK_POLL_MS = 250
+const LOCK_TOUCHED_EVERY_MS = 5_000
+/** The process number of a dead owner may have been given to another process; that one does not touch the lock. */
+const LOCK_STALE_AFTER_MS = 60_000
 const TAIL_LINES = 12
 
 /** Where everything fetched for this project is kept between clones, by name and version. */
@@ -138,7 +152,7 @@ export async function withLock(lockFile, label, work) {
   let told = false
   while (!take(lockFile)) {
     const owner = readOwner(lockFile)
-    if (owner !== null && !isAlive(owner)) {
+    if (owner !== null && (!isAlive(owner) || !isTouched(lockFile))) {
       evict(lockFile, owner)
       continue
     }
@@ -146,10 +160,21 @@ export async function withLock(lockFile, label, work) {
     told = true
     await delay(LOCK_POLL_MS)
   }
+  const touching = setInterval(() => utimesSync(lockFile, new Date(), new Date()), LOCK_TOUCHED_EVERY_MS)
   try {
     return await work()
   } finally {
+    clearInterval(touching)
     rmSync(lockFile, { force: true })
+  }
+}
+
+/** @param {string} lockFile */
+function isTouched(lockFile) {
+  try {
+    return Date.now() - statSync(lockFile).mtimeMs < LOCK_STALE_AFTER_MS
+  } catch {
+    return true
   }
 }
 

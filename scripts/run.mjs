@@ -267,10 +267,10 @@ function lockfileHash() {
 function folderMatchesLockfile() {
   const wanted = readJson(join(root, 'package-lock.json'))?.packages ?? {}
   const present = readJson(join(root, 'node_modules', '.package-lock.json'))?.packages ?? {}
-  return Object.entries(wanted).every(
-    ([path, { version, optional }]) =>
-      path === '' || present[path]?.version === version || (optional && !present[path]),
-  )
+  return Object.entries(wanted).every(([path, { version, optional }]) => {
+    if (path === '' || (optional && !present[path])) return true
+    return present[path] !== undefined && present[path].version === version
+  })
 }
 
 /**

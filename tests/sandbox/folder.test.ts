@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { processesFile, takeFolder } from '../../sandbox/folder.ts'
+import { readOptions, type Options } from '../../sandbox/options.ts'
+import { settle } from '../../sandbox/settings.ts'
+import { isAlive } from '../../scripts/provision.mjs'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+let home: string
+let options: Options
+
+beforeEach(() => {
+  home = temporaryFolder()
+  options = { dir: join(home, 'world'), fresh: false, port: undefined, firstPost: true }
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+})
+
+describe('options', () => {
+  test('have defaults', () => {
+    expect(readOptions([], '/somewhere')).toMatchObject({ fresh: false, port: undefined, firstPost: true })
+  })
+
+  test('are read, folders from where the command was typed', () => {
+    expect(readOptions(['--dir', 'box', '--fresh', '--port', '4100', '--no-first-post'], '/somewhere')).toEqual({
+      dir: '/somewhere/box',
+      fresh: true,
+      port: 4100,
+      firstPost: false,
+    })
+  })
+
+  test.each([['--port', '0'], ['--port', 'four'], ['--port', '70000'], ['--prot', '1'], ['extra']])(
+    'that make no sense are refused: %s %s',
+    (...args) => {
+      expect(() => readOptions(args, '/')).toThrow()
+    },
+  )
+})
+
+describe('the folder of a sandbox', () => {
+  test('belongs to one sandbox at a time', async () => {
+    mkdirSync(options.dir)
+    const script = join(home, 'sandbox', 'main.ts')
+    mkdirSync(join(home, 'sandbox'))
+    writeFileSync(script, 'setInterval(() => {}, 1000); console.log("up")')
+    const other = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(other.stdout, 'data')
+    writeFileSync(join(options.dir, 'sandbox.lock'), String(other.pid))
+    await expect(takeFolder(options)).rejects.toThrow(`A sandbox already runs in ${options.dir} (process ${other.pid})`)
+
+    other.kill('SIGKILL')
+    await once(other, 'exit')
+    const giveBack = await takeFolder(options)
+    giveBack()
+    expect(existsSync(join(options.dir, 'sandbox.lock'))).toBe(false)
+  })
+
+  test('is taken when the number in its lock belongs to some other program by now', async () => {
+    mkdirSync(options.dir)
+    writeFileSync(join(options.dir, 'sandbox.lock'), String(process.ppid))
+    ;(await takeFolder(options))()
+  })
+
+  test('is cleared of servers that outlived an earlier start, and of its world', async () => {
+    mkdirSync(options.dir)
+    const left = spawn('sleep', ['60.125'], { stdio: 'ignore' })
+    await once(left, 'spawn')
+    const processes = {
+      storage: { pid: left.pid, program: 'sleep 60.125' },
+      api: { pid: process.pid, program: 'src/server.ts' },
+    }
+    writeFileSync(processesFile(options.dir), JSON.stringify(processes))
+    writeFileSync(join(options.dir, 'world.json'), '{}')
+    await takeFolder(options)
+    expect(isAlive(left.pid ?? 0)).toBe(false)
+    expect(existsSync(join(options.dir, 'world.json'))).toBe(false)
+  })
+
+  test('loses what it knows with --fresh', async () => {
+    mkdirSync(options.dir)
+    const before = await settle(options)
+    await takeFolder({ ...options, fresh: true })
+    expect((await settle(options)).secrets).not.toEqual(before.secrets)
+  })
+
+  test('is left alone by --fresh when it is no sandbox', async () => {
+    mkdirSync(options.dir)
+    const thesis = join(options.dir, 'thesis.txt')
+    writeFileSync(thesis, 'years of work')
+    await expect(takeFolder({ ...options, fresh: true })).rejects.toThrow('is not empty and no sandbox')
+    expect(readFileSync(thesis, 'utf8')).toBe('years of work')
+  })
+})
+
+describe('settings', () => {
+  test('keep secrets and users from start to start, ports where they are free', async () => {
+    mkdirSync(options.dir)
+    const first = await settle({ ...options, port: 45_871 })
+    expect(first.ports.api).toBe(45_871)
+    const second = await settle(options)
+    expect(second.secrets).toEqual(first.secrets)
+    expect(second.users).toEqual(first.users)
+    // This process holds the first ones already, as another program would.
+    expect(second.ports.api).not.toBe(first.ports.api)
+  })
+
+  test('differ from sandbox to sandbox', async () => {
+    const other = { ...options, dir: join(home, 'other') }
+    const [one, two] = [await settle(options), await settle(other)]
+    expect(one.secrets.jwt).not.toBe(two.secrets.jwt)
+    expect(one.users.user.password).not.toBe(two.users.user.password)
+  })
+})
