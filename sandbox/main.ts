@@ -12,6 +12,10 @@ process.exitCode = await main(process.argv.slice(2))
 process.exit()
 
 async function main(args: string[]): Promise<number> {
+  if (args.includes('--help')) {
+    console.log(USAGE)
+    return 0
+  }
   const options = parse(args)
   if (options === null) return 2
   const { dir } = options
@@ -42,10 +46,6 @@ async function main(args: string[]): Promise<number> {
 }
 
 function parse(args: string[]): Options | null {
-  if (args.includes('--help')) {
-    console.log(USAGE)
-    return null
-  }
   try {
     return readOptions(args, process.env['INIT_CWD'] ?? process.cwd())
   } catch (error) {

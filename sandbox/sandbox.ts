@@ -71,8 +71,7 @@ export function createSandbox(options: Options) {
     if (ready !== null) writeWorld(dir, ready())
   }
 
-  async function startServers({ ports, secrets }: Settings): Promise<Servers> {
-    const [mongodProgram, temporalProgram, storageProgram] = await findPrograms()
+  async function startServers({ ports, secrets }: Settings, programs: Programs): Promise<Servers> {
     const data = (name: string) => join(dir, name)
     const log = (name: string) => join(logs, `${name}.log`)
     const starting = startBluesky({ dir: data('bluesky') })
@@ -80,7 +79,7 @@ export function createSandbox(options: Options) {
     const [mongod, temporal, storage, bluesky] = await Promise.all([
       run('mongod', 'MongoDB', (signal) =>
         startMongod({
-          program: mongodProgram,
+          program: programs.mongod,
           logFile: log('mongod'),
           dir: data('mongodb'),
           port: ports.mongod,
@@ -89,7 +88,7 @@ export function createSandbox(options: Options) {
       ),
       run('temporal', 'Temporal', (signal) =>
         startTemporal({
-          program: temporalProgram,
+          program: programs.temporal,
           logFile: log('temporal'),
           file: data('temporal/temporal.db'),
           port: ports.temporal,
@@ -99,7 +98,7 @@ export function createSandbox(options: Options) {
       ),
       run('storage', 'Object storage', (signal) =>
         startObjectStorage({
-          program: storageProgram,
+          program: programs.storage,
           logFile: log('storage'),
           dir: data('storage'),
           port: ports.storage,
@@ -189,7 +188,10 @@ export function createSandbox(options: Options) {
       if (options.port !== undefined && settings.ports.api !== options.port) {
         say(`  Port ${options.port} is taken; the API listens on ${settings.ports.api} instead`)
       }
-      const servers = await step('MongoDB, Temporal, object storage and a Bluesky server', () => startServers(settings))
+      const programs = await findPrograms()
+      const servers = await step('MongoDB, Temporal, object storage and a Bluesky server', () =>
+        startServers(settings, programs),
+      )
       const world = await step('Schema, API and worker', () => startService(settings, servers))
       await seed(settings, world)
       writeWorld(dir, world)
@@ -205,7 +207,9 @@ export function createSandbox(options: Options) {
   }
 }
 
+type Programs = Awaited<ReturnType<typeof findPrograms>>
+
 /** One after the other: building two of them at once takes no less time, and reads worse. */
-async function findPrograms(): Promise<[string, string, string]> {
-  return [await findMongod(), await findTemporal(), await findObjectStorage()]
+async function findPrograms() {
+  return { mongod: await findMongod(), temporal: await findTemporal(), storage: await findObjectStorage() }
 }

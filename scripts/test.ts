@@ -9,7 +9,7 @@ import { findTemporal } from '../sandbox/servers/temporal.ts'
 import { findTestServer } from '../sandbox/servers/test-server.ts'
 import { leashed, say } from './provision.mjs'
 
-const WITHOUT_SERVERS = /^(\.\/)?tests\/(domain|toolchain|deploy|sandbox)\b/
+const WITHOUT_SERVERS = /^(\.\/)?tests\/(domain|toolchain|deploy|sandbox|workflows)\b/
 const TIME_SKIPPING = /^(\.\/)?tests\/workflows\b/
 
 const args = process.argv.slice(2)
