@@ -11,6 +11,7 @@ const config: KnipConfig = {
     'scripts/*.{ts,mjs}',
     'tests/**/*.test.ts',
     'tests/support/*-setup.ts',
+    'tests/histories/record.ts',
     '*.config.ts',
   ],
   project: ['{src,sandbox,bench,scripts,tests}/**/*.{ts,mjs}', '*.ts'],

@@ -3,6 +3,7 @@ import { createAccountCredentials } from './commands/account-credentials.ts'
 import type { Config } from './config.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
 import { createMediaSource } from './integrations/media-source.ts'
+import { createMetrics } from './integrations/metrics.ts'
 import { createOrchestrator, type PublishOrchestrator } from './integrations/orchestrator.ts'
 import { createPasswordHasher } from './integrations/password-hasher.ts'
 import { createRefreshTokens } from './integrations/refresh-tokens.ts'
@@ -95,6 +96,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       issuer: config.PUBLIC_URL,
     }),
     refreshTokens: createRefreshTokens(config.REFRESH_TOKEN_SECRET),
+    metrics: createMetrics(),
     cipher,
     credentials,
     storage,

@@ -10,10 +10,11 @@ const SECRETS = [
   'authorization',
   'cookie',
   'secret',
-  'code',
-  'state',
   'email',
 ]
+
+/** Only where a callback's parameters may be: elsewhere `code` is what an error is told by, and `state` a worker's. */
+const OAUTH_ANSWERS = ['query.code', 'query.state', '*.query.code', '*.query.state']
 
 /** JSON lines, on standard output when not said otherwise; pino escapes newlines and control characters. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
@@ -22,7 +23,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+    redact: { paths: [...SECRETS.flatMap((name) => [name, `*.${name}`]), ...OAUTH_ANSWERS], censor: '[redacted]' },
   }
   return destination ? pino(options, destination) : pino(options)
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { BrokenCircuitError } from 'cockatiel'
 import type { Clock } from '../clock.ts'
 import type { AccountCredentials } from '../commands/account-credentials.ts'
 import { effectiveContent } from '../domain/content.ts'
@@ -23,6 +24,7 @@ import type { AttemptRef, Move, PlatformStatus, Post, Published } from '../domai
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
 import type { Credentials, DeliveryLog, PlatformAdapter } from '../platforms/adapter.ts'
+import type { Metrics } from '../integrations/metrics.ts'
 import { PlatformError } from '../platforms/errors.ts'
 import type { PlatformRegistry } from '../platforms/registry.ts'
 import type { NotificationStore } from '../store/notifications.ts'
@@ -49,6 +51,7 @@ export interface DeliverDeps {
   platforms: Pick<PlatformRegistry, 'find'>
   clock: Clock
   bulkheads: Bulkheads
+  metrics: Pick<Metrics, 'publishStarted' | 'publishEnded'>
   publishTimeoutMs: number
   maxLatenessMs: number
 }
@@ -82,7 +85,7 @@ export class TryAgainIn extends Error {
 
 /** Everything before the claim, in order. Whoever returns a result has ended the attempt. */
 export function createDeliver(deps: DeliverDeps) {
-  const { posts, users, notifications, credentials, platforms, clock, bulkheads } = deps
+  const { posts, users, notifications, credentials, platforms, clock, bulkheads, metrics } = deps
 
   /**
    * One attempt to bring one platform of a post out (design section 4, step 5).
@@ -268,6 +271,7 @@ export function createDeliver(deps: DeliverDeps) {
           key: claimed.delivery.key!,
           startedAt: claimed.delivery.startedAt!,
         }
+        if (from.attempt === 1) metrics.publishStarted(input.platform, clock.now().getTime() - post.dueAt!.getTime())
         const deadline = AbortSignal.timeout(deps.publishTimeoutMs)
         try {
           const published = await call(() => adapter.publish(outgoing(post, input), account, log, { signal: deadline }))
@@ -279,6 +283,7 @@ export function createDeliver(deps: DeliverDeps) {
     } catch (error) {
       return failedBeforeClaim(error, post, entry, input, io)
     }
+    metrics.publishEnded(input.platform, outcomeOf(sent))
     if ('published' in sent) {
       io.remember({ ...sent.from, ...sent.published })
       return recordAccepted(post, input, sent.published)
@@ -294,8 +299,7 @@ export function createDeliver(deps: DeliverDeps) {
     from: AttemptRef,
     io: AttemptIo,
   ): Promise<DeliveryResult | null> {
-    const isCertain = error instanceof PlatformError ? error.certain : isNeverSent(error)
-    if (!isCertain || (error instanceof PlatformError && error.class === 'duplicate')) {
+    if (!isRefusal(error)) {
       if (!(error instanceof PlatformError)) io.report('The visible call failed in an unexpected way', error)
       return recordUnknown(post, input, from, error instanceof PlatformError ? error.message : 'The answer was lost')
     }
@@ -460,8 +464,6 @@ export function createDeliver(deps: DeliverDeps) {
   return { deliver, prepareAhead }
 }
 
-export type Deliver = ReturnType<typeof createDeliver>
-
 const GONE: DeliveryResult = { outcome: 'void', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER }
 
 function outgoing(post: Post, { platform }: DeliveryInput) {
@@ -509,9 +511,15 @@ function isUnauthorized(error: unknown): error is PlatformError {
   return error instanceof PlatformError && error.class === 'unauthorized' && error.certain
 }
 
-/** The breaker refused on our side. */
-function isNeverSent(error: unknown): boolean {
-  return error instanceof Error && error.name === 'BrokenCircuitError'
+/** Whether a failed visible call definitely left nothing on the platform. */
+function isRefusal(error: unknown): error is PlatformError | BrokenCircuitError {
+  if (error instanceof PlatformError) return error.certain && error.class !== 'duplicate'
+  return error instanceof BrokenCircuitError
+}
+
+function outcomeOf(sent: { published: Published } | { error: unknown }): 'accepted' | 'refused' | 'unknown' {
+  if ('published' in sent) return 'accepted'
+  return isRefusal(sent.error) ? 'refused' : 'unknown'
 }
 
 /** MongoDB is away or failing over: there is nothing to record it in, so Temporal makes the attempt again. */

@@ -6,6 +6,8 @@ import { createBulkheads } from './bulkheads.ts'
 import { createDeliver, TryAgainIn, type ActivityIo, type DeliverDeps } from './deliver.ts'
 
 const HEARTBEAT_EVERY_MS = SECOND
+/** Long enough that the stopping worker's last poll is gone: a task it took would be missed only by the heartbeat. */
+const HAND_OVER_MS = SECOND / 4
 
 export interface DeliveryDeps extends Omit<DeliverDeps, 'bulkheads'> {
   /** Aborts when the worker is told to stop: armed deliveries hand themselves over. */
@@ -33,7 +35,7 @@ export function createDeliveryActivities(deps: DeliveryDeps) {
         return await deliver(input, io)
       } catch (error) {
         if (error instanceof TryAgainIn) throw waiting(error.message, error.waitMs)
-        if (deps.draining.aborted) throw waiting('This worker is stopping', 1)
+        if (deps.draining.aborted) throw waiting('This worker is stopping', HAND_OVER_MS)
         if (cancelled.aborted) return { outcome: 'again', status: 'PROCESSING', revision: 0 }
         throw error
       } finally {

@@ -39,7 +39,10 @@ const MAX_MESSAGE_LENGTH = 500
 /** A failure whose message is cut to the 500 characters that records and histories may carry. */
 export function failure(code: FailureCode, message: string): Failure {
   const oneLine = message.replace(/\s+/g, ' ').trim()
-  return { code, message: oneLine.length > MAX_MESSAGE_LENGTH ? `${oneLine.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : oneLine }
+  return {
+    code,
+    message: oneLine.length > MAX_MESSAGE_LENGTH ? `${oneLine.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : oneLine,
+  }
 }
 
 /** A post's media item is not in object storage, or is not what its record says. Final until the post is changed. */

@@ -1,4 +1,4 @@
-import type { Failure, FailureCode } from './failure.ts'
+import type { FailureCode } from './failure.ts'
 import type { Platform } from './platforms.ts'
 import type { Problem } from './service-error.ts'
 
@@ -22,7 +22,14 @@ export const DELIVERY_STATUSES = ['pending', 'processing', 'completed', 'failed'
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 /** The types a post's media may have (spec 4.3); `image/jpg` is stored as `image/jpeg`. */
-export const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/jpg', 'image/webp', 'video/mp4', 'video/quicktime'] as const
+export const MEDIA_TYPES = [
+  'image/png',
+  'image/jpeg',
+  'image/jpg',
+  'image/webp',
+  'video/mp4',
+  'video/quicktime',
+] as const
 
 export interface MediaItem {
   storageKey: string
@@ -136,4 +143,3 @@ export interface AttemptRef {
 
 /** A change of a post: pure, returns a new post (or the same one when nothing changes), throws when it is not allowed. */
 export type Move = (post: Post, now: Date) => Post
-export type { Failure }

@@ -5,6 +5,7 @@ import {
   WorkflowClient,
   WorkflowNotFoundError,
   ScheduleClient,
+  ScheduleNotFoundError,
   type WorkflowSignalWithStartOptions,
 } from '@temporalio/client'
 import { planOf, type PublishPlan } from '../domain/publish-plan.ts'
@@ -147,7 +148,15 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
   }
 
   async function sweeperProblem(sweepIntervalMs: number): Promise<string | null> {
-    const { info } = await schedules.getHandle(SWEEP_SCHEDULE_ID).describe()
+    const schedule = await schedules
+      .getHandle(SWEEP_SCHEDULE_ID)
+      .describe()
+      .catch((error: unknown) => {
+        if (error instanceof ScheduleNotFoundError) return null
+        throw error
+      })
+    if (!schedule) return 'The sweeper\'s Schedule does not exist, run "npm run setup"'
+    const { info } = schedule
     const last = info.recentActions.at(-1)?.takenAt ?? info.createdAt
     return Date.now() - last.getTime() > 3 * sweepIntervalMs + MINUTE ? 'The sweeper has not run' : null
   }

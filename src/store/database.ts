@@ -1,4 +1,4 @@
-import mongoose, { type ClientSession, type Connection } from 'mongoose'
+import mongoose, { type ClientSession } from 'mongoose'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
 
@@ -101,6 +101,3 @@ export function isDuplicateKey(error: unknown): boolean {
 function busy(cause: unknown): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy, try again', { cause, retryAfterSeconds: 2 })
 }
-
-/** The part of a connection that stores need. */
-export type { Connection, ClientSession }

@@ -17,10 +17,3 @@ export const schemaOptions = {
 export function newId(): string {
   return new mongoose.Types.ObjectId().toHexString()
 }
-
-const ID_PATTERN = /^[0-9a-f]{24}$/
-
-/** Whether a text can be a record id at all; what cannot is answered like a missing record. */
-export function isId(text: string): boolean {
-  return ID_PATTERN.test(text)
-}

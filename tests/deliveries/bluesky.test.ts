@@ -13,12 +13,18 @@ afterAll(() => world?.stop())
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
 const PUT_RECORD = '/xrpc/com.atproto.repo.putRecord'
 
+interface PublicRecord {
+  text: string
+  facets: { features: unknown[] }[]
+  embed: unknown
+}
+
 /** The record as the server's public read API gives it, without any login. */
-async function publicRecord(uri: string): Promise<Record<string, any>> {
+async function publicRecord(uri: string): Promise<PublicRecord> {
   const [repo, collection, rkey] = uri.replace('at://', '').split('/') as [string, string, string]
   const query = new URLSearchParams({ repo, collection, rkey })
   const response = await fetch(`${world.bluesky.pdsUrl}/xrpc/com.atproto.repo.getRecord?${query}`)
-  return ((await response.json()) as { value: Record<string, any> }).value
+  return ((await response.json()) as { value: PublicRecord }).value
 }
 
 async function uploadImage(user: Awaited<ReturnType<DeliveryWorld['user']>>, altText: string) {
@@ -47,7 +53,7 @@ describe('a post on a real Bluesky server', () => {
     const { platformPostId, platformPostUrl } = done.platformStatuses[0]!
     const record = await publicRecord(platformPostId!)
     expect(record.text).toBe(text)
-    expect(record.facets.map((facet: any) => facet.features[0])).toEqual([
+    expect(record.facets.map((facet) => facet.features[0])).toEqual([
       { $type: 'app.bsky.richtext.facet#mention', did: other.account.did },
       { $type: 'app.bsky.richtext.facet#link', uri: 'https://example.com/a?b=1' },
       { $type: 'app.bsky.richtext.facet#tag', tag: 'naïve' },

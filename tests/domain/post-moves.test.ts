@@ -354,7 +354,8 @@ describe('waits', () => {
   })
 
   it('looks for an unknown outcome after growing waits, then tells that it is unknown', () => {
-    let { post, from } = claimed(buildPost())
+    const { post: begun, from } = claimed(buildPost())
+    let post = begun
     let now = T0
     for (const wait of RECONCILE_WAITS_MS) {
       post = markUnknown('bluesky', busy, from)(post, now)

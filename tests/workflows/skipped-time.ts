@@ -20,6 +20,7 @@ import { planOf } from '../../src/domain/publish-plan.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { ServiceError } from '../../src/domain/service-error.ts'
 import { SECOND } from '../../src/domain/times.ts'
+import { createMetrics } from '../../src/integrations/metrics.ts'
 import { newUser } from '../../src/domain/user.ts'
 import type { Credentials, PlatformAdapter } from '../../src/platforms/adapter.ts'
 import {
@@ -162,6 +163,7 @@ async function startScenario(
     platforms: { find: adapterOf },
     orchestrator: { start: async () => true },
     clock,
+    metrics: createMetrics(),
     draining: new AbortController().signal,
     publishTimeoutMs: 8_000,
     maxLatenessMs: 86_400_000,
@@ -278,7 +280,7 @@ async function createSkippedClock(env: TestWorkflowEnvironment): Promise<Skipped
 
 function aborted(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
-    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
   })
 }
 

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js'
+import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker'
+import { beforeAll, describe, expect, it } from 'vitest'
+
+const HISTORIES = fileURLToPath(new URL('../histories/', import.meta.url))
+const recorded = readdirSync(HISTORIES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
+
+let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>
+
+beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger('ERROR') })
+  const workflowsPath = fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url))
+  workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
+})
+
+const read = (file: string) => readFileSync(`${HISTORIES}${file}`, 'utf8')
+const replay = (json: string) => Worker.runReplayHistory({ workflowBundle }, historyFromJSON(JSON.parse(json)))
+
+describe('recorded histories', () => {
+  it('cover every way a post can take', () => {
+    expect(recorded.map((file) => file.split('/').at(-1))).toEqual(
+      expect.arrayContaining([
+        'immediate.json',
+        'scheduled.json',
+        'cancelled-while-waiting.json',
+        'cancelled-while-armed.json',
+        'cancelled-by-operator.json',
+        'rescheduled.json',
+        'one-platform-refused.json',
+        'retried.json',
+        'prepared-ahead.json',
+      ]),
+    )
+  })
+
+  it.each(recorded)('%s is replayed by the workflows of today', async (file) => {
+    await replay(read(file))
+  })
+
+  it('are noticed when the workflow would decide otherwise', async () => {
+    const [scheduled] = recorded.filter((file) => file.endsWith('scheduled.json'))
+    const altered = read(scheduled!).replaceAll('"publishToPlatform"', '"publishElsewhere"')
+    await expect(replay(altered)).rejects.toThrow(/[Nn]ondeterminism/)
+  })
+
+  it.each(recorded)('%s holds no text and no token', (file) => {
+    const { events } = JSON.parse(read(file)) as { events: unknown[] }
+    const plain = JSON.stringify(events).replaceAll(/"data":"([A-Za-z0-9+/=]+)"/g, (_all, data: string) =>
+      Buffer.from(data, 'base64').toString(),
+    )
+    expect(plain).toContain('postId')
+    expect(plain).not.toContain('Words of a post')
+    expect(plain).not.toMatch(/accessToken|refreshToken|eyJ/)
+  })
+})
