@@ -38,7 +38,7 @@ export function serviceEnvironment(settings: Settings, addresses: ServiceAddress
   return {
     ...process.env,
     NODE_ENV: 'development',
-    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
+    LOG_LEVEL: logLevel(process.env['LOG_LEVEL']),
     HOST: '127.0.0.1',
     PORT: String(ports.api),
     PUBLIC_URL: api,
@@ -60,6 +60,11 @@ export function serviceEnvironment(settings: Settings, addresses: ServiceAddress
     LOGIN_FAILURES_PER_ACCOUNT: NO_LIMIT,
     LOGIN_FAILURES_PER_ADDRESS: NO_LIMIT,
   }
+}
+
+/** More may be asked for, but not less: the worker tells by its log that it is ready. */
+function logLevel(wanted: string | undefined): string {
+  return wanted === 'debug' || wanted === 'trace' ? wanted : 'info'
 }
 
 /** Indexes, bucket, Schedules: `npm run setup`. */
