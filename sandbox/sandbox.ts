@@ -40,25 +40,27 @@ export function createSandbox(options: Options) {
   const logs = join(dir, 'logs')
   const stops: (() => Promise<unknown>)[] = []
   const running: Partial<Record<ProcessName, Supervised<Running>>> = {}
-  let ready: (() => World) | null = null
+  /** Set while everything is ready. */
+  let world: (() => World) | null = null
+  let isStopping = false
 
   /** Keeps the process up, in the records, and on the list of what is to be stopped, also while it is still starting. */
-  function run<T extends Running>(
+  async function run<T extends Running>(
     name: ProcessName,
     title: string,
     start: (signal: AbortSignal) => Promise<T>,
   ): Promise<Supervised<T>> {
+    if (isStopping) throw new Error('The sandbox is stopping')
     const stopping = new AbortController()
     const supervised = supervise(title, start, { changed: recordProcesses, stopping })
     stops.push(async () => {
       stopping.abort()
       await (await supervised.catch(() => null))?.stop()
     })
-    return supervised.then((process) => {
-      running[name] = process
-      recordProcesses()
-      return process
-    })
+    const process = await supervised
+    running[name] = process
+    recordProcesses()
+    return process
   }
 
   function recordProcesses(): void {
@@ -68,7 +70,7 @@ export function createSandbox(options: Options) {
       processes[name] = { pid: process.current().pid, program: program[name as ProcessName] }
     }
     writeJson(processesFile(dir), processes)
-    if (ready !== null) writeWorld(dir, ready())
+    if (world !== null) writeWorld(dir, world())
   }
 
   async function startServers({ ports, secrets }: Settings, programs: Programs): Promise<Servers> {
@@ -112,7 +114,7 @@ export function createSandbox(options: Options) {
     return { mongod, temporal, storage, bluesky }
   }
 
-  async function startService(settings: Settings, servers: Servers): Promise<World> {
+  async function startService(settings: Settings, servers: Servers): Promise<() => World> {
     const { mongod, temporal, storage, bluesky } = servers
     const addresses = {
       mongoUrl: mongod.current().url,
@@ -132,7 +134,7 @@ export function createSandbox(options: Options) {
     ])
     const { address } = temporal.current()
     const pidOf = (process: Supervised<Running>) => process.current().pid
-    const world = (): World => ({
+    return () => ({
       api: shown.api,
       frontend: FRONTEND_URL,
       temporal: { address, ui: `http://localhost:${settings.ports.temporalUi}`, namespace: TEMPORAL_NAMESPACE },
@@ -155,8 +157,6 @@ export function createSandbox(options: Options) {
         },
       },
     })
-    ready = world
-    return world()
   }
 
   /** Only what an earlier start has not done: a sandbox goes on where it ended, also with what was changed in it. */
@@ -192,15 +192,17 @@ export function createSandbox(options: Options) {
       const servers = await step('MongoDB, Temporal, object storage and a Bluesky server', () =>
         startServers(settings, programs),
       )
-      const world = await step('Schema, API and worker', () => startService(settings, servers))
-      await seed(settings, world)
-      writeWorld(dir, world)
-      return { world, settings }
+      const current = await step('Schema, API and worker', () => startService(settings, servers))
+      await seed(settings, current())
+      world = current
+      recordProcesses()
+      return { world: world(), settings }
     },
 
     /** In reverse order, the service before what it stands on. */
     async stop(): Promise<void> {
-      ready = null
+      isStopping = true
+      world = null
       removeWorld(dir)
       for (const stop of stops.toReversed()) await stop()
     },
