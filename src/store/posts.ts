@@ -225,25 +225,23 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     /** Deliveries that nobody may be moving on: a start that was never acknowledged, an overdue post, a stalled one. */
     listStranded: ({ overdueBefore, stalledBefore, now: instant, limit }: StrandedBounds): Promise<Post[]> =>
-      model
-        .find(
-          trusted({
-            $or: [
-              { startPending: true, updatedAt: { $lte: overdueBefore } },
-              {
-                status: { $in: ['PENDING', 'SCHEDULED'] },
-                dueAt: { $lte: overdueBefore },
-                platformStatuses: unattended(instant),
-              },
-              { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: unattended(instant) },
-            ],
-          }),
-        )
+      // By the driver: mongoose takes nested operators for a client's injection, and there is nothing of a client in here.
+      model.collection
+        .find<Post>({
+          $or: [
+            { startPending: true, updatedAt: { $lte: overdueBefore } },
+            {
+              status: { $in: ['PENDING', 'SCHEDULED'] },
+              dueAt: { $lte: overdueBefore },
+              platformStatuses: unattended(instant),
+            },
+            { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: unattended(instant) },
+          ],
+        })
         .sort({ dueAt: 1 })
         .limit(limit)
         .maxTimeMS(LIST_DEADLINE_MS)
-        .lean<Post[]>()
-        .exec(),
+        .toArray(),
   }
 }
 
