@@ -9,7 +9,7 @@ import { createPasswordHasher } from './integrations/password-hasher.ts'
 import { createRefreshTokens } from './integrations/refresh-tokens.ts'
 import { createObjectStorage } from './integrations/storage.ts'
 import { createTokenCipher } from './integrations/token-cipher.ts'
-import { createLogger } from './logger.ts'
+import { createLogger, type Logger } from './logger.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { openDatabase } from './store/database.ts'
 import { createLoginFailures } from './store/login-failures.ts'
@@ -20,6 +20,7 @@ import { createSessionStore } from './store/sessions.ts'
 import { createUserStore } from './store/users.ts'
 
 interface Overrides {
+  logger?: Logger
   clock?: Clock
   platforms?: PlatformRegistry
   orchestrator?: PublishOrchestrator
@@ -30,7 +31,7 @@ interface Overrides {
  * connected to when first needed.
  */
 export async function createContext(config: Config, overrides: Overrides = {}) {
-  const logger = createLogger(config.LOG_LEVEL)
+  const logger = overrides.logger ?? createLogger(config.LOG_LEVEL)
   const clock = overrides.clock ?? systemClock
   const now = () => clock.now()
 

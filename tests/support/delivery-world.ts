@@ -2,6 +2,7 @@ import { buildApp } from '../../src/api/app.ts'
 import type { Config } from '../../src/config.ts'
 import { newUser } from '../../src/domain/user.ts'
 import { newId } from '../../src/store/schema-options.ts'
+import type { Logger } from '../../src/logger.ts'
 import { startWorkers } from '../../src/workers.ts'
 import { startBluesky } from '../../sandbox/platforms/bluesky.ts'
 import { testContext, unique } from './servers.ts'
@@ -32,14 +33,17 @@ export interface PostStatusData {
  * The whole service in this process, on the servers of the test run, with a Bluesky server of the file's own: faults
  * are seen by nobody else. Requests go through the real routes.
  */
-export async function startDeliveryWorld(overrides: Partial<Config> = {}) {
+export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts: { logger?: Logger } = {}) {
   const bluesky = await startBluesky()
-  const context = await testContext({
-    BLUESKY_ENTRY_URL: bluesky.url,
-    RATE_LIMIT_PER_USER: 100_000,
-    RATE_LIMIT_PER_ADDRESS: 100_000,
-    ...overrides,
-  })
+  const context = await testContext(
+    {
+      BLUESKY_ENTRY_URL: bluesky.url,
+      RATE_LIMIT_PER_USER: 100_000,
+      RATE_LIMIT_PER_ADDRESS: 100_000,
+      ...overrides,
+    },
+    parts,
+  )
   const app = await buildApp(context)
   let workers = await startWorkers(context)
 
@@ -105,6 +109,8 @@ export async function startDeliveryWorld(overrides: Partial<Config> = {}) {
 
       return {
         userId: user._id,
+        /** What this user has to keep secret. */
+        secrets: { email: user.email, password, token, appPassword: account.appPassword },
         account,
         call,
         connect,

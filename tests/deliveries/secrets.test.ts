@@ -1,0 +1,98 @@
+import { Writable } from 'node:stream'
+import { Client, Connection } from '@temporalio/client'
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLogger } from '../../src/logger.ts'
+import { startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
+import { unique } from '../support/servers.ts'
+
+/** Invariant I7: planted secrets are looked for wherever something is kept or said. */
+let world: DeliveryWorld
+let log = ''
+const text = unique('words-of-a-post')
+const answers: string[] = []
+const secrets: Record<string, string> = {}
+
+beforeAll(async () => {
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      log += chunk.toString()
+      done()
+    },
+  })
+  world = await startDeliveryWorld({}, { logger: createLogger('trace', destination) })
+  const user = await world.user()
+  Object.assign(secrets, user.secrets)
+  const account = await world.context.credentials.get(user.userId, 'bluesky', { signal: AbortSignal.timeout(5_000) })
+  secrets['accessToken'] = account!.accessToken
+  secrets['refreshToken'] = account!.refreshToken!
+
+  const say = async (answer: Promise<{ body: unknown }>) => answers.push(JSON.stringify((await answer).body))
+  await user.until(await user.create({ content: { text } }))
+  const path = '/xrpc/com.atproto.repo.putRecord'
+  const body = JSON.stringify({ error: 'InvalidRequest', message: `No: ${account!.accessToken}` })
+  await world.control.fault({ path, times: 1, action: { status: 400, headers: {}, body } })
+  const refused = await user.create({ content: { text } })
+  await user.until(refused)
+  await world.control.fault({ path, times: 1, action: { dropAfterAccept: true } })
+  await user.until(await user.create({ content: { text } }))
+  await say(user.call('GET', `/api/posts/${refused}`))
+  await say(user.call('GET', '/api/platform/find'))
+  await say(user.call('GET', '/api/platform/bluesky/refresh'))
+  await say(user.call('GET', '/api/auth/me'))
+  await say(user.connect())
+  const wrong = { identifier: user.account.handle, appPassword: secrets['password'] }
+  await say(user.call('POST', '/api/platform/bluesky/connect', wrong))
+  await world.app.inject({
+    method: 'POST',
+    url: '/api/auth/login?token=in-the-address',
+    payload: { email: user.secrets.email, password: `${secrets['password']}!` },
+  })
+}, 120_000)
+afterAll(() => world?.stop())
+
+function expectNone(where: string, except: string[] = []): void {
+  expect(where.length).toBeGreaterThan(100)
+  for (const [name, secret] of Object.entries(secrets)) {
+    if (!except.includes(name)) expect(where.includes(secret), name).toBe(false)
+  }
+}
+
+describe('a planted secret is not found', () => {
+  it('in the database, where tokens are sealed and passwords hashed', async () => {
+    const { db } = world.context.database.connection
+    const collections = await db!.collections()
+    const dump = await Promise.all(collections.map((collection) => collection.find().toArray()))
+    expectNone(JSON.stringify(dump), ['email'])
+    expect(JSON.stringify(dump)).toContain(text)
+  })
+
+  it('in workflow histories, which hold no words of a post either', async () => {
+    const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+    const connection = await Connection.connect({ address })
+    const { workflow } = new Client({ connection, namespace })
+    let histories = ''
+    for await (const { workflowId, runId } of workflow.list()) {
+      const history = await workflow.getHandle(workflowId, runId).fetchHistory()
+      histories += historyToJSON(history).replaceAll(/"data":\s*"([A-Za-z0-9+/=]+)"/g, (_all, data: string) =>
+        Buffer.from(data, 'base64').toString(),
+      )
+    }
+    await connection.close()
+    expect(histories).toContain('publishToPlatform')
+    expectNone(histories)
+    expect(histories).not.toContain(text)
+  })
+
+  it('in the log, which names neither addresses nor query values', () => {
+    expect(log).toContain('post created')
+    expectNone(log)
+    expect(log).not.toContain(text)
+    expect(log).not.toContain('in-the-address')
+  })
+
+  it('in answers, which show no sealed token either', () => {
+    expectNone(answers.join('\n'), ['email'])
+    expect(answers.join('\n')).not.toMatch(/v1\.[^.]+\.[^.]+\.[^.]+\./)
+  })
+})
