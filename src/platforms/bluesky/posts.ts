@@ -47,7 +47,8 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
     assertPostable(post)
     if (!log.handle(FACETS)) {
       const facets = await findFacets(post.content.text, (handle) => resolveHandle(account, handle, options))
-      await log.save(FACETS, JSON.stringify(facets))
+      // Most texts have none, and then there is nothing worth a write: finding none again takes no call.
+      if (facets.length > 0) await log.save(FACETS, JSON.stringify(facets))
     }
     for (const [index, item] of post.content.mediaItems.entries()) {
       const known = readImage(log, index)
@@ -168,8 +169,7 @@ function assertPostable({ content }: OutgoingPost): void {
 
 function readFacets(log: PreparationLog): Facet[] {
   const stored = log.handle(FACETS)
-  if (!stored) throw unprepared()
-  return JSON.parse(stored) as Facet[]
+  return stored ? (JSON.parse(stored) as Facet[]) : []
 }
 
 function readImages(post: OutgoingPost, log: PreparationLog): StoredImage[] {
