@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, readConfig } from '../../src/config.ts'
+
+const secrets = {
+  S3_SECRET_ACCESS_KEY: 'secret',
+  JWT_SECRET: 'j'.repeat(32),
+  REFRESH_TOKEN_SECRET: 'r'.repeat(32),
+  TOKEN_ENCRYPTION_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
+}
+
+function variablesOf(env: Record<string, string>): string {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  return ''
+}
+
+describe('the configuration', () => {
+  it('refuses missing secrets all at once, by name', () => {
+    const message = variablesOf({})
+    for (const name of Object.keys(secrets)) expect(message).toContain(name)
+  })
+
+  it('names a wrong variable and never its value', () => {
+    const message = variablesOf({ ...secrets, JWT_SECRET: 'too-short-canary', PORT: 'four thousand' })
+    expect(message).toContain('JWT_SECRET')
+    expect(message).toContain('PORT')
+    expect(message).not.toMatch(/too-short-canary|four thousand/)
+  })
+
+  it('is production when nothing says otherwise, with defaults for the rest, and frozen', () => {
+    const config = readConfig(secrets)
+    expect(config).toMatchObject({ NODE_ENV: 'production', PORT: 4_000, ACCESS_TOKEN_TTL_SECONDS: 600 })
+    expect(Object.isFrozen(config)).toBe(true)
+  })
+
+  it('takes an empty variable as one that is not set', () => {
+    expect(readConfig({ ...secrets, PORT: '' }).PORT).toBe(4_000)
+  })
+})
