@@ -24,6 +24,11 @@ const UNREADABLE: [string, string | Buffer][] = [
   ['UTF-16', Buffer.from('{"a":1}', 'utf16le')],
   ['JSON 100,000 levels deep', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
   ['objects 100,000 levels deep', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+  ['an array of half a million numbers', `[${'0,'.repeat(500_000)}0]`],
+  [
+    'an object with half a million members in an array',
+    `{"content":{"text":"x","mediaItems":[${'0,'.repeat(500_000)}0]}}`,
+  ],
   ['a hundred thousand values', `[${'0,'.repeat(100_000)}0]`],
   ['a NUL character', String.raw`{"text":"a\u0000b"}`],
   ['a NUL character in a name', String.raw`{"a\u0000b":1}`],
