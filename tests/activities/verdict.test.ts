@@ -1,0 +1,89 @@
+import { BrokenCircuitError } from 'cockatiel'
+import { describe, expect, it } from 'vitest'
+import { Crowded } from '../../src/activities/bulkheads.ts'
+import { verdictOn } from '../../src/activities/verdict.ts'
+import { MediaUnavailableError, PLATFORM_ERROR_CLASSES, type PlatformErrorClass } from '../../src/domain/failure.ts'
+import { HOUR, MINUTE, SECOND } from '../../src/domain/times.ts'
+import { PlatformError } from '../../src/platforms/errors.ts'
+
+const refusalOf = (errorClass: PlatformErrorClass, retryAfterMs?: number) =>
+  new PlatformError(errorClass, 'The platform said no', {
+    certain: true,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+
+const FINAL: PlatformErrorClass[] = [
+  'unauthorized',
+  'permission',
+  'not_found',
+  'validation',
+  'duplicate',
+  'blocked_by_platform',
+]
+
+describe('the verdict on a definite failure', () => {
+  it.each(FINAL)('%s is final, with its class as the code', (errorClass) => {
+    expect(verdictOn(refusalOf(errorClass, SECOND), 0, 0)).toEqual({
+      kind: 'refuse',
+      reason: { code: errorClass, message: 'The platform said no' },
+    })
+  })
+
+  it.each(PLATFORM_ERROR_CLASSES.filter((errorClass) => !FINAL.includes(errorClass)))(
+    '%s is worth another try',
+    (errorClass) => {
+      expect(verdictOn(refusalOf(errorClass), 0, 0)).toMatchObject({ kind: 'defer', reason: { code: errorClass } })
+    },
+  )
+
+  it('waits as long as the platform states, which costs no try', () => {
+    expect(verdictOn(refusalOf('rate_limited', HOUR), 0, 1)).toMatchObject({
+      kind: 'defer',
+      waitMs: HOUR,
+      countsAsTry: false,
+    })
+  })
+
+  it('is final when the stated wait is longer than an hour, and says how long it is', () => {
+    expect(verdictOn(refusalOf('rate_limited', 90 * MINUTE), 0, 0)).toEqual({
+      kind: 'refuse',
+      reason: { code: 'rate_limited', message: 'The platform said no (the platform asks to wait 90 minutes)' },
+    })
+  })
+
+  it('backs off further with every try', () => {
+    const waits = [0, 1, 2, 3, 4, 9].map((tries) => verdictOn(refusalOf('transient'), tries, 0))
+    expect(waits).toMatchObject(
+      [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 10 * MINUTE].map((waitMs) => ({
+        kind: 'defer',
+        waitMs,
+        countsAsTry: true,
+      })),
+    )
+  })
+
+  it('lets a platform fetch media twice, and no more', () => {
+    expect(verdictOn(refusalOf('media_fetch_failed'), 1, 0)).toMatchObject({ kind: 'refuse' })
+  })
+
+  it('costs no try when there is no room to send', () => {
+    for (const error of [new Crowded('bluesky'), new BrokenCircuitError()]) {
+      expect(verdictOn(error, 4, 0)).toMatchObject({ kind: 'defer', countsAsTry: false })
+    }
+  })
+
+  it('is final for media that is not there', () => {
+    expect(verdictOn(new MediaUnavailableError('The file a.png is gone'), 0, 0)).toEqual({
+      kind: 'refuse',
+      reason: { code: 'MEDIA_UNAVAILABLE', message: 'The file a.png is gone' },
+    })
+  })
+
+  it('says nothing to users of what went wrong inside', () => {
+    expect(verdictOn(new TypeError('x of undefined'), 0, 0)).toMatchObject({
+      kind: 'defer',
+      countsAsTry: true,
+      reason: { code: 'INTERNAL', message: 'Something went wrong inside the service' },
+    })
+  })
+})

@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { DAY, HOUR } from '../../src/domain/times.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
+
+let world: DeliveryWorld
+
+beforeAll(async () => {
+  world = await startDeliveryWorld()
+}, 120_000)
+afterEach(() => world.control.clearFaults())
+afterAll(() => world?.stop())
+
+const PUT_RECORD = '/xrpc/com.atproto.repo.putRecord'
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
+
+/** Changes a stored record behind the service's back. */
+const change = (collection: string, id: string, fields: object) =>
+  world.context.database.connection.collection<{ _id: string }>(collection).updateOne({ _id: id }, { $set: fields })
+
+const messagesOf = async (userId: string) =>
+  (await world.notificationsOf(userId)).map(({ type, message }) => `${type}: ${message}`)
+
+describe('a call that is on its way', () => {
+  it('may still be accepted after a delete: nothing comes back, and the owner is told', async () => {
+    const user = await world.user()
+    await world.control.fault({ path: PUT_RECORD, times: 1, action: { delayMs: 1_500 } })
+    const postId = await user.create({ content: { text: 'Too late to delete' } })
+    await user.until(postId, ['PROCESSING'])
+    expect((await user.call('DELETE', `/api/posts/${postId}`)).status).toBe(200)
+
+    const [told] = await poll(
+      () => world.notificationsOf(user.userId),
+      ([newest]) => newest?.message === 'Successfully posted on bluesky',
+    )
+    expect(told).toMatchObject({
+      type: 'success',
+      reference: { type: 'post', id: postId, model: 'Post' },
+      options: { link: expect.stringMatching(/^https:\/\/bsky\.app\/profile\//) },
+    })
+    expect(await user.published()).toHaveLength(1)
+    expect((await user.call('GET', `/api/posts/${postId}`)).status).toBe(404)
+    expect(await world.context.posts.find(postId)).toBeNull()
+  })
+
+  it('has won against a cancel', async () => {
+    const user = await world.user()
+    await world.control.fault({ path: PUT_RECORD, times: 1, action: { delayMs: 1_500 } })
+    const postId = await user.create({ content: { text: 'Too late to cancel' } })
+    await user.until(postId, ['PROCESSING'])
+    expect(await user.call('POST', `/api/posts/${postId}/cancel`)).toMatchObject({
+      status: 404,
+      body: { message: 'Post not found, unauthorized, or not in a cancellable state' },
+    })
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
+  })
+})
+
+describe('a delivery that is not to be made', () => {
+  it('fails with ACCOUNT_DISABLED when the owner was disabled before the instant', async () => {
+    const user = await world.user()
+    const postId = await user.create({ content: { text: 'Disabled' }, scheduledAt: inSeconds(4) })
+    await change('users', user.userId, { isDisabled: true })
+    const post = await poll(
+      () => world.context.posts.find(postId),
+      (stored) => stored?.status === 'FAILED',
+    )
+    expect(post!.platformStatuses).toMatchObject([{ status: 'failed', errorCode: 'ACCOUNT_DISABLED' }])
+    expect(await user.published()).toEqual([])
+  })
+
+  it('fails with TOO_LATE a day after its instant, says so, and can be retried', async () => {
+    const user = await world.user()
+    const postId = await user.create({ content: { text: 'Yesterday' }, scheduledAt: inSeconds(3_600) })
+    const dueAt = new Date(Date.now() - DAY - HOUR)
+    await change('posts', postId, { dueAt, scheduledAt: dueAt })
+    // Any change makes the workflow look at the post again.
+    expect((await user.call('PATCH', `/api/posts/${postId}`, { timezone: 'Europe/Vienna' })).status).toBe(200)
+    expect(await user.until(postId)).toMatchObject({
+      status: 'FAILED',
+      platformStatuses: [{ errorCode: 'TOO_LATE', error: 'The post could not be sent in time' }],
+    })
+    expect(await messagesOf(user.userId)).toContain(
+      'error: Posting on Bluesky failed: The post could not be sent in time. You can retry the post.',
+    )
+    expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
+  })
+
+  it('names platform, cause and next step in its notification, once a round', async () => {
+    const user = await world.user({ connected: false })
+    const postId = await user.create({ content: { text: 'Nowhere to go' } })
+    const failed =
+      'error: Posting on Bluesky failed: The platform is not connected. Connect the account in settings, then retry the post.'
+    await user.until(postId)
+    expect((await messagesOf(user.userId)).filter((message) => message.startsWith('error'))).toEqual([failed])
+    await user.call('POST', `/api/posts/${postId}/retry`)
+    await user.until(postId)
+    expect((await messagesOf(user.userId)).filter((message) => message.startsWith('error'))).toEqual([failed, failed])
+  })
+})
+
+it('GET /health/delivery is 200 while workers poll and the sweeper has its Schedule', async () => {
+  await world.context.orchestrator.ensureSchedules(world.context.config.SWEEP_INTERVAL_MS)
+  const response = await poll(
+    () => world.app.inject({ url: '/health/delivery' }),
+    ({ statusCode }) => statusCode === 200,
+  )
+  expect(response.json()).toEqual({ success: true, message: 'Healthy', data: { status: 'ok' } })
+})
