@@ -156,6 +156,24 @@ describe('publishPost', () => {
     expect(post.post()!.platformStatuses[0]!.delivery.tries).toBe(0)
   })
 
+  it('looks for a post whose answer was lost until an hour has gone by, then says that it is unknown', async () => {
+    const looks: number[] = []
+    const post = await begin({
+      answer: () => Promise.reject(new PlatformError('transient', 'The answer was lost', { certain: false })),
+      reconcile: async () => {
+        looks.push(post.clock.now().getTime())
+        return 'undecidable'
+      },
+    })
+    expect(await post.result()).toBe('FAILED')
+    expect(post.post()!.platformStatuses[0]).toMatchObject({ errorCode: 'OUTCOME_UNKNOWN', attemptCount: 1 })
+    expect(looks).toHaveLength(6)
+    expect(looks.at(-1)! - looks.at(-2)!).toBeGreaterThanOrEqual(HOUR)
+    expect(post.notifications).toMatchObject([
+      { type: 'error', message: expect.stringContaining('retry only if the post is not there') },
+    ])
+  })
+
   it('fails a platform whose activity is lost for good, and leaves the others alone', async () => {
     const post = await begin({
       platforms: ['bluesky'],
@@ -168,7 +186,7 @@ describe('publishPost', () => {
     expect(post.notifications.map(({ type }) => type)).toEqual(['error'])
   })
 
-  it('prepares images about a minute ahead, and again when the words change', async () => {
+  it('prepares images about a minute ahead', async () => {
     const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
     const ahead: number[] = []
     const post = await begin({
@@ -182,6 +200,26 @@ describe('publishPost', () => {
     expect(ahead[0]).toBeGreaterThan(30 * SECOND)
     expect(ahead[0]).toBeLessThanOrEqual(MINUTE)
     expect(post.sent).toHaveLength(1)
+  })
+
+  it('prepares again when the words change after it was prepared', async () => {
+    const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
+    const prepared: string[] = []
+    const isPrepared = Promise.withResolvers<void>()
+    const post = await begin({
+      dueIn: 50 * SECOND,
+      post: { content: { text: 'First words', mediaItems: [image] } },
+      prepare: async ({ content }) => {
+        const leftMs = post.dueAt() - post.clock.now().getTime()
+        if (leftMs > 15 * SECOND) prepared.push(content.text)
+        isPrepared.resolve()
+      },
+    })
+    await isPrepared.promise
+    await post.change(edit({ content: { text: 'Last words', mediaItems: [image] } }), 'changed')
+    expect(await post.result()).toBe('COMPLETED')
+    expect(prepared).toEqual(['First words', 'Last words'])
+    expect(post.sent).toMatchObject([{ text: 'Last words' }])
   })
 
   it('warns when preparing ahead finds that the delivery would fail', async () => {

@@ -45,6 +45,37 @@ describe('recorded histories', () => {
     await expect(replay(altered)).rejects.toThrow(/[Nn]ondeterminism/)
   })
 
+  it.each([
+    [
+      'scheduled.json',
+      [
+        expect.stringMatching(/^Mastodon, Threads, scheduled for 20\S+Z$/),
+        expect.stringMatching(/^Wait until the post is armed for 20\S+Z$/),
+        'Publish on Mastodon',
+        'Publish on Threads',
+      ],
+    ],
+    ['retried.json', [expect.stringMatching(/^Threads, scheduled for /), 'Publish on Threads, retry 1']],
+    [
+      'prepared-ahead.json',
+      [
+        expect.stringMatching(/^Mastodon, Threads, scheduled for /),
+        'Wait until the media is prepared for Mastodon',
+        'Wait until the media is prepared for Threads',
+        'Prepare the media for Mastodon',
+        'Prepare the media for Threads',
+        expect.stringMatching(/^Wait until the post is armed for /),
+        'Publish on Mastodon',
+        'Publish on Threads',
+      ],
+    ],
+  ])('%s tells the story of its post in the summaries', (name, story) => {
+    const file = recorded.find((path) => path.split('/').at(-1) === name)!
+    const { events } = JSON.parse(read(file)) as { events: { userMetadata?: { summary?: { data: string } } }[] }
+    const summaries = events.flatMap(({ userMetadata }) => userMetadata?.summary?.data ?? [])
+    expect(summaries.map((data) => JSON.parse(Buffer.from(data, 'base64').toString()) as string)).toEqual(story)
+  })
+
   it.each(recorded)('%s holds no text and no token', (file) => {
     const { events } = JSON.parse(read(file)) as { events: unknown[] }
     const plain = JSON.stringify(events).replaceAll(/"data":"([A-Za-z0-9+/=]+)"/g, (_all, data: string) =>

@@ -84,6 +84,8 @@ interface ScenarioOptions {
   /** Answers the visible call; throws what a platform would throw. */
   answer?: (platform: Platform, call: number) => Promise<void>
   prepare?: PlatformAdapter['prepare']
+  /** Looks for the trace of a call whose outcome is unknown; without it the platform knows what was sent. */
+  reconcile?: PlatformAdapter['reconcile']
   activities?: Partial<Activities>
 }
 
@@ -131,7 +133,8 @@ async function startScenario(
       sent.push({ platform, text: outgoing.content.text, at: clock.now().getTime() })
       return { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` }
     },
-    async reconcile(): Promise<Published | 'absent'> {
+    async reconcile(...args): Promise<Published | 'absent' | 'undecidable'> {
+      if (options.reconcile) return options.reconcile(...args)
       const done = sent.some((entry) => entry.platform === platform)
       return done ? { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` } : 'absent'
     },
