@@ -12,6 +12,7 @@ import {
   hasBegun,
   isInDoubt,
   markAbsent,
+  markDeleted,
   markUnknown,
   refuse,
   retry,
@@ -43,8 +44,8 @@ type Action =
   | { do: 'crash'; worker: number }
   | { do: 'pass'; ms: number }
   | { do: 'cancel' | 'retry' }
-  | { do: 'edit'; delayMs: number | null }
-  | { do: 'giveUp'; platform: Platform }
+  | { do: 'edit'; delayMs: number | null; text: string | null }
+  | { do: 'giveUp' | 'markDeleted'; platform: Platform }
 
 const worker = fc.nat({ max: WORKERS - 1 })
 const platform = fc.constantFrom(...PLATFORMS)
@@ -75,9 +76,14 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('edit' as const), delayMs: fc.constantFrom(null, 1_000, 30_000) }),
+    arbitrary: fc.record({
+      do: fc.constant('edit' as const),
+      delayMs: fc.constantFrom(null, 1_000, 30_000),
+      text: fc.constantFrom(null, 'Other words'),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('giveUp' as const), platform }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('markDeleted' as const), platform }) },
 )
 
 const actions = fc.array(action, { minLength: 20, maxLength: 200, size: 'max' })
@@ -156,7 +162,12 @@ function play(platforms: Platform[], actions: Action[]) {
     if (step.do === 'pass') now = after(now, step.ms)
     if (step.do === 'cancel') cancelled = move(cancel()) || cancelled
     if (step.do === 'retry') move(retry())
-    if (step.do === 'edit') move(edit({ scheduledAt: step.delayMs === null ? null : after(now, step.delayMs) }))
+    if (step.do === 'edit') {
+      const content = step.text === null ? {} : { content: { text: step.text, mediaItems: [] } }
+      move(edit({ scheduledAt: step.delayMs === null ? null : after(now, step.delayMs), ...content }))
+    }
+    // The platform's word on a post that is there.
+    if (step.do === 'markDeleted' && isOnPlatform(step.platform)) move(markDeleted(step.platform))
     if (step.do === 'giveUp') move(giveUp(step.platform, reason, entryOf(post, step.platform)!.delivery.round))
     holds(before, post)
   }
@@ -172,7 +183,9 @@ function holds(before: Post, post: Post): void {
     ).toBe(true)
   if (before.status === 'CANCELLED') expect(post.status).toBe('CANCELLED')
   for (const entry of before.platformStatuses) {
-    if (entry.status === 'completed') expect(entryOf(post, entry.platform)!.status).toBe('completed')
+    const { status } = entryOf(post, entry.platform)!
+    if (entry.status === 'completed') expect(['completed', 'deleted']).toContain(status)
+    if (entry.status === 'deleted') expect(status).toBe('deleted')
   }
 }
 
@@ -183,7 +196,7 @@ it('keeps I1, I3 and I5 under random interleavings of workers, crashes, cancels,
       for (const name of platforms) {
         const times = ledger.filter((entry) => entry === name).length
         expect(times, 'I1: accepted effects per platform').toBeLessThanOrEqual(1)
-        if (entryOf(post, name)!.status === 'completed') expect(times).toBe(1)
+        if (['completed', 'deleted'].includes(entryOf(post, name)!.status)) expect(times).toBe(1)
       }
     }),
     { numRuns: 2_000 },

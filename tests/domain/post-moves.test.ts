@@ -281,9 +281,15 @@ describe('the end of deliveries (spec section 3)', () => {
     expect(() => refuse('bluesky', rejected, { round: 0, attempt: 0 })(post, T0)).toThrow(ClaimRefused)
   })
 
-  it('marks a platform deleted from any state, for good', () => {
-    const done = apply(claimed(buildPost()).post, accept('bluesky', published))
-    const gone = apply(done, markDeleted('bluesky'))
+  it.each([
+    ['completed', () => apply(claimed(buildPost()).post, accept('bluesky', published))],
+    ['failed', () => failedPost()],
+    ['processing', () => claimed(buildPost()).post],
+    ['pending', () => apply(failedPost(), retry())],
+  ])('marks a platform deleted that is %s, for good', (status, build) => {
+    const post = build()
+    expect(entryOf(post, 'bluesky')!.status).toBe(status)
+    const gone = apply(post, markDeleted('bluesky'))
     expect(gone).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ status: 'deleted' }] })
     expect(apply(gone, accept('bluesky', published))).toBe(gone)
   })
