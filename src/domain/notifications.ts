@@ -41,14 +41,25 @@ export function postPublished(
   })
 }
 
-const NEXT_STEPS: Partial<Record<Failure['code'], string>> = {
-  unauthorized: 'Reconnect the account in settings, then retry the post',
-  permission: 'Reconnect the account with all permissions, then retry the post',
-  PLATFORM_NOT_CONNECTED: 'Connect the account in settings, then retry the post',
-  PLATFORM_NOT_SUPPORTED: 'Remove the platform from the post, or wait until it is supported',
+const CONNECT: Partial<Record<Failure['code'], string>> = {
+  unauthorized: 'Reconnect the account in settings',
+  permission: 'Reconnect the account with all permissions',
+  PLATFORM_NOT_CONNECTED: 'Connect the account in settings',
+}
+
+/** What helps once a delivery has failed: the post can be retried, and no longer edited. */
+const AFTER_FAILURE: Partial<Record<Failure['code'], string>> = {
+  PLATFORM_NOT_SUPPORTED: 'Retry the post once the platform is supported',
   OUTCOME_UNKNOWN: 'Look at the platform, and retry only if the post is not there',
   validation: 'Create a changed post',
   MEDIA_UNAVAILABLE: 'Upload the file again in a new post',
+  ACCOUNT_DISABLED: 'Ask an administrator to enable the account',
+}
+
+/** What helps ahead of the instant: the post can be edited, and not yet retried. */
+const BEFORE_DUE: Partial<Record<Failure['code'], string>> = {
+  validation: 'Change the post before it is due',
+  MEDIA_UNAVAILABLE: 'Upload the file again and change the post before it is due',
   ACCOUNT_DISABLED: 'Ask an administrator to enable the account',
 }
 
@@ -57,7 +68,7 @@ export function postFailed(post: Post, platform: Platform, round: number, reason
   return about(post._id, post.userId, {
     dedupeKey: `post-failed:${post._id}:${platform}:${round}`,
     type: 'error',
-    message: `Posting on ${platformLabel(platform)} failed: ${asClause(reason.message)}. ${nextStep(reason)}.`,
+    message: `Posting on ${platformLabel(platform)} failed: ${cause(reason)}. ${stepAfterFailure(reason)}.`,
     options: image(post, platform),
   })
 }
@@ -67,7 +78,7 @@ export function preparationFailed(post: Post, platform: Platform, round: number,
   return about(post._id, post.userId, {
     dedupeKey: `post-warning:${post._id}:${platform}:${round}:${post.contentVersion}`,
     type: 'warning',
-    message: `Your scheduled post may fail on ${platformLabel(platform)}: ${asClause(reason.message)}. ${nextStep(reason)}.`,
+    message: `Your scheduled post may fail on ${platformLabel(platform)}: ${cause(reason)}. ${stepBeforeDue(reason)}.`,
     options: image(post, platform),
   })
 }
@@ -92,12 +103,19 @@ function about(
   return { ...event, userId, reference: { type: 'post', id: postId, model: 'Post' } }
 }
 
-function nextStep(reason: Failure): string {
-  return NEXT_STEPS[reason.code] ?? 'You can retry the post'
+function stepAfterFailure({ code }: Failure): string {
+  return CONNECT[code] ? `${CONNECT[code]}, then retry the post` : (AFTER_FAILURE[code] ?? 'You can retry the post')
 }
 
-function asClause(sentence: string): string {
-  return sentence.replace(/[.\s]+$/, '')
+function stepBeforeDue({ code }: Failure): string {
+  if (CONNECT[code]) return `${CONNECT[code]} before the post is due`
+  return BEFORE_DUE[code] ?? 'It is tried again when the post is due'
+}
+
+/** The reason as a clause. What is said of a file names it, and file names are the user's words: they stay out of here. */
+function cause({ code, message }: Failure): string {
+  if (code === 'MEDIA_UNAVAILABLE') return 'A file of the post is missing, or is not what it was said to be'
+  return message.replace(/[.\s]+$/, '')
 }
 
 function image(post: Post, platform?: Platform): { image?: string } {

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { FAILURE_CODES, failure, type FailureCode } from '../../src/domain/failure.ts'
+import {
+  connectionExpired,
+  postCreated,
+  postFailed,
+  postPublished,
+  preparationFailed,
+} from '../../src/domain/notifications.ts'
+import { after, buildPost, T0 } from '../support/posts.ts'
+
+const MARKUP = '<img src=x onerror=alert(1)>'
+const image = {
+  storageKey: 'posts/ann/1.png',
+  storageUrl: 'https://storage.example/1.png',
+  mimeType: 'image/png',
+  originalFilename: `${MARKUP}.png`,
+  altText: MARKUP,
+}
+const post = buildPost({ content: { text: MARKUP, mediaItems: [image] } })
+const of = (code: FailureCode) => failure(code, 'The platform said no.')
+
+describe('notifications (contract section 9)', () => {
+  it('say that a post is pending, or scheduled and for when', () => {
+    const scheduledAt = after(T0, 60_000)
+    expect(postCreated(post)).toMatchObject({ type: 'success', message: 'Your post was created and is now pending' })
+    expect(postCreated(buildPost({ scheduledAt })).message).toBe(
+      'Your post was created and is now scheduled for 2026-03-01T12:01:00.000Z',
+    )
+  })
+
+  it('name the platform that accepted, with a link to the post there and its first image', () => {
+    expect(postPublished(post, 'bluesky', 0, 'https://bsky.app/x')).toMatchObject({
+      type: 'success',
+      message: 'Successfully posted on bluesky',
+      reference: { type: 'post', id: post._id, model: 'Post' },
+      options: { link: 'https://bsky.app/x', image: image.storageUrl },
+    })
+  })
+
+  it('link and show nothing but http and https', () => {
+    const local = { ...image, storageUrl: 'file:///etc/passwd' }
+    const odd = buildPost({ content: { text: '', mediaItems: [local] } })
+    expect(postPublished(odd, 'bluesky', 0, 'javascript:alert(1)').options).toEqual({})
+  })
+
+  it.each([
+    ['unauthorized', 'Reconnect the account in settings, then retry the post'],
+    ['PLATFORM_NOT_CONNECTED', 'Connect the account in settings, then retry the post'],
+    ['PLATFORM_NOT_SUPPORTED', 'Retry the post once the platform is supported'],
+    ['OUTCOME_UNKNOWN', 'Look at the platform, and retry only if the post is not there'],
+    ['validation', 'Create a changed post'],
+    ['TOO_LATE', 'You can retry the post'],
+  ] as const)('name platform, cause and next step when a delivery failed: %s', (code, step) => {
+    expect(postFailed(post, 'bluesky', 0, of(code))).toMatchObject({
+      type: 'error',
+      message: `Posting on Bluesky failed: The platform said no. ${step}.`,
+    })
+  })
+
+  it.each([
+    ['unauthorized', 'Reconnect the account in settings before the post is due'],
+    ['PLATFORM_NOT_CONNECTED', 'Connect the account in settings before the post is due'],
+    ['validation', 'Change the post before it is due'],
+    ['INTERNAL', 'It is tried again when the post is due'],
+  ] as const)('warn ahead with what can still be done: %s', (code, step) => {
+    expect(preparationFailed(post, 'bluesky', 0, of(code))).toMatchObject({
+      type: 'warning',
+      message: `Your scheduled post may fail on Bluesky: The platform said no. ${step}.`,
+    })
+  })
+
+  it('advise no retry of a post that is not yet due, whatever the reason', () => {
+    for (const code of FAILURE_CODES) {
+      expect(preparationFailed(post, 'bluesky', 0, of(code)).message).not.toMatch(/retry/i)
+    }
+  })
+
+  it("never carry the user's words, the names of files among them", () => {
+    const reason = failure('MEDIA_UNAVAILABLE', `The file ${image.originalFilename} was never uploaded, or is gone`)
+    const all = [
+      postCreated(post),
+      postPublished(post, 'bluesky', 0, 'https://bsky.app/x'),
+      postFailed(post, 'bluesky', 0, reason),
+      preparationFailed(post, 'bluesky', 0, reason),
+      connectionExpired(post.userId, 'bluesky', 1),
+    ]
+    expect(JSON.stringify(all)).not.toContain('<')
+    expect(postFailed(post, 'bluesky', 0, reason).message).toMatch(
+      /: A file of the post is missing, .* Upload the file/,
+    )
+  })
+
+  it('are one a platform and round', () => {
+    const keys = [0, 1].map((round) => postFailed(post, 'bluesky', round, of('transient')).dedupeKey)
+    expect(new Set([...keys, postFailed(post, 'threads', 0, of('transient')).dedupeKey])).toHaveLength(3)
+    expect(postFailed(post, 'bluesky', 0, of('validation')).dedupeKey).toBe(keys[0])
+  })
+})
