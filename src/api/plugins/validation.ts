@@ -14,7 +14,7 @@ const REQUEST_OPTIONS: Options = {
 /** Headers belong to everyone: nothing may be removed from them. */
 const HEADER_OPTIONS: Options = { allErrors: true, useDefaults: false, strictTypes: false }
 
-const INTEGER = /^-?\d{1,15}$/
+const INTEGER = /^-?\d+$/
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
 
 /**
