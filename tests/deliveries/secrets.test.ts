@@ -89,6 +89,14 @@ describe('a planted secret is not found', () => {
     expectNone(log)
     expect(log).not.toContain(text)
     expect(log).not.toContain('in-the-address')
+    const lines = log.trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+      expect.objectContaining({
+        msg: 'post created',
+        requestId: expect.stringMatching(/^[\w-]{36}$/),
+        postId: expect.stringMatching(/^[0-9a-f]{24}$/),
+      }),
+    )
   })
 
   it('in answers, which show no sealed token either', () => {
