@@ -19,10 +19,12 @@ import {
   SWEEP_WORKFLOW_TYPE,
   type PublishSignal,
 } from '../workflows/messages.ts'
-import { TASK_QUEUES, type TaskQueue } from '../workflows/task-queues.ts'
+import { TASK_QUEUES, TASKS_OF, type TaskKind, type TaskQueue } from '../workflows/task-queues.ts'
 
 /** Temporal may take this long inside a request; then the request goes on without it, and the sweeper makes up for it. */
 const CALL_DEADLINE_MS = SECOND
+/** `temporal.api.enums.v1.TaskQueueType` */
+const TASK_QUEUE_TYPES: Record<TaskKind, number> = { workflows: 1, activities: 2 }
 const RECENT_POLL_MS = 2 * MINUTE
 
 interface OrchestratorOptions {
@@ -117,7 +119,7 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
       try {
         return await bounded(async () => {
           const found = await Promise.all([
-            ...TASK_QUEUES.map((queue) => pollerProblem(queue)),
+            ...TASK_QUEUES.flatMap((queue) => TASKS_OF[queue].map((kind) => pollerProblem(queue, kind))),
             sweeperProblem(sweepIntervalMs),
           ])
           return found.filter((problem) => problem !== null)
@@ -134,17 +136,17 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
     },
   }
 
-  async function pollerProblem(queue: TaskQueue): Promise<string | null> {
+  async function pollerProblem(queue: TaskQueue, kind: TaskKind): Promise<string | null> {
     const { pollers } = await connection.workflowService.describeTaskQueue({
       namespace,
       taskQueue: { name: queue },
-      taskQueueType: 2,
+      taskQueueType: TASK_QUEUE_TYPES[kind],
     })
     const newest = Math.max(
       0,
       ...(pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * SECOND),
     )
-    return Date.now() - newest > RECENT_POLL_MS ? `No worker polls the task queue ${queue}` : null
+    return Date.now() - newest > RECENT_POLL_MS ? `No worker polls the task queue ${queue} for ${kind}` : null
   }
 
   async function sweeperProblem(sweepIntervalMs: number): Promise<string | null> {

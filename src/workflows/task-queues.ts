@@ -5,3 +5,12 @@
 export const TASK_QUEUES = ['publishing', 'preparing', 'maintenance'] as const
 
 export type TaskQueue = (typeof TASK_QUEUES)[number]
+
+export type TaskKind = 'workflows' | 'activities'
+
+/** What is asked for on each queue: a queue without a poller for one of these is not served. */
+export const TASKS_OF: Record<TaskQueue, TaskKind[]> = {
+  publishing: ['workflows', 'activities'],
+  preparing: ['activities'],
+  maintenance: ['workflows', 'activities'],
+}

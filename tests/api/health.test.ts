@@ -59,7 +59,7 @@ describe('health', () => {
     const response = await get('delivery')
     expect(response.statusCode).toBe(503)
     expect(response.json()).toMatchObject({ success: false, code: 'SERVICE_UNAVAILABLE' })
-    expect(response.json().missing).toContain('No worker polls the task queue publishing')
+    expect(response.json().missing).toContain('No worker polls the task queue publishing for workflows')
   })
 
   it('delivery names the storage that does not answer', async () => {
