@@ -48,7 +48,10 @@ export type PreparationLog = Pick<DeliveryLog, 'handle' | 'save'>
 
 /** Bytes of a media item, streamed from object storage; throws `MediaUnavailableError` when absent, too large or not what its type says. */
 export interface MediaSource {
-  open(item: MediaItem): Promise<{ stream: ReadableStream<Uint8Array>; sizeBytes: number; mimeType: string }>
+  open(
+    item: MediaItem,
+    options: CallOptions,
+  ): Promise<{ stream: ReadableStream<Uint8Array>; sizeBytes: number; mimeType: string }>
 }
 
 export interface CallOptions {

@@ -77,7 +77,7 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
     account: Credentials,
     { signal }: CallOptions,
   ): Promise<StoredImage> {
-    const { stream } = await media.open(item)
+    const { stream } = await media.open(item, { signal })
     const source = await buffer(stream)
     const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
     const image = await prepareImage(source, POSTING_RULES.bluesky.media.image.maxBytes, name)
