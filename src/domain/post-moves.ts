@@ -365,7 +365,7 @@ export function giveUp(platform: Platform, reason: Failure, round: number): Move
 export function markDeleted(platform: Platform): Move {
   return (post) => {
     const entry = entryOf(post, platform)
-    if (!entry || entry.status === 'deleted') return post
+    if (!entry || entry.status === 'deleted' || !hasBegun(post)) return post
     return changed(post, platform, { status: 'deleted' })
   }
 }

@@ -293,6 +293,12 @@ describe('the end of deliveries (spec section 3)', () => {
     expect(gone).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ status: 'deleted' }] })
     expect(apply(gone, accept('bluesky', published))).toBe(gone)
   })
+
+  it('deletes nothing of a post whose delivery never began', () => {
+    for (const post of [buildPost({ draft: true }), buildPost(), apply(buildPost(), cancel())]) {
+      expect(apply(post, markDeleted('bluesky'))).toBe(post)
+    }
+  })
 })
 
 describe('retry (spec section 3)', () => {
