@@ -211,6 +211,20 @@ describe('what goes wrong is told as it is', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
+  it('records what the server itself refuses, when its rules are tighter than ours', async () => {
+    const user = await world.user()
+    const scheduledAt = inSeconds(4)
+    const postId = await user.create({ content: { text: 'Short enough' }, scheduledAt })
+    await world.context.database.connection
+      .collection<{ _id: string }>('posts')
+      .updateOne({ _id: postId }, { $set: { 'content.text': 'x'.repeat(301) } })
+    expect(await user.until(postId)).toMatchObject({
+      status: 'FAILED',
+      platformStatuses: [{ status: 'failed', errorCode: 'validation', attemptCount: 1, platformPostId: null }],
+    })
+    expect(await user.published()).toEqual([])
+  })
+
   it('waits as long as the platform states after a 429', async () => {
     const user = await world.user()
     await world.control.fault({

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { createBulkheads, Crowded } from '../../src/activities/bulkheads.ts'
+import { PlatformError } from '../../src/platforms/errors.ts'
+
+const down = new PlatformError('transient', 'down', { certain: false })
+
+/** Sends that hang until they are let go. */
+function hanging(bulkheads: ReturnType<typeof createBulkheads>, server: string) {
+  const gate = Promise.withResolvers<void>()
+  let begun = 0
+  const send = () =>
+    bulkheads.send('bluesky', server, async () => {
+      begun += 1
+      await gate.promise
+    })
+  return { send, begun: () => begun, letGo: () => gate.resolve() }
+}
+
+describe('a bulkhead', () => {
+  it('lets so many send at once, and the others after them', async () => {
+    const { send, begun, letGo } = hanging(createBulkheads(2), 'https://a')
+    const sends = [send(), send(), send()]
+    await Promise.resolve()
+    expect(begun()).toBe(2)
+    letGo()
+    await Promise.all(sends)
+    expect(begun()).toBe(3)
+  })
+
+  it('keeps a hanging server from holding up another one', async () => {
+    const bulkheads = createBulkheads(1)
+    const stuck = hanging(bulkheads, 'https://hangs')
+    const waiting = [stuck.send(), stuck.send()]
+    expect(await bulkheads.send('bluesky', 'https://answers', async () => 'sent')).toBe('sent')
+    stuck.letGo()
+    await Promise.all(waiting)
+  })
+
+  it('sends the rest away when the line is too long', async () => {
+    const { send, letGo } = hanging(createBulkheads(1), 'https://a')
+    const sends = Array.from({ length: 1_001 }, send)
+    await expect(send()).rejects.toBeInstanceOf(Crowded)
+    letGo()
+    await Promise.all(sends)
+  })
+
+  it('stops sending to a server that keeps failing, those in line included', async () => {
+    const bulkheads = createBulkheads(1)
+    const fail = () => bulkheads.send('bluesky', 'https://a', (call) => call(() => Promise.reject(down)))
+    const results = await Promise.allSettled(Array.from({ length: 15 }, fail))
+    const reasons = results.map((result) => (result as PromiseRejectedResult).reason as unknown)
+    expect(reasons.filter((reason) => reason === down)).toHaveLength(10)
+    expect(reasons.filter((reason) => reason instanceof Crowded)).toHaveLength(5)
+    await expect(fail()).rejects.toBeInstanceOf(Crowded)
+  })
+
+  it('does not take refusals for a server that is down', async () => {
+    const bulkheads = createBulkheads(1)
+    const refused = new PlatformError('validation', 'no', { certain: true })
+    const refuse = () => bulkheads.send('bluesky', 'https://a', (call) => call(() => Promise.reject(refused)))
+    const results = await Promise.allSettled(Array.from({ length: 20 }, refuse))
+    expect(results.every((result) => (result as PromiseRejectedResult).reason === refused)).toBe(true)
+  })
+})
