@@ -246,6 +246,7 @@ export function claim(platform: Platform, wanted: Claim): Move {
         attempt: delivery.attempt + 1,
         accountId: wanted.accountId,
         contentVersion: wanted.contentVersion,
+        handles: handlesFor(delivery, wanted.accountId, wanted.contentVersion),
         leaseUntil: wanted.leaseUntil,
         outcome: 'none',
         nextAttemptAt: null,

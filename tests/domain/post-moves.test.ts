@@ -395,6 +395,15 @@ describe('prepared handles', () => {
     expect(entryOf(other, 'bluesky')!.delivery.handles).toEqual({ facets: '1' })
   })
 
+  it('of other words or another account do not survive a claim', () => {
+    const post = apply(buildPost(), saveHandle('bluesky', { ...prepared, accountId: 'did:plc:someone' }))
+    expect(entryOf(claimed(post).post, 'bluesky')!.delivery.handles).toEqual({ blob: '1' })
+    const edited = edit({ content: { text: 'Other', mediaItems: [] } })(post, T0)
+    expect(entryOf(claimed(edited).post, 'bluesky')!.delivery.handles).toEqual({})
+    const foreign = apply(buildPost(), saveHandle('bluesky', prepared))
+    expect(entryOf(claimed(foreign).post, 'bluesky')!.delivery.handles).toEqual({})
+  })
+
   it('cannot be saved for words that were changed meanwhile, nor for another account while a call is in doubt', () => {
     const edited = edit({ content: { text: 'Other', mediaItems: [] } })(buildPost(), T0)
     expect(() => apply(edited, saveHandle('bluesky', prepared))).toThrow(ClaimRefused)
