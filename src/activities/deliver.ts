@@ -4,9 +4,8 @@ import type { Clock } from '../clock.ts'
 import type { AccountCredentials } from '../commands/account-credentials.ts'
 import { effectiveContent } from '../domain/content.ts'
 import { failure, type Failure } from '../domain/failure.ts'
-import { postFailed, postPublished, preparationFailed } from '../domain/notifications.ts'
+import { preparationFailed } from '../domain/notifications.ts'
 import {
-  accept,
   claim,
   ClaimRefused,
   defer,
@@ -16,12 +15,9 @@ import {
   handlesFor,
   isInDoubt,
   markAbsent,
-  markUnknown,
-  refuse,
   saveHandle,
 } from '../domain/post-moves.ts'
-import type { AttemptRef, Move, PlatformStatus, Post, Published } from '../domain/post.ts'
-import { ServiceError } from '../domain/service-error.ts'
+import type { AttemptRef, PlatformStatus, Post, Published } from '../domain/post.ts'
 import { SECOND } from '../domain/times.ts'
 import type { Credentials, DeliveryLog, PlatformAdapter } from '../platforms/adapter.ts'
 import type { Metrics } from '../integrations/metrics.ts'
@@ -32,6 +28,7 @@ import type { PostStore } from '../store/posts.ts'
 import type { UserStore } from '../store/users.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import type { Bulkheads } from './bulkheads.ts'
+import { createOutcomes, GONE, isGone, resultOf, TryAgainIn } from './outcomes.ts'
 import { verdictOn } from './verdict.ts'
 
 /** A timer may fire this early at the most; a post further ahead than that was moved, and is armed anew. */
@@ -73,19 +70,10 @@ interface AttemptIo extends ActivityIo {
   hasRenewed: boolean
 }
 
-/** Thrown when the attempt has to be made again, after a while that is known. */
-export class TryAgainIn extends Error {
-  readonly waitMs: number
-  constructor(waitMs: number, why: string) {
-    super(why)
-    this.name = 'TryAgainIn'
-    this.waitMs = Math.max(1, Math.ceil(waitMs))
-  }
-}
-
 /** Everything before the claim, in order. Whoever returns a result has ended the attempt. */
 export function createDeliver(deps: DeliverDeps) {
   const { posts, users, notifications, credentials, platforms, clock, bulkheads, metrics } = deps
+  const outcomes = createOutcomes({ posts, notifications, clock })
 
   /**
    * One attempt to bring one platform of a post out (design section 4, step 5).
@@ -100,7 +88,7 @@ export function createDeliver(deps: DeliverDeps) {
       } catch (error) {
         if (isGone(error)) return GONE
         if (!(error instanceof ClaimRefused)) throw error
-        if (error.reason === 'not-due' || error.reason === 'stale') return again(input)
+        if (error.reason === 'not-due' || error.reason === 'stale') return outcomes.again(input)
       }
     }
     throw new TryAgainIn(SECOND, 'The post keeps changing')
@@ -111,10 +99,10 @@ export function createDeliver(deps: DeliverDeps) {
     const post = await posts.find(input.postId)
     if (!post) return GONE
     const entry = deliverable(post, input.platform, input.round)
-    if (!entry) return ended(post, input)
+    if (!entry) return outcomes.ended(post, input)
     const from = { round: input.round, attempt: entry.delivery.attempt }
     if (io.remembered?.attempt === from.attempt && io.remembered.round === from.round) {
-      return recordAccepted(post, input, io.remembered)
+      return outcomes.accepted(post, input, io.remembered)
     }
     const now = clock.now()
     if (post.dueAt === null || post.dueAt.getTime() - now.getTime() > LONGEST_ARMED_MS) return resultOf(post, 'again')
@@ -122,7 +110,7 @@ export function createDeliver(deps: DeliverDeps) {
 
     const adapter = platforms.find(input.platform)
     if (!adapter) {
-      return recordRefused(
+      return outcomes.refused(
         post,
         input,
         from,
@@ -132,7 +120,7 @@ export function createDeliver(deps: DeliverDeps) {
     }
     if (isInDoubt(entry.delivery, now)) return settleDoubt(post, entry, adapter, input, io)
     if (now.getTime() - post.dueAt.getTime() > deps.maxLatenessMs) {
-      return recordRefused(post, input, from, failure('TOO_LATE', 'The post could not be sent in time'), io)
+      return outcomes.refused(post, input, from, failure('TOO_LATE', 'The post could not be sent in time'), io)
     }
 
     let account: Credentials | Failure
@@ -141,7 +129,7 @@ export function createDeliver(deps: DeliverDeps) {
     } catch (error) {
       return failedBeforeClaim(error, post, entry, input, io)
     }
-    if ('code' in account) return recordRefused(post, input, from, account, io)
+    if ('code' in account) return outcomes.refused(post, input, from, account, io)
 
     const lastLook = post.dueAt.getTime() - LAST_LOOK_MS - (spread(post._id) % LAST_LOOK_SPREAD_MS)
     if (clock.now().getTime() < lastLook) {
@@ -208,15 +196,15 @@ export function createDeliver(deps: DeliverDeps) {
     const found = await look()
     if (found === 'other-account') {
       const reason = failure('OUTCOME_UNKNOWN', 'The account was changed while the post was on its way.')
-      return ended(await posts.transition(post._id, giveUp(input.platform, reason, input.round)), input)
+      return outcomes.ended(await posts.transition(post._id, giveUp(input.platform, reason, input.round)), input)
     }
     if (found === 'absent') {
       await posts.transition(post._id, markAbsent(input.platform, from))
       return null
     }
     if (found === 'undecidable')
-      return recordUnknown(post, input, from, 'The platform does not tell whether the post is there')
-    return recordAccepted(post, input, found)
+      return outcomes.unknown(post, input, from, 'The platform does not tell whether the post is there')
+    return outcomes.accepted(post, input, found)
 
     async function look(): Promise<Published | 'absent' | 'undecidable' | 'other-account'> {
       const { key, startedAt, accountId } = entry.delivery
@@ -286,7 +274,7 @@ export function createDeliver(deps: DeliverDeps) {
     metrics.publishEnded(input.platform, outcomeOf(sent))
     if ('published' in sent) {
       io.remember({ ...sent.from, ...sent.published })
-      return recordAccepted(post, input, sent.published)
+      return outcomes.accepted(post, input, sent.published)
     }
     return failedCall(sent.error, post, account, input, sent.from, io)
   }
@@ -301,7 +289,7 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<DeliveryResult | null> {
     if (!isRefusal(error)) {
       if (!(error instanceof PlatformError)) io.report('The visible call failed in an unexpected way', error)
-      return recordUnknown(post, input, from, error instanceof PlatformError ? error.message : 'The answer was lost')
+      return outcomes.unknown(post, input, from, error instanceof PlatformError ? error.message : 'The answer was lost')
     }
     if (!isUnauthorized(error)) return settle(error, post, input, from, io)
     if (io.hasRenewed) {
@@ -331,87 +319,8 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<DeliveryResult | null> {
     const verdict = verdictOn(error, entryOf(post, input.platform)?.delivery.tries ?? 0, Math.random())
     if (verdict.reason.code === 'INTERNAL') io.report('A delivery failed in an unexpected way', error)
-    if (verdict.kind === 'defer') return recordDeferred(post, input, from, verdict.reason, verdict)
-    return recordRefused(post, input, from, verdict.reason, io)
-  }
-
-  async function recordAccepted(post: Post, input: DeliveryInput, published: Published): Promise<DeliveryResult> {
-    const { platformPostId, platformPostUrl } = published
-    const left = await transitionUnlessGone(post._id, accept(input.platform, { platformPostId, platformPostUrl }))
-    // A post that was deleted meanwhile is out all the same: its owner has to know.
-    await notifications.insertOnce(postPublished(left ?? post, input.platform, input.round, platformPostUrl))
-    return left ? resultOf(left, 'completed') : GONE
-  }
-
-  /** Never before the instant: until then the user may still cancel, or mend what stands in the way. */
-  async function recordRefused(
-    post: Post,
-    input: DeliveryInput,
-    from: AttemptRef,
-    reason: Failure,
-    io: AttemptIo,
-  ): Promise<DeliveryResult | null> {
-    if (post.dueAt && post.dueAt > clock.now()) {
-      await clock.sleepUntil(post.dueAt, io.signal)
-      return null
-    }
-    return ended(await posts.transition(post._id, refuse(input.platform, reason, from)), input)
-  }
-
-  async function recordDeferred(
-    post: Post,
-    input: DeliveryInput,
-    from: AttemptRef,
-    reason: Failure,
-    wait: { waitMs: number; countsAsTry: boolean },
-  ): Promise<DeliveryResult> {
-    const at = new Date(clock.now().getTime() + wait.waitMs)
-    const move = defer(input.platform, reason, from, { at, countsAsTry: wait.countsAsTry })
-    return stillOpen(await posts.transition(post._id, move), input, reason.message)
-  }
-
-  async function recordUnknown(
-    post: Post,
-    input: DeliveryInput,
-    from: AttemptRef,
-    why: string,
-  ): Promise<DeliveryResult> {
-    const move = markUnknown(input.platform, failure('OUTCOME_UNKNOWN', why), from)
-    return stillOpen(await posts.transition(post._id, move), input, why)
-  }
-
-  /** Ends the attempt of an entry that stays open by asking for the next one; one that ended is told to the user. */
-  async function stillOpen(left: Post, input: DeliveryInput, why: string): Promise<DeliveryResult> {
-    const entry = deliverable(left, input.platform, input.round)
-    if (!entry) return ended(left, input)
-    throw new TryAgainIn((entry.delivery.nextAttemptAt?.getTime() ?? 0) - clock.now().getTime(), why)
-  }
-
-  /** The entry is no longer open: the notification may be missing when an earlier attempt died before it. */
-  async function ended(post: Post, input: DeliveryInput): Promise<DeliveryResult> {
-    await notifyEnd(post, input)
-    return resultOf(post, endOf(post, input))
-  }
-
-  async function notifyEnd(post: Post, { platform, round }: DeliveryInput): Promise<void> {
-    const entry = entryOf(post, platform)
-    if (!entry || entry.delivery.round !== round) return
-    if (entry.status === 'completed' && entry.platformPostUrl) {
-      await notifications.insertOnce(postPublished(post, platform, round, entry.platformPostUrl))
-    }
-    if (entry.status === 'failed') {
-      const reason = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? 'Unknown')
-      await notifications.insertOnce(postFailed(post, platform, round, reason))
-    }
-  }
-
-  async function transitionUnlessGone(postId: string, move: Move): Promise<Post | null> {
-    try {
-      return await posts.transition(postId, move)
-    } catch (error) {
-      if (isGone(error)) return null
-      throw error
-    }
+    if (verdict.kind === 'defer') return outcomes.deferred(post, input, from, verdict.reason, verdict)
+    return outcomes.refused(post, input, from, verdict.reason, io)
   }
 
   function waitForTurn(entry: PlatformStatus, now: Date): void {
@@ -434,11 +343,6 @@ export function createDeliver(deps: DeliverDeps) {
         handles.set(name, value)
       },
     }
-  }
-
-  async function again(input: DeliveryInput): Promise<DeliveryResult> {
-    const post = await posts.find(input.postId)
-    return post ? resultOf(post, 'again') : GONE
   }
 
   /**
@@ -464,19 +368,8 @@ export function createDeliver(deps: DeliverDeps) {
   return { deliver, prepareAhead }
 }
 
-const GONE: DeliveryResult = { outcome: 'void', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER }
-
 function outgoing(post: Post, { platform }: DeliveryInput) {
   return { postId: post._id, content: effectiveContent(post, platform) }
-}
-
-function resultOf(post: Post, outcome: DeliveryResult['outcome']): DeliveryResult {
-  return { outcome, status: post.status, revision: post.revision }
-}
-
-function endOf(post: Post, { platform }: DeliveryInput): DeliveryResult['outcome'] {
-  const status = entryOf(post, platform)?.status
-  return status === 'completed' || status === 'failed' ? status : 'void'
 }
 
 /** Errors of `save` pass the adapter by, whatever it makes of them. */
@@ -501,10 +394,6 @@ async function keepingOwnErrors<L extends { save(name: string, value: string): P
   } catch (error) {
     throw own ?? error
   }
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'NOT_FOUND'
 }
 
 function isUnauthorized(error: unknown): error is PlatformError {

@@ -3,7 +3,8 @@ import { ApplicationFailureCategory } from '@temporalio/common'
 import { SECOND } from '../domain/times.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import { createBulkheads } from './bulkheads.ts'
-import { createDeliver, TryAgainIn, type ActivityIo, type DeliverDeps } from './deliver.ts'
+import { createDeliver, type ActivityIo, type DeliverDeps } from './deliver.ts'
+import { TryAgainIn } from './outcomes.ts'
 
 const HEARTBEAT_EVERY_MS = SECOND
 /** Long enough that the stopping worker's last poll is gone: a task it took would be missed only by the heartbeat. */

@@ -1,0 +1,126 @@
+import type { Clock } from '../clock.ts'
+import { failure, type Failure } from '../domain/failure.ts'
+import { postFailed, postPublished } from '../domain/notifications.ts'
+import { accept, defer, deliverable, entryOf, markUnknown, refuse } from '../domain/post-moves.ts'
+import type { AttemptRef, Move, Post, Published } from '../domain/post.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { NotificationStore } from '../store/notifications.ts'
+import type { PostStore } from '../store/posts.ts'
+import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
+
+interface OutcomeDeps {
+  posts: PostStore
+  notifications: NotificationStore
+  clock: Clock
+}
+
+/** The post was deleted; nothing outranks that. */
+export const GONE: DeliveryResult = { outcome: 'void', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER }
+
+/** Thrown when the attempt has to be made again, after a while that is known. */
+export class TryAgainIn extends Error {
+  readonly waitMs: number
+  constructor(waitMs: number, why: string) {
+    super(why)
+    this.name = 'TryAgainIn'
+    this.waitMs = Math.max(1, Math.ceil(waitMs))
+  }
+}
+
+/** Records what an attempt came to, and tells the user once. Whatever is returned ends the attempt; null asks for a fresh look. */
+export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
+  async function accepted(post: Post, input: DeliveryInput, published: Published): Promise<DeliveryResult> {
+    const { platformPostId, platformPostUrl } = published
+    const left = await transitionUnlessGone(post._id, accept(input.platform, { platformPostId, platformPostUrl }))
+    // A post that was deleted meanwhile is out all the same: its owner has to know.
+    await notifications.insertOnce(postPublished(left ?? post, input.platform, input.round, platformPostUrl))
+    return left ? resultOf(left, 'completed') : GONE
+  }
+
+  /** Never before the instant: until then the user may still cancel, or mend what stands in the way. */
+  async function refused(
+    post: Post,
+    input: DeliveryInput,
+    from: AttemptRef,
+    reason: Failure,
+    io: { signal: AbortSignal },
+  ): Promise<DeliveryResult | null> {
+    if (post.dueAt && post.dueAt > clock.now()) {
+      await clock.sleepUntil(post.dueAt, io.signal)
+      return null
+    }
+    return ended(await posts.transition(post._id, refuse(input.platform, reason, from)), input)
+  }
+
+  async function deferred(
+    post: Post,
+    input: DeliveryInput,
+    from: AttemptRef,
+    reason: Failure,
+    wait: { waitMs: number; countsAsTry: boolean },
+  ): Promise<DeliveryResult> {
+    const at = new Date(clock.now().getTime() + wait.waitMs)
+    const move = defer(input.platform, reason, from, { at, countsAsTry: wait.countsAsTry })
+    return stillOpen(await posts.transition(post._id, move), input, reason.message)
+  }
+
+  async function unknown(post: Post, input: DeliveryInput, from: AttemptRef, why: string): Promise<DeliveryResult> {
+    const move = markUnknown(input.platform, failure('OUTCOME_UNKNOWN', why), from)
+    return stillOpen(await posts.transition(post._id, move), input, why)
+  }
+
+  /** Ends the attempt of an entry that stays open by asking for the next one; one that ended is told to the user. */
+  async function stillOpen(left: Post, input: DeliveryInput, why: string): Promise<DeliveryResult> {
+    const entry = deliverable(left, input.platform, input.round)
+    if (!entry) return ended(left, input)
+    throw new TryAgainIn((entry.delivery.nextAttemptAt?.getTime() ?? 0) - clock.now().getTime(), why)
+  }
+
+  /** The entry is no longer open: the notification may be missing when an earlier attempt died before it. */
+  async function ended(post: Post, input: DeliveryInput): Promise<DeliveryResult> {
+    await notifyEnd(post, input)
+    return resultOf(post, endOf(post, input))
+  }
+
+  async function notifyEnd(post: Post, { platform, round }: DeliveryInput): Promise<void> {
+    const entry = entryOf(post, platform)
+    if (!entry || entry.delivery.round !== round) return
+    if (entry.status === 'completed' && entry.platformPostUrl) {
+      await notifications.insertOnce(postPublished(post, platform, round, entry.platformPostUrl))
+    }
+    if (entry.status === 'failed') {
+      const reason = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? 'Unknown')
+      await notifications.insertOnce(postFailed(post, platform, round, reason))
+    }
+  }
+
+  async function transitionUnlessGone(postId: string, move: Move): Promise<Post | null> {
+    try {
+      return await posts.transition(postId, move)
+    } catch (error) {
+      if (isGone(error)) return null
+      throw error
+    }
+  }
+
+  async function again(input: DeliveryInput): Promise<DeliveryResult> {
+    const post = await posts.find(input.postId)
+    return post ? resultOf(post, 'again') : GONE
+  }
+
+  return { accepted, refused, deferred, unknown, ended, again }
+}
+
+export function resultOf(post: Post, outcome: DeliveryResult['outcome']): DeliveryResult {
+  return { outcome, status: post.status, revision: post.revision }
+}
+
+function endOf(post: Post, { platform }: DeliveryInput): DeliveryResult['outcome'] {
+  const status = entryOf(post, platform)?.status
+  return status === 'completed' || status === 'failed' ? status : 'void'
+}
+
+/** The post was deleted meanwhile. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'NOT_FOUND'
+}
