@@ -1,10 +1,11 @@
 import {
+  BrokenCircuitError,
   bulkhead,
   BulkheadRejectedError,
   circuitBreaker,
-  CircuitState,
   ConsecutiveBreaker,
-  handleWhen,
+  handleWhenResult,
+  wrap,
 } from 'cockatiel'
 import type { Platform } from '../domain/platforms.ts'
 import { SECOND } from '../domain/times.ts'
@@ -14,7 +15,7 @@ const LONGEST_QUEUE = 1_000
 const FAILURES_TO_OPEN = 10
 const HALF_OPEN_AFTER_MS = 5 * SECOND
 
-/** Sending is crowded or the platform is down: nothing was claimed and nothing was sent. */
+/** Sending is crowded or the platform is down: nothing was sent. */
 export class Crowded extends Error {
   constructor(platform: Platform) {
     super(`no room to send to ${platform}`)
@@ -30,13 +31,12 @@ export function createBulkheads(callsInFlight: number) {
   const compartments = new Map<string, ReturnType<typeof compartment>>()
 
   function compartment() {
-    return {
-      sends: bulkhead(callsInFlight, LONGEST_QUEUE),
-      breaker: circuitBreaker(
-        handleWhen((error) => error instanceof PlatformError && error.class === 'transient'),
-        { halfOpenAfter: HALF_OPEN_AFTER_MS, breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN) },
-      ),
-    }
+    // Only what goes through the breaker lets it try the server again: so nobody may ask for its state and turn back.
+    const breaker = circuitBreaker(handleWhenResult(isServerTrouble), {
+      halfOpenAfter: HALF_OPEN_AFTER_MS,
+      breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN),
+    })
+    return wrap(bulkhead(callsInFlight, LONGEST_QUEUE), breaker)
   }
 
   function of(platform: Platform, server: string) {
@@ -48,23 +48,14 @@ export function createBulkheads(callsInFlight: number) {
 
   return {
     /**
-     * Runs `send` when there is room; `call` inside it goes through the breaker.
-     * @throws Crowded before `send` ran, when the line is too long or the breaker is open
+     * Runs `send` when there is room. What its call failed with it returns as `error`: the breaker goes by that.
+     * @throws Crowded before `send` ran, when the line is too long or the breaker is open; and what `send` throws
      */
-    async send<T>(
-      platform: Platform,
-      server: string,
-      send: (call: <R>(work: () => Promise<R>) => Promise<R>) => Promise<T>,
-    ): Promise<T> {
-      const { sends, breaker } = of(platform, server)
-      if (breaker.state === CircuitState.Open) throw new Crowded(platform)
+    async send<T extends object>(platform: Platform, server: string, send: () => Promise<T>): Promise<T> {
       try {
-        return await sends.execute(() => {
-          if (breaker.state === CircuitState.Open) throw new Crowded(platform)
-          return send((work) => breaker.execute(work))
-        })
+        return await of(platform, server).execute(send)
       } catch (error) {
-        if (error instanceof BulkheadRejectedError) throw new Crowded(platform)
+        if (error instanceof BulkheadRejectedError || error instanceof BrokenCircuitError) throw new Crowded(platform)
         throw error
       }
     },
@@ -72,3 +63,8 @@ export function createBulkheads(callsInFlight: number) {
 }
 
 export type Bulkheads = ReturnType<typeof createBulkheads>
+
+function isServerTrouble(result: unknown): boolean {
+  const { error } = result as { error?: unknown }
+  return error instanceof PlatformError && error.class === 'transient'
+}

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { BrokenCircuitError } from 'cockatiel'
 import type { Clock } from '../clock.ts'
 import type { AccountCredentials } from '../commands/account-credentials.ts'
 import { effectiveContent } from '../domain/content.ts'
@@ -27,7 +26,7 @@ import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { UserStore } from '../store/users.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
-import type { Bulkheads } from './bulkheads.ts'
+import { Crowded, type Bulkheads } from './bulkheads.ts'
 import { createOutcomes, GONE, isGone, resultOf, TryAgainIn } from './outcomes.ts'
 import { verdictOn } from './verdict.ts'
 
@@ -235,7 +234,7 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<DeliveryResult | null> {
     let sent: { from: AttemptRef; published: Published } | { from: AttemptRef; error: unknown }
     try {
-      sent = await bulkheads.send(input.platform, account.serviceUrl ?? '', async (call) => {
+      sent = await bulkheads.send(input.platform, account.serviceUrl ?? '', async () => {
         const leaseUntil = new Date(clock.now().getTime() + deps.publishTimeoutMs + LEASE_MARGIN_MS)
         const claimed = entryOf(
           await posts.transition(
@@ -252,7 +251,7 @@ export function createDeliver(deps: DeliverDeps) {
         )!
         const from = { round: input.round, attempt: claimed.delivery.attempt }
         if (leaseUntil.getTime() - clock.now().getTime() < deps.publishTimeoutMs) {
-          return { from, error: new PlatformError('transient', 'The service was too busy to send', { certain: true }) }
+          return { from, error: new Crowded(input.platform) }
         }
         const log: DeliveryLog = {
           ...preparationLog(post, { ...entry, delivery: claimed.delivery }, account, input),
@@ -262,7 +261,7 @@ export function createDeliver(deps: DeliverDeps) {
         if (from.attempt === 1) metrics.publishStarted(input.platform, clock.now().getTime() - post.dueAt!.getTime())
         const deadline = AbortSignal.timeout(deps.publishTimeoutMs)
         try {
-          const published = await call(() => adapter.publish(outgoing(post, input), account, log, { signal: deadline }))
+          const published = await adapter.publish(outgoing(post, input), account, log, { signal: deadline })
           return { from, published }
         } catch (error) {
           return { from, error }
@@ -401,9 +400,9 @@ function isUnauthorized(error: unknown): error is PlatformError {
 }
 
 /** Whether a failed visible call definitely left nothing on the platform. */
-function isRefusal(error: unknown): error is PlatformError | BrokenCircuitError {
+function isRefusal(error: unknown): error is PlatformError | Crowded {
   if (error instanceof PlatformError) return error.certain && error.class !== 'duplicate'
-  return error instanceof BrokenCircuitError
+  return error instanceof Crowded
 }
 
 function outcomeOf(sent: { published: Published } | { error: unknown }): 'accepted' | 'refused' | 'unknown' {

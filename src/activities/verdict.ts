@@ -1,4 +1,3 @@
-import { BrokenCircuitError } from 'cockatiel'
 import { failure, MediaUnavailableError, type Failure } from '../domain/failure.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/times.ts'
 import { PlatformError } from '../platforms/errors.ts'
@@ -22,7 +21,7 @@ const NOT_READY_WAIT_MS = 15 * SECOND
 export function verdictOn(error: unknown, tries: number, jitter: number): Verdict {
   if (error instanceof MediaUnavailableError)
     return { kind: 'refuse', reason: failure('MEDIA_UNAVAILABLE', error.message) }
-  if (error instanceof Crowded || error instanceof BrokenCircuitError) {
+  if (error instanceof Crowded) {
     const reason = failure('transient', 'Too many posts are on their way to this platform')
     return { kind: 'defer', reason, waitMs: CROWDED_WAIT_MS * (1 + jitter), countsAsTry: false }
   }

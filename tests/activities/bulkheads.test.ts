@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createBulkheads, Crowded } from '../../src/activities/bulkheads.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 
@@ -12,9 +12,12 @@ function hanging(bulkheads: ReturnType<typeof createBulkheads>, server: string) 
     bulkheads.send('bluesky', server, async () => {
       begun += 1
       await gate.promise
+      return {}
     })
   return { send, begun: () => begun, letGo: () => gate.resolve() }
 }
+
+afterEach(() => vi.useRealTimers())
 
 describe('a bulkhead', () => {
   it('lets so many send at once, and the others after them', async () => {
@@ -31,7 +34,7 @@ describe('a bulkhead', () => {
     const bulkheads = createBulkheads(1)
     const stuck = hanging(bulkheads, 'https://hangs')
     const waiting = [stuck.send(), stuck.send()]
-    expect(await bulkheads.send('bluesky', 'https://answers', async () => 'sent')).toBe('sent')
+    expect(await bulkheads.send('bluesky', 'https://answers', async () => ({ published: 1 }))).toEqual({ published: 1 })
     stuck.letGo()
     await Promise.all(waiting)
   })
@@ -46,10 +49,10 @@ describe('a bulkhead', () => {
 
   it('stops sending to a server that keeps failing, those in line included', async () => {
     const bulkheads = createBulkheads(1)
-    const fail = () => bulkheads.send('bluesky', 'https://a', (call) => call(() => Promise.reject(down)))
+    const fail = () => bulkheads.send('bluesky', 'https://a', async () => ({ error: down }))
     const results = await Promise.allSettled(Array.from({ length: 15 }, fail))
-    const reasons = results.map((result) => (result as PromiseRejectedResult).reason as unknown)
-    expect(reasons.filter((reason) => reason === down)).toHaveLength(10)
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
+    const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
     expect(reasons.filter((reason) => reason instanceof Crowded)).toHaveLength(5)
     await expect(fail()).rejects.toBeInstanceOf(Crowded)
   })
@@ -57,8 +60,22 @@ describe('a bulkhead', () => {
   it('does not take refusals for a server that is down', async () => {
     const bulkheads = createBulkheads(1)
     const refused = new PlatformError('validation', 'no', { certain: true })
-    const refuse = () => bulkheads.send('bluesky', 'https://a', (call) => call(() => Promise.reject(refused)))
-    const results = await Promise.allSettled(Array.from({ length: 20 }, refuse))
-    expect(results.every((result) => (result as PromiseRejectedResult).reason === refused)).toBe(true)
+    const refuse = () => bulkheads.send('bluesky', 'https://a', async () => ({ error: refused }))
+    expect(await Promise.all(Array.from({ length: 20 }, refuse))).toHaveLength(20)
+  })
+
+  it('sends one to see whether the server has recovered, and then the others', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const bulkheads = createBulkheads(3)
+    const fail = () => bulkheads.send('bluesky', 'https://a', async () => ({ error: down }))
+    await Promise.allSettled(Array.from({ length: 11 }, fail))
+    vi.advanceTimersByTime(6_000)
+    const { send, begun, letGo } = hanging(bulkheads, 'https://a')
+    const sends = [send(), send(), send()]
+    await Promise.resolve()
+    expect(begun()).toBe(1)
+    letGo()
+    await Promise.all(sends)
+    expect(begun()).toBe(3)
   })
 })
