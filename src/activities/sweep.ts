@@ -11,7 +11,7 @@ const STARTS_AT_ONCE = 20
 
 export interface SweepDeps {
   posts: PostStore
-  orchestrator: Pick<PublishOrchestrator, 'start'>
+  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
   clock: Clock
 }
 
@@ -30,7 +30,10 @@ export function createSweepActivities({ posts, orchestrator, clock }: SweepDeps)
       for (let first = 0; first < stranded.length; first += STARTS_AT_ONCE) {
         const started = await Promise.all(
           stranded.slice(first, first + STARTS_AT_ONCE).map(async (post) => {
-            const acknowledged = await orchestrator.start(post)
+            // A workflow that runs already knows nothing of a change whose signal was lost: joining it is not enough.
+            const acknowledged = await (post.startPending
+              ? orchestrator.signal(post, 'changed')
+              : orchestrator.start(post))
             if (acknowledged && post.startPending) await posts.acknowledgeStart(post)
             return acknowledged
           }),

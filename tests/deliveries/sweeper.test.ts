@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSweepActivities } from '../../src/activities/sweep.ts'
 import { createPost } from '../../src/commands/create-post.ts'
-import { MINUTE } from '../../src/domain/times.ts'
+import { updatePost } from '../../src/commands/update-post.ts'
+import { DAY, MINUTE } from '../../src/domain/times.ts'
 import { publishPostWorkflowId } from '../../src/workflows/messages.ts'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { Client, Connection } from '@temporalio/client'
@@ -49,6 +50,20 @@ describe('the sweeper', () => {
     expect(await user.until(data.postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await user.published()).toHaveLength(1)
     expect((await world.context.posts.find(data.postId))!.startPending).toBe(false)
+  })
+
+  it('tells a running workflow of an edit that it never heard of', async () => {
+    const user = await world.user()
+    const scheduledAt = new Date(Date.now() + DAY).toISOString()
+    const postId = await user.create({ content: { text: 'Moved in an outage' }, scheduledAt })
+    const sooner = new Date(Date.now() + 3_000).toISOString()
+    await updatePost(
+      { ...world.context, orchestrator: unreachable },
+      { userId: user.userId, postId, update: { kind: 'patch', input: { scheduledAt: sooner } } },
+    )
+    await sweepIn(MINUTE)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
   })
 
   it('leaves a running workflow alone, and starts a terminated one again', async () => {
