@@ -10,6 +10,8 @@ export type Verdict =
 /** Waits after the first, second ... definite failure that passes (platforms.md section 8). */
 const BACKOFF_MS = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE]
 const LONGEST_STATED_WAIT_MS = HOUR
+/** Waits for a rate limit cost no try, so nothing but this keeps one that states no wait from being asked all the time. */
+const UNSTATED_WAIT_MS = 30 * SECOND
 const CROWDED_WAIT_MS = SECOND
 const NOT_READY_WAIT_MS = 15 * SECOND
 
@@ -31,11 +33,12 @@ export function verdictOn(error: unknown, tries: number, jitter: number): Verdic
   const reason = failure(error.class, error.message)
   switch (error.class) {
     case 'rate_limited':
-      return rateLimited(reason, error.retryAfterMs ?? backoff(tries, jitter))
+      return rateLimited(reason, error.retryAfterMs || UNSTATED_WAIT_MS * (1 + jitter / 5))
     case 'transient':
-      return again(reason, error.retryAfterMs ?? backoff(tries, jitter))
+      // Short stated waits would spend the tries within moments of an outage.
+      return again(reason, Math.max(error.retryAfterMs ?? 0, backoff(tries, jitter)))
     case 'media_not_ready':
-      return again(reason, error.retryAfterMs ?? NOT_READY_WAIT_MS)
+      return again(reason, error.retryAfterMs || NOT_READY_WAIT_MS)
     case 'media_fetch_failed':
       return tries === 0 ? again(reason, backoff(tries, jitter)) : { kind: 'refuse', reason }
     case 'unauthorized':

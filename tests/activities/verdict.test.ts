@@ -50,6 +50,20 @@ describe('the verdict on a definite failure', () => {
     })
   })
 
+  it.each([
+    ['rate_limited', 30 * SECOND],
+    ['transient', SECOND],
+    ['media_not_ready', 15 * SECOND],
+  ] as const)('%s without a wait, or with none to speak of, is not tried again at once', (errorClass, waitMs) => {
+    expect(verdictOn(refusalOf(errorClass), 0, 0)).toMatchObject({ kind: 'defer', waitMs })
+    expect(verdictOn(refusalOf(errorClass, 0), 0, 0)).toMatchObject({ kind: 'defer', waitMs })
+  })
+
+  it('spends its tries no faster than it backs off, however short the stated waits', () => {
+    expect(verdictOn(refusalOf('transient', SECOND), 2, 0)).toMatchObject({ waitMs: 30 * SECOND, countsAsTry: true })
+    expect(verdictOn(refusalOf('transient', MINUTE), 2, 0)).toMatchObject({ waitMs: MINUTE, countsAsTry: true })
+  })
+
   it('backs off further with every try', () => {
     const waits = [0, 1, 2, 3, 4, 9].map((tries) => verdictOn(refusalOf('transient'), tries, 0))
     expect(waits).toMatchObject(
