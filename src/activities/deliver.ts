@@ -30,7 +30,7 @@ import { Crowded, type Bulkheads } from './bulkheads.ts'
 import { createOutcomes, GONE, isGone, resultOf, TryAgainIn } from './outcomes.ts'
 import { verdictOn } from './verdict.ts'
 
-/** A timer may fire this early at the most; a post further ahead than that was moved, and is armed anew. */
+/** A timer fires this early at the most: an attempt for a post further ahead waits outside its slot. */
 const LONGEST_ARMED_MS = 15 * SECOND
 /** The lease outlives the visible call's deadline by this much. */
 const LEASE_MARGIN_MS = 2 * SECOND
@@ -104,7 +104,10 @@ export function createDeliver(deps: DeliverDeps) {
       return outcomes.accepted(post, input, io.remembered)
     }
     const now = clock.now()
-    if (post.dueAt === null || post.dueAt.getTime() - now.getTime() > LONGEST_ARMED_MS) return resultOf(post, 'again')
+    if (post.dueAt === null) return resultOf(post, 'again')
+    // Moved, and called back in a moment; or our clock is behind Temporal's, and the workflow would send us again at once.
+    const ahead = post.dueAt.getTime() - now.getTime()
+    if (ahead > LONGEST_ARMED_MS) throw new TryAgainIn(ahead - LONGEST_ARMED_MS, 'It is too early to arm')
     waitForTurn(entry, now)
 
     const adapter = platforms.find(input.platform)

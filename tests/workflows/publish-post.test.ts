@@ -186,6 +186,14 @@ describe('publishPost', () => {
     expect(post.notifications.map(({ type }) => type)).toEqual(['error'])
   })
 
+  it('keeps quiet until the instant when the clock of the worker is behind', async () => {
+    const post = await begin({ dueIn: HOUR, behindMs: 5 * MINUTE })
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.sent).toHaveLength(1)
+    expect(post.sent[0]!.at).toBeGreaterThanOrEqual(post.dueAt())
+    expect((await post.history()).events!.length).toBeLessThan(20)
+  })
+
   it('prepares images about a minute ahead', async () => {
     const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
     const ahead: number[] = []

@@ -87,6 +87,8 @@ interface ScenarioOptions {
   /** Looks for the trace of a call whose outcome is unknown; without it the platform knows what was sent. */
   reconcile?: PlatformAdapter['reconcile']
   activities?: Partial<Activities>
+  /** How far the worker's clock is behind the server's, milliseconds. */
+  behindMs?: number
 }
 
 let scenarios = 0
@@ -97,7 +99,7 @@ async function startScenario(
   options: ScenarioOptions,
   useForPreparing: (activities: Activities) => void,
 ) {
-  const clock = await createSkippedClock(env)
+  const clock = await createSkippedClock(env, options.behindMs)
   const start = clock.now()
   const scheduledAt = options.dueIn === undefined ? null : new Date(start.getTime() + options.dueIn)
   let stored: Post | null = buildPost(
@@ -258,10 +260,10 @@ const unused = new Proxy(
 type SkippedClock = Clock & { sync(): Promise<void> }
 
 /** The server's clock. It stands still relative to ours but for skips, so the distance is measured after each. */
-async function createSkippedClock(env: TestWorkflowEnvironment): Promise<SkippedClock> {
+async function createSkippedClock(env: TestWorkflowEnvironment, behindMs = 0): Promise<SkippedClock> {
   let ahead = 0
   const sync = async () => {
-    ahead = (await env.currentTimeMs()) - Date.now()
+    ahead = (await env.currentTimeMs()) - behindMs - Date.now()
   }
   const now = () => new Date(Date.now() + ahead)
   await sync()
