@@ -111,6 +111,7 @@ export function createDeliver(deps: DeliverDeps) {
     waitForTurn(entry, now)
 
     const adapter = platforms.find(input.platform)
+    if (isInDoubt(entry.delivery, now)) return settleDoubt(post, entry, adapter, input, io)
     if (!adapter) {
       return outcomes.refused(
         post,
@@ -120,7 +121,6 @@ export function createDeliver(deps: DeliverDeps) {
         io,
       )
     }
-    if (isInDoubt(entry.delivery, now)) return settleDoubt(post, entry, adapter, input, io)
     if (now.getTime() - post.dueAt.getTime() > deps.maxLatenessMs) {
       return outcomes.refused(post, input, from, failure('TOO_LATE', 'The post could not be sent in time'), io)
     }
@@ -190,7 +190,7 @@ export function createDeliver(deps: DeliverDeps) {
   async function settleDoubt(
     post: Post,
     entry: PlatformStatus,
-    adapter: PlatformAdapter,
+    adapter: PlatformAdapter | null,
     input: DeliveryInput,
     io: AttemptIo,
   ): Promise<DeliveryResult | null> {
@@ -211,6 +211,7 @@ export function createDeliver(deps: DeliverDeps) {
     async function look(): Promise<Published | 'absent' | 'undecidable' | 'other-account'> {
       const { key, startedAt, accountId } = entry.delivery
       if (key === null || startedAt === null) return 'absent'
+      if (!adapter) return 'undecidable'
       try {
         const account = await credentials.get(post.userId, input.platform, { signal: io.signal })
         if (account && account.accountId !== accountId) return 'other-account'
@@ -238,6 +239,8 @@ export function createDeliver(deps: DeliverDeps) {
     let sent: { from: AttemptRef; published: Published } | { from: AttemptRef; error: unknown }
     try {
       sent = await bulkheads.send(input.platform, account.serviceUrl ?? '', async () => {
+        // It may have stood in line for a while.
+        io.signal.throwIfAborted()
         const leaseUntil = new Date(clock.now().getTime() + deps.publishTimeoutMs + LEASE_MARGIN_MS)
         const claimed = entryOf(
           await posts.transition(
@@ -298,16 +301,17 @@ export function createDeliver(deps: DeliverDeps) {
       await credentials.markExpired(post.userId, input.platform, account, error.message)
       return settle(error, post, input, from, io)
     }
+    // A renewal takes its time: that nothing was published is on record before it.
+    const next = { at: clock.now(), countsAsTry: false }
+    await posts.transition(post._id, defer(input.platform, failure(error.class, error.message), from, next))
     try {
       await credentials.renew(post.userId, input.platform, account, { signal: io.signal })
     } catch (renewal) {
+      io.signal.throwIfAborted()
       if (isDatabaseTrouble(renewal)) throw renewal
       return settle(renewal, post, input, from, io)
     }
     io.hasRenewed = true
-    const reason = failure(error.class, error.message)
-    const next = { at: clock.now(), countsAsTry: true }
-    await posts.transition(post._id, defer(input.platform, reason, from, next))
     return null
   }
 

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { createBulkheads } from '../../src/activities/bulkheads.ts'
+import { createDeliver, type ActivityIo, type DeliverDeps } from '../../src/activities/deliver.ts'
+import { systemClock } from '../../src/clock.ts'
+import { isInDoubt } from '../../src/domain/post-moves.ts'
+import type { Move, Post } from '../../src/domain/post.ts'
+import { SECOND } from '../../src/domain/times.ts'
+import type { PlatformAdapter } from '../../src/platforms/adapter.ts'
+import { PlatformError } from '../../src/platforms/errors.ts'
+import { after, buildPost, claimOf } from '../support/posts.ts'
+
+const account = { accountId: 'did:plc:someone', handle: 'x.test', accessToken: 'token', version: 1 }
+
+/** Attempts on posts in memory, at a platform that answers what the test says. */
+function attempts(publish: PlatformAdapter['publish'], overrides: Partial<DeliverDeps> = {}) {
+  const stored = new Map<string, Post>()
+  const adapter = { platform: 'bluesky', prepare: async () => {}, publish } as unknown as PlatformAdapter
+  const { deliver } = createDeliver({
+    posts: {
+      find: async (id: string) => stored.get(id) ?? null,
+      async transition(id: string, move: Move) {
+        const post = move(stored.get(id)!, systemClock.now())
+        stored.set(id, post)
+        return post
+      },
+    },
+    users: { findById: async () => ({ isDisabled: false }) },
+    notifications: { insertOnce: async () => true },
+    credentials: { get: async () => account, renew: async () => account, markExpired: async () => true },
+    platforms: { find: () => adapter },
+    clock: systemClock,
+    bulkheads: createBulkheads(1),
+    metrics: { publishStarted: () => {}, publishEnded: () => {} },
+    publishTimeoutMs: 8 * SECOND,
+    maxLatenessMs: 3_600 * SECOND,
+    ...overrides,
+  } as unknown as DeliverDeps)
+  return {
+    stored,
+    attempt: (post: Post, signal: AbortSignal) => {
+      const io: ActivityIo = { signal, remembered: null, remember: () => {}, report: () => {} }
+      return deliver({ postId: post._id, platform: 'bluesky', round: 0 }, io)
+    },
+    add(post: Post): Post {
+      stored.set(post._id, post)
+      return post
+    },
+    deliveryOf: (post: Post) => stored.get(post._id)!.platformStatuses[0]!.delivery,
+  }
+}
+
+describe('an attempt that is called back', () => {
+  it('while a refused login is renewed costs no try and leaves no doubt', async () => {
+    const stop = new AbortController()
+    const refused = new PlatformError('unauthorized', 'The login has expired', { certain: true })
+    const renew = async () => {
+      stop.abort(new Error('stopping'))
+      throw stop.signal.reason
+    }
+    const { add, attempt, stored, deliveryOf } = attempts(() => Promise.reject(refused), {
+      credentials: { get: async () => account, renew } as unknown as DeliverDeps['credentials'],
+    })
+    const post = add(buildPost({}, new Date()))
+    await expect(attempt(post, stop.signal)).rejects.toThrow('stopping')
+    expect(stored.get(post._id)!.status).toBe('PROCESSING')
+    expect(deliveryOf(post)).toMatchObject({ outcome: 'deferred', tries: 0 })
+    expect(isInDoubt(deliveryOf(post), after(new Date(), 60 * SECOND))).toBe(false)
+  })
+
+  it('while it stands in line claims nothing', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { add, attempt, deliveryOf } = attempts(async () => {
+      await gate.promise
+      return { platformPostId: '1', platformPostUrl: 'https://x.example/1' }
+    })
+    const stop = new AbortController()
+    const first = attempt(add(buildPost({}, new Date())), new AbortController().signal)
+    const post = add(buildPost({}, new Date()))
+    const second = attempt(post, stop.signal)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    stop.abort(new Error('stopping'))
+    gate.resolve()
+    await expect(second).rejects.toThrow('stopping')
+    expect(await first).toMatchObject({ outcome: 'completed' })
+    expect(deliveryOf(post)).toMatchObject({ attempt: 0, key: null })
+  })
+})
+
+it('does not call a doubtful delivery refused for a platform that is no longer supported', async () => {
+  const { add, attempt, deliveryOf } = attempts(() => Promise.reject(new Error('not to be called')), {
+    platforms: { find: () => null },
+  })
+  const before = after(new Date(), -60 * SECOND)
+  const fresh = buildPost({}, before)
+  const post = add(claimOf(fresh, 'bluesky', before)(fresh, before))
+  await expect(attempt(post, new AbortController().signal)).rejects.toThrow('does not tell')
+  expect(deliveryOf(post)).toMatchObject({ outcome: 'unknown', doubted: true })
+})
