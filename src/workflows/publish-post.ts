@@ -1,12 +1,14 @@
 import {
   CancellationScope,
   condition,
+  continueAsNew,
   isCancellation,
   log,
   proxyActivities,
   proxyLocalActivities,
   setHandler,
   sleep,
+  workflowInfo,
 } from '@temporalio/workflow'
 import type { Activities } from '../activities/index.ts'
 import { armLeadMs, type PlannedPlatform, type PublishPlan } from '../domain/publish-plan.ts'
@@ -84,6 +86,8 @@ export async function publishPost(input: PublishPostInput): Promise<PostState['s
         if (!state.plan) return state.status
         plan = state.plan
         seenRevision = Math.max(seenRevision, plan.revision)
+        // Temporal ends a workflow whose history has grown too long, and a post may be edited thousands of times.
+        if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof publishPost>(plan)
       }
       const results = await interruptible(plan, untilStale)
       if (isStale) continue
