@@ -238,7 +238,8 @@ export function createPostStore(connection: Connection, now: () => Date) {
             { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: unattended(instant) },
           ],
         })
-        .sort({ dueAt: 1 })
+        // What a workflow was not told leaves the list once it is; overdue posts may stay for a while and must not bar the way.
+        .sort({ startPending: -1, dueAt: 1 })
         .limit(limit)
         .maxTimeMS(LIST_DEADLINE_MS)
         .toArray(),

@@ -143,6 +143,17 @@ describe('what the sweeper takes up', () => {
     now = T0
   })
 
+  it('is first of all what a workflow has not been told, however many are overdue', async () => {
+    await stored(buildPost())
+    const untold = await stored(buildPost({ scheduledAt: after(T0, 86_400_000) }))
+    now = after(T0, 31_000)
+    const bounds = { overdueBefore: after(now, -30_000), stalledBefore: after(now, -300_000), now }
+    const found = await first().listStranded({ ...bounds, limit: 1_000 })
+    const untoldAt = found.findIndex(({ _id }) => _id === untold._id)
+    expect(found.slice(0, untoldAt).every(({ startPending }) => startPending)).toBe(true)
+    now = T0
+  })
+
   it('is never a draft, a cancelled or an ended post', async () => {
     const draft = await stored(buildPost({ draft: true }))
     const cancelled = await stored(buildPost())
