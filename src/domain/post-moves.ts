@@ -139,9 +139,11 @@ export function edit(change: PostChange): Move {
       ...post,
       ...fields,
       selectedPlatforms,
-      platformStatuses: selectedPlatforms.map(
-        (platform) => post.platformStatuses.find((entry) => entry.platform === platform) ?? newPlatformStatus(platform),
-      ),
+      platformStatuses: selectedPlatforms.map((platform) => {
+        const entry = entryOf(post, platform)
+        // Failures before the edit say nothing of what comes after it.
+        return entry ? { ...entry, delivery: { ...entry.delivery, tries: 0 } } : newPlatformStatus(platform)
+      }),
       contentVersion: change.content || change.platformSpecificContent ? post.contentVersion + 1 : post.contentVersion,
     }
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }

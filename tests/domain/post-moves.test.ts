@@ -109,6 +109,13 @@ describe('edit', () => {
     expect(edited.platformStatuses.map(({ platform }) => platform)).toEqual(['threads', 'tumblr'])
   })
 
+  it('gives a post that was put off all its tries again, and keeps what the platform asked to wait', () => {
+    const wait = { at: after(T0, 1_000), countsAsTry: true }
+    const putOff = apply(buildPost(), defer('bluesky', busy, { round: 0, attempt: 0 }, wait))
+    const { delivery } = edit({ content: { text: 'Other', mediaItems: [] } })(putOff, T0).platformStatuses[0]!
+    expect(delivery).toMatchObject({ tries: 0, nextAttemptAt: wait.at })
+  })
+
   it.each([
     ['a claimed post', () => claimed(buildPost()).post, {}],
     ['a cancelled post', () => apply(buildPost(), cancel()), {}],
