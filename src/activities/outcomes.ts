@@ -49,7 +49,10 @@ export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
       await clock.sleepUntil(post.dueAt, io.signal)
       return null
     }
-    return ended(await posts.transition(post._id, refuse(input.platform, reason, from)), input)
+    const left = await posts.transition(post._id, refuse(input.platform, reason, from))
+    // Still open: another attempt took the entry meanwhile, and this one has no say in it.
+    if (deliverable(left, input.platform, input.round)) return null
+    return ended(left, input)
   }
 
   async function deferred(

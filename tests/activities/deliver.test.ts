@@ -69,15 +69,24 @@ describe('an attempt that is called back', () => {
 
   it('while it stands in line claims nothing', async () => {
     const gate = Promise.withResolvers<void>()
-    const { add, attempt, deliveryOf } = attempts(async () => {
+    const bothInLine = Promise.withResolvers<void>()
+    const real = createBulkheads(1)
+    let inLine = 0
+    const send: typeof real.send = (...args) => {
+      inLine += 1
+      if (inLine === 2) bothInLine.resolve()
+      return real.send(...args)
+    }
+    const publish = async () => {
       await gate.promise
       return { platformPostId: '1', platformPostUrl: 'https://x.example/1' }
-    })
+    }
+    const { add, attempt, deliveryOf } = attempts(publish, { bulkheads: { send } })
     const stop = new AbortController()
     const first = attempt(add(buildPost({}, new Date())), new AbortController().signal)
     const post = add(buildPost({}, new Date()))
     const second = attempt(post, stop.signal)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await bothInLine.promise
     stop.abort(new Error('stopping'))
     gate.resolve()
     await expect(second).rejects.toThrow('stopping')
@@ -95,4 +104,19 @@ it('does not call a doubtful delivery refused for a platform that is no longer s
   const post = add(claimOf(fresh, 'bluesky', before)(fresh, before))
   await expect(attempt(post, new AbortController().signal)).rejects.toThrow('does not tell')
   expect(deliveryOf(post)).toMatchObject({ outcome: 'unknown', doubted: true })
+})
+
+it('does not end what another attempt took while this one found a reason to refuse', async () => {
+  const world = attempts(() => Promise.reject(new Error('not to be called')), {
+    users: {
+      findById: async () => {
+        const now = new Date()
+        world.add(claimOf(post, 'bluesky', now)(world.stored.get(post._id)!, now))
+        return { isDisabled: true }
+      },
+    } as unknown as DeliverDeps['users'],
+  })
+  const post = world.add(buildPost({}, new Date()))
+  await expect(world.attempt(post, new AbortController().signal)).rejects.toThrow('Another attempt may be sending')
+  expect(world.stored.get(post._id)!.platformStatuses[0]!.status).toBe('processing')
 })
