@@ -260,7 +260,10 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
         { [`${platform}.health.status`]: mongoose.trusted({ $ne: status }) },
       ),
 
-    /** Takes the lease for renewing the secrets of `version`; false while another lease or pause of that version runs. */
+    /**
+     * Takes the lease for renewing the secrets of `version`; false while another lease or pause of that version runs, and
+     * once the connection has expired: who read the account before that must not ask the platform again.
+     */
     takeLease: (userId: string, platform: Platform, version: number, holder: string, until: Date): Promise<boolean> =>
       change(
         userId,
@@ -268,6 +271,7 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
         version,
         { refreshLease: { version, holder, until } },
         {
+          [`${platform}.health.status`]: mongoose.trusted({ $ne: 'expired' }),
           $or: [
             { [`${platform}.refreshLease`]: null },
             { [`${platform}.refreshLease.version`]: mongoose.trusted({ $ne: version }) },

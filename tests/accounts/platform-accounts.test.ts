@@ -30,6 +30,18 @@ describe('platform accounts', () => {
     expect(seen).toEqual([1, 2, 4, 5, 7, 8])
   })
 
+  it('give no lease once the connection has expired, whoever read it before that', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts } = await startProcess(platform.adapter)
+    const userId = newId()
+    const { account } = await connect(userId, platform.login())
+    const lease = (holder: string) =>
+      accounts.takeLease(userId, 'bluesky', account.version, holder, new Date(Date.now() + 60_000))
+    expect(await lease('first')).toBe(true)
+    await accounts.markBroken(userId, 'bluesky', account.version, 'expired', 'refused')
+    expect(await lease('second')).toBe(false)
+  })
+
   it('belong to one user each, until that user disconnects', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts } = await startProcess(platform.adapter)
