@@ -3,9 +3,11 @@
  * Prints a table and writes everything to bench/results/.
  *
  *   npm run bench [-- --quick] [history lateness throughput routes]
+ *   npm run bench -- --profile throughput   # where the measured processes spend their time
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { cpus, totalmem } from 'node:os'
+import { cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Figure } from './figure.ts'
@@ -13,6 +15,7 @@ import { measureHistory } from './measure/history.ts'
 import { measureLateness, type LatenessSize } from './measure/lateness.ts'
 import { measureRoutes, type RoutesSize } from './measure/routes.ts'
 import { measureThroughput, type ThroughputSize } from './measure/throughput.ts'
+import { startProfiling } from './profiling.ts'
 import { detailsOf, tableOf } from './report.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -45,7 +48,7 @@ const VERSIONS_OF = ['@temporalio/worker', 'fastify', 'mongoose', '@atproto/pds'
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { quick: { type: 'boolean', default: false } },
+    options: { quick: { type: 'boolean', default: false }, profile: { type: 'boolean', default: false } },
     allowPositionals: true,
   })
   const unknown = positionals.filter((name) => !(name in MEASUREMENTS))
@@ -53,7 +56,9 @@ async function main(): Promise<void> {
     throw new Error(`No such measurement: ${unknown.join(', ')}. There are: ${Object.keys(MEASUREMENTS).join(', ')}`)
   }
   const startedAt = new Date()
-  const world = await startWorld()
+  const folder = join(tmpdir(), `postonce-profiles-${startedAt.getTime()}`)
+  const profiling = values.profile ? await startProfiling(folder) : null
+  const world = await startWorld(profiling)
   const interrupt = () => void world.stop().then(() => process.exit(130))
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   const figures: Figure[] = []
@@ -67,6 +72,10 @@ async function main(): Promise<void> {
     await world.stop()
   }
   console.log(`\n${tableOf(figures)}\n\n${detailsOf(figures)}\n`)
+  if (profiling) {
+    console.log(`${profiling.report()}\n\nThe profiles, for a browser's developer tools, are in ${folder}`)
+    return
+  }
   if (positionals.length > 0) return
   const file = new URL(values.quick ? 'quick.json' : 'full.json', RESULTS)
   await mkdir(RESULTS, { recursive: true })

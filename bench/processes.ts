@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../src/config.ts'
+import type { Profiling } from './profiling.ts'
 
 const KILL_AFTER_MS = 30_000
 const TICKS_PER_SECOND = 100
@@ -16,11 +17,16 @@ export interface Child {
 }
 
 /** Starts a file of bench/processes; it reads its configuration from the environment, as the service's own processes do. */
-export async function startChild(name: string, config: Config, extra: Record<string, string> = {}): Promise<Child> {
+export async function startChild(
+  name: string,
+  config: Config,
+  { env = {}, profiling = null }: { env?: Record<string, string>; profiling?: Profiling | null } = {},
+): Promise<Child> {
   const settings = Object.fromEntries(Object.entries(config).map(([key, value]) => [key, String(value)]))
   const file = fileURLToPath(new URL(`./processes/${name}.ts`, import.meta.url))
   const child = fork(file, {
-    env: { ...process.env, ...settings, ...extra },
+    env: { ...process.env, ...settings, ...env },
+    execArgv: profiling?.nodeArguments ?? [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const failed = once(child, 'exit').then(([code]) => {

@@ -9,17 +9,20 @@ import { findMongod, startMongod } from '../sandbox/servers/mongod.ts'
 import { findTemporal, startTemporal } from '../sandbox/servers/temporal.ts'
 import { readConfig, type Config } from '../src/config.ts'
 import { DAY } from '../src/domain/times.ts'
+import type { Profiling } from './profiling.ts'
 
 export interface World {
   bluesky: Bluesky
   pids: { mongod: number; temporal: number }
+  /** Of the measured processes, when it was asked for. */
+  profiling: Profiling | null
   /** A configuration with a database and a Temporal namespace that nothing else uses; both exist. */
   config(overrides?: Record<string, string>): Promise<Config>
   stop(): Promise<void>
 }
 
 /** Real servers for one run, all in memory or in a folder that goes afterwards. */
-export async function startWorld(): Promise<World> {
+export async function startWorld(profiling: Profiling | null = null): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-bench-'))
   const stops: (() => Promise<unknown>)[] = [async () => rmSync(dir, { recursive: true, force: true })]
   const stop = async () => {
@@ -54,6 +57,7 @@ export async function startWorld(): Promise<World> {
     return {
       bluesky,
       pids: { mongod: mongod.pid, temporal: temporal.pid },
+      profiling,
       async config(overrides = {}) {
         const name = `bench-${randomBytes(4).toString('hex')}`
         await registerNamespace(temporal.address, name)

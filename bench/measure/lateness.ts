@@ -72,7 +72,7 @@ function compare({ name, bare, ours, aim }: { name: string; bare: number[]; ours
 
 async function bareTimers(world: World, receiver: Receiver, instants: number[]): Promise<number[]> {
   const config = await world.config()
-  const worker = await startChild('bare-worker', config, { BENCH_RECEIVER: receiver.url })
+  const worker = await startChild('bare-worker', config, { env: { BENCH_RECEIVER: receiver.url } })
   const { workflows, close } = await openWorkflows(config)
   try {
     const firstAt = firstInstant(instants.length, 0)
@@ -96,7 +96,7 @@ async function onInstantPlatform(world: World, receiver: Receiver, instants: num
   const context = await createContext(config)
   await context.database.createIndexes()
   const users = await createUsers(context, 20)
-  const worker = await startChild('worker', config, { BENCH_RECEIVER: receiver.url })
+  const worker = await startChild('worker', config, { env: { BENCH_RECEIVER: receiver.url } })
   try {
     const firstAt = firstInstant(instants.length, LONGEST_LEAD_MS)
     const due: Due[] = []

@@ -5,7 +5,7 @@ import { createContext } from '../../src/context.ts'
 import { DAY } from '../../src/domain/times.ts'
 import { closedLoop } from '../clients.ts'
 import { figure, type Figure } from '../figure.ts'
-import { startChild } from '../processes.ts'
+import { startChild, type Child } from '../processes.ts'
 import { median, rounded } from '../stats.ts'
 import { createUsers } from '../users.ts'
 import type { World } from '../world.ts'
@@ -23,8 +23,8 @@ export async function measureRoutes(world: World, size: RoutesSize): Promise<Fig
   const config = await world.config()
   const context = await createContext(config)
   await context.database.createIndexes()
-  const api = await startChild('api', config)
-  const bare = await startChild('bare-api', config)
+  const api = await startChild('api', config, world)
+  const bare = await startChild('bare-api', config, world)
   try {
     const users = await createUsers(context, CONNECTIONS)
     const clients = await Promise.all(
@@ -67,8 +67,7 @@ export async function measureRoutes(world: World, size: RoutesSize): Promise<Fig
       },
     ]
     const figures: Figure[] = []
-    for (const route of routes)
-      figures.push(await compare(route, clients, size, { ours: String(api.ready), bare: String(bare.ready) }))
+    for (const route of routes) figures.push(await compare(world, route, clients, size, { ours: api, bare }))
     return figures
   } finally {
     await bare.stop()
@@ -96,18 +95,27 @@ const get = (client: Client, path: string): Dispatcher.RequestOptions => ({
 })
 
 async function compare(
+  world: World,
   route: Route,
   clients: Client[],
   size: RoutesSize,
-  urls: { ours: string; bare: string },
+  apis: { ours: Child; bare: Child },
 ): Promise<Figure> {
-  await rate(urls.bare, route, clients, 0.5)
-  await rate(urls.ours, route, clients, 0.5)
   const bare: number[] = []
   const ours: number[] = []
+  const load = (api: Child, seconds: number) => put(String(api.ready), route, clients, seconds)
+  const rate = async (side: 'ours' | 'bare') => {
+    const api = apis[side]
+    const measured = () => load(api, size.seconds)
+    const label = `routes, ${route.name}, ${side}`
+    const done = await (world.profiling?.measure(label, api, ({ answered }) => answered, measured) ?? measured())
+    return done.answered / done.took
+  }
+  await load(apis.bare, 0.5)
+  await load(apis.ours, 0.5)
   for (let round = 0; round < size.rounds; round++) {
-    bare.push(await rate(urls.bare, route, clients, size.seconds))
-    ours.push(await rate(urls.ours, route, clients, size.seconds))
+    bare.push(await rate('bare'))
+    ours.push(await rate('ours'))
   }
   return figure({
     group: 'routes',
@@ -124,8 +132,8 @@ async function compare(
   })
 }
 
-/** Requests a second of a closed loop: each client sends its next when the last was answered. */
-async function rate(url: string, route: Route, clients: Client[], seconds: number): Promise<number> {
+/** A closed loop: each client sends its next request when the last was answered. */
+async function put(url: string, route: Route, clients: Client[], seconds: number) {
   const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 })
   const startedAt = performance.now()
   const end = startedAt + seconds * 1_000
@@ -143,5 +151,5 @@ async function rate(url: string, route: Route, clients: Client[], seconds: numbe
   )
   const took = (performance.now() - startedAt) / 1_000
   await pool.close()
-  return answered / took
+  return { answered, took }
 }

@@ -53,10 +53,10 @@ export async function measureThroughput(world: World, size: ThroughputSize): Pro
 }
 
 async function bareRound(world: World, config: Config, size: ThroughputSize): Promise<Rate> {
-  const worker = await startChild('bare-worker', config)
+  const worker = await startChild('bare-worker', config, world)
   const { workflows, close } = await openWorkflows(config)
   try {
-    return await rateOf(world, worker, size, async (name) => {
+    return await rateOf(world, 'throughput, bare worker', worker, size, async (name) => {
       const handle = await workflows.start('threeActivities', { workflowId: name, taskQueue: 'publishing', args: [] })
       await handle.result()
     })
@@ -70,11 +70,11 @@ async function oursRound(world: World, config: Config, size: ThroughputSize): Pr
   const context = await createContext(config)
   await context.database.createIndexes()
   const users = await createUsers(context, size.inFlight)
-  const worker = await startChild('worker', config)
+  const worker = await startChild('worker', config, world)
   const { workflows, close } = await openWorkflows(config)
   try {
     let next = 0
-    const rate = await rateOf(world, worker, size, async (name) => {
+    const rate = await rateOf(world, 'throughput, worker', worker, size, async (name) => {
       const user = users[next++ % users.length]
       if (!user) throw new Error('No user')
       const { data } = await createPost(context, {
@@ -113,6 +113,7 @@ async function assertDelivered(
 
 async function rateOf(
   world: World,
+  label: string,
   worker: Child,
   { posts, warmUp, inFlight }: ThroughputSize,
   work: (name: string) => Promise<void>,
@@ -121,7 +122,8 @@ async function rateOf(
   const pids = { temporal: world.pids.temporal, worker: worker.pid, mongod: world.pids.mongod }
   const before = { temporal: cpuMs(pids.temporal), worker: cpuMs(pids.worker), mongod: cpuMs(pids.mongod) }
   const startedAt = performance.now()
-  await closedLoop(posts, inFlight, (index) => work(`post-${index}`))
+  const measured = () => closedLoop(posts, inFlight, (index) => work(`post-${index}`))
+  await (world.profiling?.measure(label, worker, () => posts, measured) ?? measured())
   const seconds = (performance.now() - startedAt) / 1_000
   const perPost = (name: keyof typeof pids) => {
     const now = cpuMs(pids[name])
