@@ -29,7 +29,7 @@ export interface WorkersOptions {
 export async function startWorkers(context: Context, options: WorkersOptions = {}) {
   const { config, logger } = context
   installRuntime(logger, config.LOG_LEVEL)
-  const connection = await connect(config.TEMPORAL_ADDRESS, logger)
+  const [connection] = await Promise.all([connect(config.TEMPORAL_ADDRESS, logger), context.platforms.warmUp()])
   const queues = queuesOf(config.WORKER_QUEUES)
   const draining = new AbortController()
   const activities = createActivities({

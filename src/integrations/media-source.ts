@@ -1,4 +1,3 @@
-import { fileTypeFromBuffer } from 'file-type'
 import { MediaUnavailableError } from '../domain/failure.ts'
 import type { MediaItem } from '../domain/post.ts'
 import { MAX_UPLOAD_BYTES, mediaKind } from '../domain/posting-rules.ts'
@@ -36,6 +35,8 @@ async function findProblem(item: MediaItem, sizeBytes: number, head: Uint8Array)
   const max = MAX_UPLOAD_BYTES[mediaKind(item.mimeType)]
   if (sizeBytes === 0) return 'is empty'
   if (sizeBytes > max) return `is too large: ${sizeBytes} of at most ${max} bytes`
+  // Only processes that deliver media need it.
+  const { fileTypeFromBuffer } = await import('file-type')
   const found = (await fileTypeFromBuffer(head))?.mime
   if (found === undefined) return `is not ${normalType(item.mimeType)}, as it was said to be`
   return normalType(found) === normalType(item.mimeType)

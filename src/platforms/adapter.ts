@@ -78,6 +78,8 @@ export interface PlatformAdapter {
     delivery: DeliveryLog,
     options: CallOptions,
   ): Promise<Published | 'absent' | 'undecidable'>
+  /** Loads what `prepare` needs, so that the first delivery of a process does not wait for it. */
+  warmUp?(): Promise<void>
   profile(account: Credentials, options: CallOptions): Promise<Profile>
   /** Renews the tokens; the caller guarantees that only one renewal of an account runs at a time. */
   renew?(account: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>>

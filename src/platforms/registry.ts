@@ -28,6 +28,9 @@ export function createPlatformRegistry(options: PlatformRegistryOptions) {
     find: (platform: Platform): PlatformAdapter | null => adapters[platform] ?? null,
     /** Null: accounts of this platform do not connect by typed-in credentials. */
     direct: (platform: Platform): DirectConnect | null => directConnects[platform] ?? null,
+    /** For processes that deliver, before they take work. */
+    warmUp: async (): Promise<void> =>
+      void (await Promise.all(Object.values(adapters).map(async (adapter) => adapter.warmUp?.()))),
     close: (): Promise<void> => bluesky.close(),
   }
 }

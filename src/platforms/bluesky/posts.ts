@@ -8,8 +8,6 @@ import { PlatformError } from '../errors.ts'
 import { createLimit } from '../shared/limit.ts'
 import { readResolvedHandle, readStoredRecord, readUploadedBlob, readWrittenRecord } from './answers.ts'
 import { isRefusedAs } from './errors.ts'
-import { findFacets } from './facets.ts'
-import { prepareImage } from './images.ts'
 import { buildRecord, compareRecord, POST_COLLECTION, type UploadedImage } from './record.ts'
 import { recordKey } from './record-key.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
@@ -45,6 +43,7 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
 
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
     assertPostable(post)
+    const { findFacets } = await import('./facets.ts')
     if (!log.handle(FACETS)) {
       const facets = await findFacets(post.content.text, (handle) => resolveHandle(account, handle, options))
       // Most texts have none, and then there is nothing worth a write: finding none again takes no call.
@@ -77,6 +76,7 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
     account: Credentials,
     { signal }: CallOptions,
   ): Promise<StoredImage> {
+    const { prepareImage } = await import('./images.ts')
     const { stream } = await media.open(item, { signal })
     const source = await buffer(stream)
     const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
@@ -156,7 +156,12 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
     return { platformPostId: uri, platformPostUrl: `${appUrl.replace(/\/+$/, '')}/profile/${did}/post/${key}` }
   }
 
-  return { prepare, publish, reconcile }
+  /** What only preparing needs is heavy, and the API never prepares. */
+  async function warmUp(): Promise<void> {
+    await Promise.all([import('./facets.ts'), import('./images.ts')])
+  }
+
+  return { warmUp, prepare, publish, reconcile }
 }
 
 function assertPostable({ content }: OutgoingPost): void {
