@@ -51,7 +51,7 @@ async function route({ platform, faults, requests }: ControlDeps, request: Incom
     return { faults: [] }
   }
   // An id may hold slashes of its own, as AT URIs do, encoded or not.
-  const [, kind, id, verb] = /^POST \/(accounts|posts)\/(.+)\/(revoke|delete|metrics)$/.exec(call) ?? []
+  const [, kind, id, verb] = /^POST \/(accounts|posts)\/(.+)\/(revoke|expire|delete|metrics)$/.exec(call) ?? []
   const act = actions(platform)[`${kind} ${verb}`]
   if (!act || !id) throw new ControlError(404, `No such control: ${call}`)
   if (!(await act(decodeURIComponent(id), () => readMetrics(request)))) throw new ControlError(404, `Not found: ${id}`)
@@ -63,6 +63,7 @@ type Act = (id: string, metrics: () => Promise<Record<string, number>>) => Promi
 function actions(platform: ProxiedPlatform): Record<string, Act> {
   return {
     'accounts revoke': (id) => platform.revoke?.(id),
+    'accounts expire': (id) => platform.expire?.(id),
     'accounts metrics': async (id, metrics) => (await platform.setAccountMetrics?.(id, await metrics())) ?? false,
     'posts delete': (id) => platform.deletePost?.(id),
     'posts metrics': async (id, metrics) => (await platform.setPostMetrics?.(id, await metrics())) ?? false,

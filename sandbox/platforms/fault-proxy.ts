@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createControlServer } from './control.ts'
 import { createFaults, type FaultAction } from './faults.ts'
+import { flood } from './flood.ts'
 import { closeServer, listenOnLoopback } from './listen.ts'
 
 /** A post as the public sees it on the platform. */
@@ -28,17 +29,23 @@ export interface ProxiedPlatform {
   ledger(): Promise<LedgerEntry[]>
   /** Ends every session of the account at once; its credentials stay good for a new one. False: no such account. */
   revoke?(account: string): Promise<boolean>
+  /** Ends the access tokens of the account; their sessions may be renewed. */
+  expire?(account: string): Promise<boolean>
   deletePost?(id: string): Promise<boolean>
   setPostMetrics?(id: string, metrics: Record<string, number>): Promise<boolean>
   setAccountMetrics?(account: string, metrics: Record<string, number>): Promise<boolean>
   /** An answer to give in the server's place, for what the server itself cannot be told to refuse. */
   refuse?(request: IncomingMessage): Answer | undefined
+  /** Whose token the request carries; unchecked. */
+  accountOf?(request: IncomingMessage): string | null
 }
 
 export interface LoggedRequest {
   method: string
   /** With the query string. */
   path: string
+  /** The platform's id of the account whose token it carried. */
+  account: string | null
   /** When the request's head arrived, ISO 8601 with milliseconds. */
   receivedAt: string
   /** What the platform answered, even if a fault kept the answer from the client; null while or when there was none. */
@@ -85,6 +92,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     const entry: LoggedRequest = {
       method: request.method ?? 'GET',
       path: request.url ?? '/',
+      account: platform.accountOf?.(request) ?? null,
       receivedAt: new Date().toISOString(),
       status: null,
     }
@@ -97,8 +105,12 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const entry = note(request)
     response.on('error', () => undefined)
-    const action = faults.take(entry.method, entry.path) ?? {}
+    const action = faults.take(entry) ?? {}
     if (action.hang) return void request.resume()
+    if (action.flood) {
+      request.resume()
+      return flood(response, action.flood)
+    }
 
     let body: IncomingMessage | Buffer = request
     if (action.delayMs) {

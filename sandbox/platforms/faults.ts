@@ -17,6 +17,8 @@ const FaultActionSchema = Type.Object(
     trickleBytesPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     /** No answer ever; the request does not reach the server. */
     hang: Type.Optional(Type.Boolean()),
+    /** An answer without end in the server's place: 1 GiB of body, as much again compressed to little, or headers. */
+    flood: Type.Optional(Type.Union([Type.Literal('body'), Type.Literal('gzip'), Type.Literal('headers')])),
   },
   { additionalProperties: false, minProperties: 1 },
 )
@@ -26,6 +28,8 @@ export const FaultSchema = Type.Object(
     method: Type.Optional(Type.String()),
     /** Any part of the request's path. */
     path: Type.Optional(Type.String()),
+    /** The platform's id of the account whose token the request carries. */
+    account: Type.Optional(Type.String()),
     /** How many requests it meets; without it all, until cleared. */
     times: Type.Optional(Type.Integer({ minimum: 1 })),
     action: FaultActionSchema,
@@ -35,6 +39,13 @@ export const FaultSchema = Type.Object(
 
 export type FaultAction = Static<typeof FaultActionSchema>
 export type Fault = Static<typeof FaultSchema>
+
+/** What faults choose by. */
+export interface FaultedRequest {
+  method: string
+  path: string
+  account: string | null
+}
 
 /** The faults in force. A request meets the oldest one that fits it, and only that one. */
 export function createFaults() {
@@ -53,8 +64,8 @@ export function createFaults() {
       faults = []
     },
     /** The action that meets this request, which is thereby used once. */
-    take(method: string, path: string): FaultAction | undefined {
-      const fault = faults.find((candidate) => fits(candidate, method, path))
+    take(request: FaultedRequest): FaultAction | undefined {
+      const fault = faults.find((candidate) => fits(candidate, request))
       if (fault?.times !== undefined && --fault.times === 0) faults = faults.filter((other) => other !== fault)
       return fault?.action
     },
@@ -63,7 +74,8 @@ export function createFaults() {
 
 export type Faults = ReturnType<typeof createFaults>
 
-function fits(fault: Fault, method: string, path: string): boolean {
+function fits(fault: Fault, { method, path, account }: FaultedRequest): boolean {
   if (fault.method !== undefined && fault.method.toUpperCase() !== method.toUpperCase()) return false
+  if (fault.account !== undefined && fault.account !== account) return false
   return fault.path === undefined || path.includes(fault.path)
 }

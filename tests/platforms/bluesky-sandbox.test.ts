@@ -166,5 +166,18 @@ describe('the Bluesky server of the sandbox', () => {
       expect((await get((await logIn(bluesky, other)).accessJwt)).status).toBe(200)
       await expect(controlOf(bluesky).revoke('nobody.test')).rejects.toThrow('404')
     })
+
+    it('ends the access tokens of an account, whose sessions may be renewed', async () => {
+      const old = await logIn(bluesky, newHandle())
+      const get = (token: string) => xrpcOf(bluesky.url)('com.atproto.server.getSession', { token })
+      await controlOf(bluesky).expire(old.did)
+      expect(await get(old.accessJwt)).toMatchObject({ status: 400, body: { error: 'ExpiredToken' } })
+      const refresh = await fetch(`${bluesky.url}/xrpc/com.atproto.server.refreshSession`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${old.refreshJwt}` },
+      })
+      expect((await get(((await refresh.json()) as SessionView).accessJwt)).status).toBe(200)
+      await expect(controlOf(bluesky).expire('nobody.test')).rejects.toThrow('404')
+    })
   })
 })

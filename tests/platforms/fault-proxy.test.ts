@@ -36,6 +36,7 @@ const platform: ProxiedPlatform = {
   },
   refuse: (request) =>
     request.headers.authorization === 'Bearer revoked' ? { status: 401, body: { error: 'gone' } } : undefined,
+  accountOf: ({ headers }) => headers.authorization?.replace('Bearer of ', '') ?? null,
 }
 
 /** Answers with what it was sent, so that both directions can be compared. */
@@ -234,6 +235,29 @@ describe('faults', () => {
     expect((await post('/xrpc/com.atproto.repo.getRecord')).status).toBe(201)
     expect((await fetch(`${proxy.url}/xrpc/com.atproto.repo.putRecord`)).status).toBe(201)
     expect((await post('/xrpc/com.atproto.repo.putRecord')).status).toBe(500)
+  })
+
+  it('account chooses by whose token a request carries', async () => {
+    await addFault({ account: 'bob', action: { status: 500 } })
+    const as = async (authorization?: string) =>
+      (await fetch(`${proxy.url}/x`, authorization ? { headers: { authorization } } : {})).status
+    expect([await as(), await as('Bearer of ann'), await as('Bearer of bob')]).toEqual([201, 201, 500])
+    expect((await requests()).slice(-3).map(({ account }) => account)).toEqual([null, 'ann', 'bob'])
+  })
+
+  it.each(['body', 'gzip'] as const)('flood answers a %s of 1 GiB as long as it is read', async (flood) => {
+    await addFault({ action: { flood } })
+    const reader = (await post('/x')).body!.getReader()
+    let read = 0
+    while (read < 32 * 1_048_576) read += (await reader.read()).value!.length
+    await reader.cancel()
+    expect(arrivals).toEqual([])
+  })
+
+  it('flood answers headers without end', async () => {
+    await addFault({ action: { flood: 'headers' } })
+    await expect(post('/x')).rejects.toMatchObject({ cause: { code: 'UND_ERR_HEADERS_OVERFLOW' } })
+    expect(arrivals).toEqual([])
   })
 
   it('a request meets the oldest fault that fits', async () => {

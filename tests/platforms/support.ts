@@ -76,6 +76,7 @@ export function controlOf({ control }: Pick<Bluesky, 'control'>) {
     addFault: (fault: Fault) => send('/faults', fault),
     clearFaults: () => json('/faults', { method: 'DELETE' }),
     revoke: (account: string) => send(`/accounts/${account}/revoke`),
+    expire: (account: string) => send(`/accounts/${account}/expire`),
     deletePost: (id: string) => send(`/posts/${encodeURIComponent(id)}/delete`),
     setMetrics: (id: string, metrics: Record<string, number>) =>
       send(`/posts/${encodeURIComponent(id)}/metrics`, metrics),

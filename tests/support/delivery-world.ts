@@ -5,6 +5,7 @@ import { newId } from '../../src/store/schema-options.ts'
 import type { Logger } from '../../src/logger.ts'
 import { startWorkers } from '../../src/workers.ts'
 import { startBluesky } from '../../sandbox/platforms/bluesky.ts'
+import type { Fault } from '../../sandbox/platforms/faults.ts'
 import { testContext, unique } from './servers.ts'
 
 export interface LedgerEntry {
@@ -173,9 +174,12 @@ function controlOf(url: string) {
   return {
     ledger: () => call('GET', '/ledger') as Promise<LedgerEntry[]>,
     requests: () =>
-      call('GET', '/requests') as Promise<{ method: string; path: string; receivedAt: string; status: number }[]>,
-    fault: (fault: object) => call('POST', '/faults', fault),
+      call('GET', '/requests') as Promise<
+        { method: string; path: string; account: string | null; receivedAt: string; status: number | null }[]
+      >,
+    fault: (fault: Fault) => call('POST', '/faults', fault),
     clearFaults: () => call('DELETE', '/faults'),
     revoke: (account: string) => call('POST', `/accounts/${encodeURIComponent(account)}/revoke`),
+    expire: (account: string) => call('POST', `/accounts/${encodeURIComponent(account)}/expire`),
   }
 }

@@ -34,6 +34,17 @@ export function createBlueskyPlatform({ dir, counts, pds, operator }: BlueskyPla
     return records.map((record) => ledgerEntry(record, account.handle))
   }
 
+  /**
+   * The server checks access tokens by their signature alone, so a revoked session would go on for up to two hours.
+   * The proxy shortens that to nothing. Tokens carry whole seconds: once this second is over, old and new ones differ.
+   */
+  async function endAccessTokens(did: string): Promise<void> {
+    const now = Date.now()
+    revokedAt[did] = Math.floor(now / 1_000)
+    writeJson(revokedPath, revokedAt)
+    await delay(1_000 - (now % 1_000))
+  }
+
   return {
     async ledger() {
       const entries: LedgerEntry[] = []
@@ -41,19 +52,18 @@ export function createBlueskyPlatform({ dir, counts, pds, operator }: BlueskyPla
       return entries.sort((a, b) => a.createdAt.localeCompare(b.createdAt))
     },
 
-    /**
-     * The server checks access tokens by their signature alone, so a revoked session would go on for up to two hours.
-     * The proxy shortens that to nothing. Tokens carry whole seconds: once this second is over, old and new ones differ.
-     */
     async revoke(actor) {
       const account = await pds().findAccount(actor)
       if (!account) return false
       await operator().endSessions(account.did)
-      const now = Date.now()
-      revokedAt[account.did] = Math.floor(now / 1_000)
-      writeJson(revokedPath, revokedAt)
-      await delay(1_000 - (now % 1_000))
+      await endAccessTokens(account.did)
       return true
+    },
+
+    async expire(actor) {
+      const account = await pds().findAccount(actor)
+      if (account) await endAccessTokens(account.did)
+      return account !== undefined
     },
 
     async deletePost(uri) {
@@ -80,9 +90,13 @@ export function createBlueskyPlatform({ dir, counts, pds, operator }: BlueskyPla
     },
 
     refuse(request) {
-      const token = accessTokenOf(request)
-      return token && token.iat <= (revokedAt[token.sub] ?? 0) ? EXPIRED : undefined
+      const token = tokenOf(request)
+      // Refresh tokens are left to the server, which forgets revoked ones.
+      if (!token || token.scope === 'com.atproto.refresh') return undefined
+      return token.iat <= (revokedAt[token.sub] ?? 0) ? EXPIRED : undefined
     },
+
+    accountOf: (request) => tokenOf(request)?.sub ?? null,
   }
 }
 
@@ -113,17 +127,18 @@ function parsePostUri(uri: string): { did: Did; rkey: string } {
   return { did: did as Did, rkey }
 }
 
-/** Who the bearer claims to be, unchecked: only used to refuse. Refresh tokens are left to the server, which forgets revoked ones. */
-function accessTokenOf(request: IncomingMessage): { sub: string; iat: number } | undefined {
+interface TokenClaims {
+  sub: string
+  iat: number
+  scope: string
+}
+
+/** Who the bearer claims to be, unchecked: only used to refuse and to tell accounts apart. */
+function tokenOf(request: IncomingMessage): TokenClaims | undefined {
   const [, payload] = /^Bearer [^.]+\.([^.]+)\.[^.]+$/.exec(request.headers.authorization ?? '') ?? []
   if (!payload) return undefined
   try {
-    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as {
-      sub: string
-      iat: number
-      scope: string
-    }
-    return claims.scope === 'com.atproto.refresh' ? undefined : claims
+    return JSON.parse(Buffer.from(payload, 'base64url').toString()) as TokenClaims
   } catch {
     return undefined
   }
