@@ -69,6 +69,11 @@ export const ConfigSchema = Type.Object(
 
     PUBLISH_TIMEOUT_MS: number('Deadline of the one call that makes a post visible', 8_000, 100),
     DELIVERY_MAX_LATENESS_MS: number('A post later than this fails with TOO_LATE', 86_400_000),
+    WORKER_SILENCE_MS: number(
+      'A task queue on which no worker asked for work for this long is not served; an idle worker asks once a minute',
+      90_000,
+      1_000,
+    ),
     SWEEP_INTERVAL_MS: number('How often the sweeper looks for deliveries nobody moves', 30_000, 1_000),
 
     BLUESKY_ENTRY_URL: address('Where Bluesky logins start', 'https://bsky.social'),

@@ -11,7 +11,8 @@ import { createObjectStorage } from './integrations/storage.ts'
 import { createTokenCipher } from './integrations/token-cipher.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
-import { openDatabase } from './store/database.ts'
+import { createReadiness } from './readiness.ts'
+import { openDatabase, type Database } from './store/database.ts'
 import { createLoginFailures } from './store/login-failures.ts'
 import { createNotificationStore } from './store/notifications.ts'
 import { createPlatformAccountStore } from './store/platform-accounts.ts'
@@ -24,12 +25,11 @@ interface Overrides {
   clock?: Clock
   platforms?: PlatformRegistry
   orchestrator?: PublishOrchestrator
+  /** One that may answer later; without it the database must answer now. */
+  database?: Database
 }
 
-/**
- * Builds everything a process of the service is made of, once. The database must answer; Temporal and storage are
- * connected to when first needed.
- */
+/** Builds everything a process of the service is made of, once. Temporal and storage are connected to when first needed. */
 export async function createContext(config: Config, overrides: Overrides = {}) {
   const logger = overrides.logger ?? createLogger(config.LOG_LEVEL)
   const clock = overrides.clock ?? systemClock
@@ -37,7 +37,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
 
   const draining = new AbortController()
 
-  const database = await openDatabase(config.MONGODB_URL)
+  const database = overrides.database ?? (await openDatabase(config.MONGODB_URL))
   const { connection } = database
   const posts = createPostStore(connection, now)
   const users = createUserStore(connection)
@@ -106,18 +106,17 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
 
     /** Aborts when this process was told to stop: from then on it is not ready for new work. */
     draining: draining.signal,
+    readiness: createReadiness({ database, clock, draining: draining.signal }),
     drain: (): void => draining.abort(new Error('This process is stopping')),
 
     /** What keeps a post from going out now, as sentences (`GET /health/delivery`). */
     async deliveryHealth(): Promise<string[]> {
-      const [temporal, store] = await Promise.all([
-        orchestrator.problems(config.SWEEP_INTERVAL_MS),
-        storage.ping().then(
-          () => [],
-          () => ['Object storage does not answer'],
-        ),
+      const found = await Promise.all([
+        orchestrator.problems(config.SWEEP_INTERVAL_MS, config.WORKER_SILENCE_MS),
+        problemOf(database.ping(), 'The database does not answer'),
+        problemOf(storage.ping(), 'Object storage does not answer'),
       ])
-      return [...temporal, ...store]
+      return found.flat()
     },
 
     async close(): Promise<void> {
@@ -126,6 +125,13 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       await database.close()
     },
   }
+}
+
+function problemOf(check: Promise<void>, problem: string): Promise<string[]> {
+  return check.then(
+    () => [],
+    () => [problem],
+  )
 }
 
 export type Context = Awaited<ReturnType<typeof createContext>>

@@ -3,14 +3,12 @@ import { buildApp } from './api/app.ts'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
 import { serveMetrics } from './integrations/metrics.ts'
-import { exitOnBadStart } from './start.ts'
+import { exitOnBadStart, logMissing } from './start.ts'
+import { connectDatabase } from './store/database.ts'
 
 await exitOnBadStart(async () => {
   const config = readConfig(process.env)
-  const context = await createContext(config)
-  const missing = await context.database.missingIndexes()
-  if (missing.length > 0) throw new Error(`Indexes are missing, run "npm run setup" first: ${missing.join('; ')}`)
-
+  const context = await createContext(config, { database: connectDatabase(config.MONGODB_URL) })
   const app = await buildApp(context)
   const metrics = await serveMetrics(context.metrics, config.HOST, config.METRICS_PORT)
   closeWithGrace({ delay: config.SHUTDOWN_GRACE_MS, logger: context.logger }, async ({ err }) => {
@@ -21,4 +19,7 @@ await exitOnBadStart(async () => {
     await context.close()
   })
   await app.listen({ host: config.HOST, port: config.PORT })
+  // It listens already: /health/ready says what it waits for.
+  await context.readiness.untilReady(logMissing(context.logger))
+  if (!context.draining.aborted) context.logger.info('API is ready')
 })

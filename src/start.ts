@@ -1,4 +1,5 @@
 import { ConfigError } from './config.ts'
+import type { Logger } from './logger.ts'
 
 /** Runs a process's start; a failure is told in one line on standard error, without a stack, and ends it with status 1. */
 export async function exitOnBadStart(start: () => Promise<void>): Promise<void> {
@@ -13,3 +14,7 @@ export async function exitOnBadStart(start: () => Promise<void>): Promise<void> 
     process.exit(1)
   }
 }
+
+/** Tells what a process waits for, in its log. */
+export const logMissing = (logger: Logger) => (missing: string[]) =>
+  logger.warn({ missing }, 'Waiting for what is not there yet; without indexes run "npm run setup"')

@@ -2,21 +2,32 @@ import closeWithGrace from 'close-with-grace'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
 import { serveMetrics } from './integrations/metrics.ts'
-import { exitOnBadStart } from './start.ts'
+import { exitOnBadStart, logMissing } from './start.ts'
+import { connectDatabase } from './store/database.ts'
 import { startWorkers } from './workers.ts'
 
 await exitOnBadStart(async () => {
   const config = readConfig(process.env)
-  const context = await createContext(config)
-  const workers = await startWorkers(context)
+  const context = await createContext(config, { database: connectDatabase(config.MONGODB_URL) })
   const metrics = await serveMetrics(context.metrics, config.HOST, config.METRICS_PORT)
+  let workers: Awaited<ReturnType<typeof startWorkers>> | undefined
 
   const grace = closeWithGrace({ delay: 2 * config.SHUTDOWN_GRACE_MS, logger: context.logger }, async ({ err }) => {
     if (err) context.logger.fatal({ err }, 'Stopping after an error nobody caught')
-    await workers.stop()
+    context.drain()
+    await workers?.stop()
     await metrics.close()
     await context.close()
   })
+
+  // Nothing is taken on before it can be done: until then the task queues count as not served.
+  await context.readiness.untilReady(logMissing(context.logger))
+  try {
+    workers = await startWorkers(context, { signal: context.draining })
+  } catch (error) {
+    if (context.draining.aborted) return
+    throw error
+  }
   // A worker that dies on its own takes the process with it: whoever supervises it starts a whole one again.
   workers.ended.catch((error: unknown) => {
     context.logger.fatal({ err: error }, 'A worker ended by itself')

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import {
   DefaultLogger,
@@ -9,13 +10,17 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker'
 import { createActivities } from './activities/index.ts'
+import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { SECOND } from './domain/times.ts'
 import type { Logger } from './logger.ts'
 import { TASK_QUEUES, type TaskQueue } from './workflows/task-queues.ts'
 
 const SLOW_ACTIVITIES = 20
-const CONNECT_ATTEMPTS = 60
+const CONNECT_AGAIN_MS = SECOND
+
+/** The task queues whose activities prepare posts. */
+const DELIVERING: ReadonlySet<TaskQueue> = new Set(['publishing', 'preparing'])
 
 /** Made by `npm run bundle` for deployment; elsewhere it could be old, so the sources are bundled when the worker starts. */
 const PREBUILT_BUNDLE = fileURLToPath(new URL('../dist/workflow-bundle.js', import.meta.url))
@@ -23,14 +28,19 @@ const PREBUILT_BUNDLE = fileURLToPath(new URL('../dist/workflow-bundle.js', impo
 export interface WorkersOptions {
   /** A bundle that exists already, instead of the one found or built. */
   workflowBundle?: { codePath: string }
+  /** Ends the waiting for Temporal. */
+  signal?: AbortSignal
 }
 
 /** Starts a worker for every task queue the configuration names. */
 export async function startWorkers(context: Context, options: WorkersOptions = {}) {
   const { config, logger } = context
-  installRuntime(logger, config.LOG_LEVEL)
-  const [connection] = await Promise.all([connect(config.TEMPORAL_ADDRESS, logger), context.platforms.warmUp()])
   const queues = queuesOf(config.WORKER_QUEUES)
+  installRuntime(logger, config.LOG_LEVEL)
+  const [connection] = await Promise.all([
+    connect(config, logger, options.signal),
+    queues.some((queue) => DELIVERING.has(queue)) && context.platforms.warmUp(),
+  ])
   const draining = new AbortController()
   const activities = createActivities({
     ...context,
@@ -107,17 +117,29 @@ function queuesOf(names: string): TaskQueue[] {
   return wanted.length > 0 ? (wanted as TaskQueue[]) : [...TASK_QUEUES]
 }
 
-/** Waits for Temporal, so that processes may be started in any order. */
-async function connect(address: string, logger: Logger): Promise<NativeConnection> {
+/** Waits for Temporal and our namespace in it for as long as it takes, so that processes may be started in any order. */
+async function connect(
+  { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }: Config,
+  logger: Logger,
+  signal?: AbortSignal,
+): Promise<NativeConnection> {
   for (let attempt = 1; ; attempt++) {
+    let connection: NativeConnection | undefined
     try {
-      return await NativeConnection.connect({ address })
+      connection = await NativeConnection.connect({ address })
+      await connection.workflowService.describeNamespace({ namespace })
+      return connection
     } catch (error) {
-      if (attempt === CONNECT_ATTEMPTS) throw new Error(`Temporal does not answer at ${address}`, { cause: error })
-      logger.warn({ address, attempt }, 'Temporal does not answer yet')
-      await new Promise((resolve) => setTimeout(resolve, SECOND))
+      if (isLogged(attempt)) logger.warn({ address, namespace, attempt, err: error }, 'Temporal does not answer yet')
+      await connection?.close()
     }
+    await delay(CONNECT_AGAIN_MS, undefined, { signal })
   }
+}
+
+/** Rarer and rarer: 1, 2, 4, 8 .. */
+function isLogged(attempt: number): boolean {
+  return (attempt & (attempt - 1)) === 0
 }
 
 let isInstalled = false

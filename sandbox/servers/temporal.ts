@@ -57,6 +57,8 @@ export interface TemporalOptions {
   uiPort?: number
   /** Made beside `default`. */
   namespaces?: string[]
+  /** Settings of the server, over our own. */
+  dynamicConfig?: Record<string, unknown>
 }
 
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
@@ -74,7 +76,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
         ? []
         : ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal']),
       ...(options.namespaces ?? []).flatMap((name) => ['--namespace', name]),
-      ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
+      ...Object.entries({ ...DYNAMIC_CONFIG, ...options.dynamicConfig }).flatMap(([key, value]) => [
         '--dynamic-config-value',
         `${key}=${JSON.stringify(value)}`,
       ]),

@@ -14,6 +14,7 @@ import { guards } from './plugins/guards.ts'
 import { jsonBodies } from './plugins/json-bodies.ts'
 import { openapi } from './plugins/openapi.ts'
 import { rateLimits } from './plugins/rate-limits.ts'
+import { readyToServe } from './plugins/ready-to-serve.ts'
 import { requestIdOf, requestLog } from './plugins/request-log.ts'
 import { routing } from './plugins/routing.ts'
 import { validation } from './plugins/validation.ts'
@@ -63,10 +64,12 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
   await app.register(validation)
   await app.register(browsers, { config })
   await app.register(rateLimits, { config })
+  await app.register(readyToServe, { context })
   await app.register(guards, { context })
 
   closeInTime(app, config)
 
+  await app.register(healthRoutes, { prefix: '/health', context })
   await app.register(publicRoutes, { context })
   await app.register(userRoutes, { context })
   return app
@@ -78,12 +81,13 @@ interface RouteOptions {
 
 /** Open to everyone; what needs a session in here asks for it route by route. */
 async function publicRoutes(app: FastifyInstance, { context }: RouteOptions): Promise<void> {
-  await app.register(healthRoutes, { prefix: '/health', context })
+  app.addHook('onRequest', app.requireReady)
   await app.register(authRoutes, { prefix: '/api/auth', context })
 }
 
 /** For authenticated users: every route in here is guarded, whatever its own file says. */
 async function userRoutes(app: FastifyInstance, { context }: RouteOptions): Promise<void> {
+  app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireUser)
   app.addHook('onRoute', (route) => {
     route.schema = { security: [{ bearer: [] }], ...route.schema }

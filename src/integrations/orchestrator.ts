@@ -25,7 +25,6 @@ import { TASK_QUEUES, TASKS_OF, type TaskKind, type TaskQueue } from '../workflo
 const CALL_DEADLINE_MS = SECOND
 /** `temporal.api.enums.v1.TaskQueueType` */
 const TASK_QUEUE_TYPES: Record<TaskKind, number> = { workflows: 1, activities: 2 }
-const RECENT_POLL_MS = 2 * MINUTE
 
 interface OrchestratorOptions {
   address: string
@@ -115,11 +114,13 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
     },
 
     /** What stands in the way of a delivery on Temporal's side, as sentences; empty when nothing does. */
-    async problems(sweepIntervalMs: number): Promise<string[]> {
+    async problems(sweepIntervalMs: number, workerSilenceMs: number): Promise<string[]> {
       try {
         return await bounded(async () => {
           const found = await Promise.all([
-            ...TASK_QUEUES.flatMap((queue) => TASKS_OF[queue].map((kind) => pollerProblem(queue, kind))),
+            ...TASK_QUEUES.flatMap((queue) =>
+              TASKS_OF[queue].map((kind) => pollerProblem(queue, kind, workerSilenceMs)),
+            ),
             sweeperProblem(sweepIntervalMs),
           ])
           return found.filter((problem) => problem !== null)
@@ -136,7 +137,7 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
     },
   }
 
-  async function pollerProblem(queue: TaskQueue, kind: TaskKind): Promise<string | null> {
+  async function pollerProblem(queue: TaskQueue, kind: TaskKind, silenceMs: number): Promise<string | null> {
     const { pollers } = await connection.workflowService.describeTaskQueue({
       namespace,
       taskQueue: { name: queue },
@@ -146,7 +147,7 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
       0,
       ...(pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * SECOND),
     )
-    return Date.now() - newest > RECENT_POLL_MS ? `No worker polls the task queue ${queue} for ${kind}` : null
+    return Date.now() - newest > silenceMs ? `No worker polls the task queue ${queue} for ${kind}` : null
   }
 
   async function sweeperProblem(sweepIntervalMs: number): Promise<string | null> {

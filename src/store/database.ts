@@ -1,38 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import mongoose, { type ClientSession } from 'mongoose'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
+import { isDatabaseOutage } from './outage.ts'
 
 const TRANSACTION_DEADLINE_MS = 5 * SECOND
 const PING_DEADLINE_MS = 2 * SECOND
 
+const CONNECT_AGAIN_MS = SECOND / 2
+
 interface DatabaseOptions {
   /** Upper bound of the driver's connection pool. */
   maxPoolSize?: number
+  /** Called with what went wrong each time the first connection could not be made. */
+  onUnreachable?: (error: unknown) => void
 }
 
 /**
  * Opens one connection to the replica set. Models are defined on it by the stores; nothing here is global.
  * An outage shows as an error within 5 s, and the driver reconnects by itself.
+ * @throws when the database does not answer now
  */
-export async function openDatabase(url: string, options: DatabaseOptions = {}) {
-  const connection = mongoose.createConnection(url, {
-    autoIndex: false,
-    autoCreate: false,
-    bufferCommands: false,
-    maxPoolSize: options.maxPoolSize ?? 20,
-    serverSelectionTimeoutMS: 5 * SECOND,
-    connectTimeoutMS: 5 * SECOND,
-    socketTimeoutMS: 30 * SECOND,
-    retryWrites: true,
-    w: 'majority',
-    readConcernLevel: 'majority',
-  })
+export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+  const database = createDatabase(url, options, { isPatient: false })
+  await database.connected
+  return database
+}
+
+/** Like `openDatabase`, for processes that are started before their database: it is tried again until `connected` resolves. */
+export function connectDatabase(url: string, options: DatabaseOptions = {}): Database {
+  return createDatabase(url, options, { isPatient: true })
+}
+
+function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { isPatient: boolean }) {
+  const closing = new AbortController()
+  const connection = mongoose.createConnection()
   connection.set('strictQuery', 'throw')
   connection.set('sanitizeFilter', true)
-  await connection.asPromise()
+  const connected = connect()
+  connected.catch(() => {})
+
+  async function connect(): Promise<void> {
+    for (;;) {
+      try {
+        await connection.openUri(url, {
+          autoIndex: false,
+          autoCreate: false,
+          bufferCommands: false,
+          maxPoolSize: options.maxPoolSize ?? 20,
+          serverSelectionTimeoutMS: 5 * SECOND,
+          connectTimeoutMS: 5 * SECOND,
+          socketTimeoutMS: 30 * SECOND,
+          retryWrites: true,
+          w: 'majority',
+          readConcernLevel: 'majority',
+        })
+        return
+      } catch (error) {
+        // A wrong address or password does not pass.
+        if (!isPatient || closing.signal.aborted || !isDatabaseOutage(error)) throw error
+        options.onUnreachable?.(error)
+      }
+      await delay(CONNECT_AGAIN_MS, undefined, { signal: closing.signal })
+    }
+  }
 
   return {
     connection,
+
+    /** Resolves when the database has answered once; rejects when that cannot happen. */
+    connected,
 
     /**
      * Runs `work` in one transaction, repeated by the driver on write conflicts, for at most 5 s.
@@ -61,10 +98,12 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}) {
       }
     },
 
+    /** @throws within 2 s */
     async ping(): Promise<void> {
-      // The driver takes no deadline of ours, and a server that hangs would hold the answer for the socket's time-out.
+      if (!connection.db) throw new Error('The database has not answered yet')
+      // The driver's own deadlines are longer, and it heeds the signal only once it has a connection.
       const deadline = AbortSignal.timeout(PING_DEADLINE_MS)
-      await connection.db!.command({ ping: 1 }, { signal: deadline })
+      await Promise.race([connection.db.command({ ping: 1 }, { signal: deadline }), whenAborted(deadline)])
     },
 
     async createIndexes(): Promise<void> {
@@ -87,11 +126,20 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}) {
       return missing.flat()
     },
 
-    close: (): Promise<void> => connection.close(),
+    async close(): Promise<void> {
+      closing.abort()
+      await connection.close()
+    },
   }
 }
 
-export type Database = Awaited<ReturnType<typeof openDatabase>>
+export type Database = ReturnType<typeof createDatabase>
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+}
 
 /** A unique index already holds what was to be written. */
 export function isDuplicateKey(error: unknown): boolean {

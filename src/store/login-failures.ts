@@ -28,23 +28,27 @@ interface Attempt {
  */
 export function createLoginFailures(connection: Connection, limits: { perAccount: number; perAddress: number }) {
   connection.model('RateLimit', rateLimitSchema, COLLECTION)
-  const limiter = (keyPrefix: string, points: number) =>
-    new RateLimiterMongo({
-      storeClient: connection.db,
-      tableName: COLLECTION,
-      keyPrefix,
-      points,
-      duration: WINDOW_SECONDS,
-      disableIndexesCreation: true,
-    })
+  const limiter = (keyPrefix: string, points: number) => {
+    let made: RateLimiterMongo | undefined
+    // The library wants a database that has answered.
+    return () =>
+      (made ??= new RateLimiterMongo({
+        storeClient: connection.db,
+        tableName: COLLECTION,
+        keyPrefix,
+        points,
+        duration: WINDOW_SECONDS,
+        disableIndexesCreation: true,
+      }))
+  }
   const byAccount = limiter('login-account', limits.perAccount)
   const byAddress = limiter('login-address', limits.perAddress)
   const inTurn = createTurns()
 
   async function assertAllowed({ email, ipAddress }: Attempt): Promise<void> {
     const [account, address] = await Promise.all([
-      byAccount.get(accountKey(email, ipAddress)),
-      byAddress.get(ipAddress),
+      byAccount().get(accountKey(email, ipAddress)),
+      byAddress().get(ipAddress),
     ])
     const waits = [
       account && account.consumedPoints >= limits.perAccount ? account.msBeforeNext : 0,
@@ -60,7 +64,7 @@ export function createLoginFailures(connection: Connection, limits: { perAccount
   }
 
   async function record({ email, ipAddress }: Attempt): Promise<void> {
-    await Promise.all([byAccount.penalty(accountKey(email, ipAddress)), byAddress.penalty(ipAddress)])
+    await Promise.all([byAccount().penalty(accountKey(email, ipAddress)), byAddress().penalty(ipAddress)])
   }
 
   return {

@@ -1,60 +1,22 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createConnection, createServer } from 'node:net'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
+import { createConnection } from 'node:net'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config.ts'
+import { freePort } from '../../sandbox/servers/process.ts'
+import { createProcesses, end, said } from '../support/processes.ts'
 import { registerNamespace, testConfig } from '../support/servers.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const started: ChildProcess[] = []
+const processes = createProcesses()
 let config: Config
 
 beforeAll(async () => {
   config = testConfig({ LOG_LEVEL: 'info' })
   await registerNamespace(config)
 })
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL')
-})
+afterEach(() => processes.killAll())
 
-/** One of the service's processes, as a deployment starts it. */
-function start(entry: string, overrides: Partial<Record<keyof Config, string>> = {}): ChildProcess {
-  const settings = Object.entries({ ...config, ...overrides }).map(([name, value]) => [name, String(value)])
-  const child = spawn(process.execPath, [entry], {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...Object.fromEntries(settings) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  started.push(child)
-  return child
-}
-
-async function end(child: ChildProcess): Promise<{ code: number; errors: string }> {
-  const [errors, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit') as Promise<[number]>])
-  return { code, errors }
-}
-
-/** Resolves with the log line that has these words. */
-async function said(child: ChildProcess, words: string): Promise<Record<string, unknown>> {
-  let seen = ''
-  for await (const chunk of child.stdout!) {
-    seen += String(chunk)
-    const line = seen.split('\n').find((candidate) => candidate.includes(words))
-    if (line) return JSON.parse(line) as Record<string, unknown>
-  }
-  throw new Error(`It ended without saying "${words}": ${seen}`)
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
-}
+const start = (entry: string, overrides: Partial<Record<keyof Config, string>> = {}) =>
+  processes.start(entry, config, overrides)
 
 describe('a process', () => {
   it.each(['src/server.ts', 'src/worker.ts', 'src/setup.ts'])(
@@ -66,26 +28,34 @@ describe('a process', () => {
     },
   )
 
-  it('that is the API refuses to start without its indexes; setup may run twice and makes them; SIGTERM ends it with 0', async () => {
-    const early = await end(start('src/server.ts'))
-    expect(early).toMatchObject({ code: 1, errors: expect.stringContaining('npm run setup') as string })
+  it('that is the API serves nothing without its indexes and says so; setup may run twice and makes them; SIGTERM ends it with 0', async () => {
+    const port = await freePort()
+    const api = start('src/server.ts', { PORT: String(port) })
+    await said(api, 'Server listening')
+    const address = `http://127.0.0.1:${port}`
+    const credentials = { email: 'nobody@example.com', password: 'not the password' }
+    const logIn = async () => {
+      const headers = { 'content-type': 'application/json' }
+      return fetch(`${address}/api/auth/login`, { method: 'POST', headers, body: JSON.stringify(credentials) })
+    }
+    const ready = await fetch(`${address}/health/ready`)
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toMatchObject({ missing: expect.arrayContaining(['index users: email']) as string[] })
+    expect(await (await logIn()).json()).toMatchObject({ statusCode: 503, code: 'SERVICE_UNAVAILABLE' })
+
     for (let run = 0; run < 2; run++) {
       const setup = start('src/setup.ts')
       setup.stdout!.resume()
       expect(await end(setup)).toEqual({ code: 0, errors: '' })
     }
-
-    const port = await freePort()
-    const api = start('src/server.ts', { PORT: String(port) })
-    await said(api, 'Server listening')
-    const address = `http://127.0.0.1:${port}`
+    expect((await logIn()).status).toBe(401)
     expect((await fetch(`${address}/health/ready`)).status).toBe(200)
     expect((await fetch(`${address}/health/delivery`)).status).toBe(503)
 
     // A request that is on its way when the signal comes is still answered.
     const socket = createConnection(port, '127.0.0.1')
     await once(socket, 'connect')
-    const body = JSON.stringify({ email: 'nobody@example.com', password: 'not the password' })
+    const body = JSON.stringify(credentials)
     socket.write('POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n')
     socket.write(`Content-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`)
     const ended = end(api)
