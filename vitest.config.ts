@@ -34,7 +34,7 @@ export default defineConfig({
           // Whatever has no project of its own: a new folder of tests is run without anybody naming it here.
           name: 'integration',
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/{domain,toolchain,deploy,sandbox,workflows,e2e}/**'],
+          exclude: ['tests/{domain,toolchain,deploy,sandbox,workflows,faults,e2e}/**'],
           globalSetup: 'tests/support/global-setup.ts',
           sequence: { groupOrder: 1 },
         },
@@ -54,10 +54,22 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          // Servers and processes of their own, which are killed.
+          name: 'faults',
+          include: ['tests/faults/**/*.test.ts'],
+          sequence: { groupOrder: 3 },
+          maxWorkers: 1,
+          testTimeout: 5 * MINUTE_MS,
+          hookTimeout: 2 * MINUTE_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
           // The whole product as a stranger meets it, with nothing beside it.
           name: 'e2e',
           include: ['tests/e2e/**/*.test.ts'],
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
           maxWorkers: 1,
           testTimeout: 15 * MINUTE_MS,
           hookTimeout: 5 * MINUTE_MS,

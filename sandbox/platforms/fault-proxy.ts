@@ -38,6 +38,10 @@ export interface ProxiedPlatform {
   refuse?(request: IncomingMessage): Answer | undefined
   /** Whose token the request carries; unchecked. */
   accountOf?(request: IncomingMessage): string | null
+  /** Whether such a call makes a post visible: its body is then read for the request log. */
+  publishes?(method: string, path: string): boolean
+  /** The text of the post that the body of such a call carries. */
+  textOf?(body: string): string | undefined
 }
 
 export interface LoggedRequest {
@@ -50,6 +54,8 @@ export interface LoggedRequest {
   receivedAt: string
   /** What the platform answered, even if a fault kept the answer from the client; null while or when there was none. */
   status: number | null
+  /** Of a call that makes a post visible: the post's text, once its body has arrived. */
+  text?: string
 }
 
 export interface FaultProxyOptions {
@@ -97,9 +103,20 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       status: null,
     }
     log.push(entry)
+    if (platform.publishes?.(entry.method, entry.path)) noteText(request, entry)
     // Cut in large pieces: taking one entry off the front of a long array for each request would cost more than the request.
     if (log.length > LOG_LENGTH * 2) log.splice(0, log.length - LOG_LENGTH)
     return entry
+  }
+
+  /** Beside the forwarding, which goes on piece by piece. */
+  function noteText(request: IncomingMessage, entry: LoggedRequest): void {
+    const pieces: Buffer[] = []
+    request.on('data', (piece: Buffer) => pieces.push(piece))
+    request.once('end', () => {
+      const text = platform.textOf?.(Buffer.concat(pieces).toString())
+      if (text !== undefined) entry.text = text
+    })
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

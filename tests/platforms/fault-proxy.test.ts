@@ -34,6 +34,8 @@ const platform: ProxiedPlatform = {
     calls.push(['metrics', id, metrics])
     return true
   },
+  publishes: (method, path) => method === 'POST' && path.startsWith('/publish'),
+  textOf: (body) => body.slice(1, -1),
   refuse: (request) =>
     request.headers.authorization === 'Bearer revoked' ? { status: 401, body: { error: 'gone' } } : undefined,
   accountOf: ({ headers }) => headers.authorization?.replace('Bearer of ', '') ?? null,
@@ -132,6 +134,15 @@ describe('without faults', () => {
   it('keeps the order in which requests came', async () => {
     for (const name of ['a', 'b', 'c']) await post(`/${name}`)
     expect((await requests()).slice(-3).map(({ path }) => path)).toEqual(['/a', '/b', '/c'])
+  })
+
+  it('notes the text of a call that makes a post visible, whatever it was answered', async () => {
+    await post('/publish', '"grüße"')
+    await addFault({ times: 1, action: { status: 503 } })
+    await post('/publish', '"refused"')
+    await post('/other', '"secret"')
+    expect((await requests()).slice(-3).map((entry) => entry.text)).toEqual(['grüße', 'refused', undefined])
+    expect(arrivals.map(({ body }) => body)).toEqual(['"grüße"', '"secret"'])
   })
 
   it('breaks off when the server is not there', async () => {

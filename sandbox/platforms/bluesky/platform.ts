@@ -97,6 +97,17 @@ export function createBlueskyPlatform({ dir, counts, pds, operator }: BlueskyPla
     },
 
     accountOf: (request) => tokenOf(request)?.sub ?? null,
+
+    publishes: (method, path) => method === 'POST' && /^\/xrpc\/com\.atproto\.repo\.(put|create)Record\b/.test(path),
+
+    textOf(body) {
+      try {
+        const { collection, record } = JSON.parse(body) as { collection?: string; record?: { text?: unknown } }
+        return collection === POST_COLLECTION ? String(record?.text) : undefined
+      } catch {
+        return undefined
+      }
+    },
   }
 }
 

@@ -1,0 +1,37 @@
+import { Client, Connection } from '@temporalio/client'
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
+import type { mongo } from 'mongoose'
+import type { Document, Evidence, StoredNotification, StoredPost, StoredUser } from './judge/evidence.ts'
+
+type Stored = Pick<Evidence, 'posts' | 'users' | 'notifications'> & { document: Document }
+
+/** What the database holds at the end, and all of it as text, for the search for secrets. */
+export async function readDatabase(db: mongo.Db): Promise<Stored> {
+  const all = async <T>(name: string) => (await db.collection(name).find().toArray()) as T[]
+  const collections = await db.collections()
+  const dump = await Promise.all(collections.map((collection) => collection.find().toArray()))
+  return {
+    posts: await all<StoredPost>('posts'),
+    users: await all<StoredUser>('users'),
+    notifications: await all<StoredNotification>('notifications'),
+    document: { where: 'the database', text: JSON.stringify(dump) },
+  }
+}
+
+/** Every workflow history, with its payloads in plain. */
+export async function readHistories(address: string, namespace: string): Promise<Document> {
+  const connection = await Connection.connect({ address })
+  try {
+    const { workflow } = new Client({ connection, namespace })
+    let text = ''
+    for await (const { workflowId, runId } of workflow.list()) {
+      const history = await workflow.getHandle(workflowId, runId).fetchHistory()
+      text += historyToJSON(history).replaceAll(/"data":\s*"([A-Za-z0-9+/=]+)"/g, (_all, data: string) =>
+        Buffer.from(data, 'base64').toString(),
+      )
+    }
+    return { where: 'the workflow histories', text }
+  } finally {
+    await connection.close()
+  }
+}

@@ -1,0 +1,137 @@
+import type { Platform } from '../../../src/domain/platforms.ts'
+import type { DeliveryStatus, PostStatus } from '../../../src/domain/post.ts'
+
+/**
+ * What a run left behind, as plain data: the judge reads nothing else. Instants that were taken by the run are
+ * milliseconds since 1970; those out of the database are dates, as stored.
+ */
+export interface Evidence {
+  /** When everything had come to rest and was gathered. */
+  at: number
+  operations: Operation[]
+  posts: StoredPost[]
+  users: StoredUser[]
+  notifications: StoredNotification[]
+  platforms: PlatformEvidence[]
+  /** What was taken away on purpose, and when. */
+  outages: Outage[]
+  exits: ProcessExit[]
+  canaries: Canary[]
+  /** Where canaries are looked for, beside the answers: logs, workflow histories, the database. */
+  documents: Document[]
+  /** How long a claim may be sent under: the call's deadline and its margin. */
+  leaseMs: number
+}
+
+export type OperationKind = 'create' | 'edit' | 'cancel' | 'retry' | 'delete' | 'read' | 'other'
+
+/** One request of a client, and what came of it. */
+export interface Operation {
+  kind: OperationKind
+  userId: string
+  /** Of a create: from the answer; null as long as nobody was told. */
+  postId: string | null
+  sentAt: number
+  /** Null: no answer, so it may have been done or not. */
+  answeredAt: number | null
+  status: number | null
+  /** What a create or an edit asked for; what is absent stays as it was. */
+  wish?: Wish
+  /** The answer's body. */
+  body?: unknown
+  /** The API process that was asked, as outages name it. */
+  process?: string
+}
+
+export interface Wish {
+  text?: string
+  /** Milliseconds; null means now. */
+  scheduledAt?: number | null
+  status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
+  platforms?: Platform[]
+  idempotencyKey?: string
+}
+
+/** The part of a stored post that is judged. */
+export interface StoredPost {
+  _id: string
+  userId: string
+  content: { text: string }
+  selectedPlatforms: Platform[]
+  dueAt: Date | null
+  status: PostStatus
+  correlationId: string | null
+  platformStatuses: {
+    platform: Platform
+    status: DeliveryStatus
+    platformPostId: string | null
+    errorCode: string | null
+    delivery: { round: number }
+  }[]
+}
+
+export interface StoredUser {
+  _id: string
+  usage: { postsCreated: number }
+  limits: { maxPosts: number }
+}
+
+export interface StoredNotification {
+  userId: string
+  dedupeKey: string
+  type: string
+  reference: { id: string }
+}
+
+export interface PlatformEvidence {
+  platform: Platform
+  /** What the public sees. */
+  ledger: { id: string; account: string; text: string }[]
+  /** What reached the platform; `text` is that of a call which makes a post visible, whatever it was answered. */
+  requests: { receivedAt: string; text?: string }[]
+}
+
+export interface Outage {
+  /** `mongod`, `temporal`, `storage`, or the name of a process such as `api-1`. */
+  what: string
+  from: number
+  /** Null: to the end. */
+  until: number | null
+}
+
+export interface ProcessExit {
+  process: string
+  at: number
+  how: string
+  /** We did it. */
+  intended: boolean
+}
+
+/** A planted secret. */
+export interface Canary {
+  name: string
+  value: string
+  /** Names of documents, or their beginnings, where it may stand. */
+  mayStandIn?: string[]
+}
+
+export interface Document {
+  where: string
+  text: string
+}
+
+export interface Violation {
+  invariant: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8'
+  /** Names the post and what speaks against it. */
+  sentence: string
+}
+
+/** The words of a post with a mark that edits keep, so that what is on a platform can be told apart. */
+export function marked(marker: string, words: string): string {
+  return `[${marker}] ${words}`
+}
+
+/** What posts and records are matched by: the mark, or the whole text where there is none. Posts may share it. */
+export function keyOf(text: string): string {
+  return /^\[([\w-]+)\] /.exec(text)?.[1] ?? text
+}
