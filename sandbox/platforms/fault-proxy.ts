@@ -166,7 +166,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
         return
       }
       response.once('close', () => {
-        if (!response.writableFinished && !action.dropAfterAccept) upstream.destroy()
+        if (!response.writableFinished && !isDoneAnyway(action)) upstream.destroy()
       })
       body.once('error', reject)
       body.pipe(upstream)
@@ -197,12 +197,13 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   }
 }
 
-function scriptedAnswer(action: FaultAction): Answer {
-  return {
-    status: action.status ?? 200,
-    headers: action.headers ?? {},
-    body: action.body,
-  }
+/** The server's own answer does not matter, so that the client's going does not keep the request from it. */
+function isDoneAnyway(action: FaultAction): boolean {
+  return Boolean(action.dropAfterAccept || action.holdAfterAccept || action.statusAfterAccept)
+}
+
+function scriptedAnswer({ status = 200, headers = {}, body }: FaultAction): Answer {
+  return { status, headers, body }
 }
 
 async function send(response: ServerResponse, answer: Answer, action: FaultAction): Promise<void> {
@@ -218,9 +219,12 @@ async function send(response: ServerResponse, answer: Answer, action: FaultActio
 }
 
 async function relay(answer: IncomingMessage, response: ServerResponse, action: FaultAction): Promise<void> {
-  if (action.dropAfterAccept) {
+  if (isDoneAnyway(action)) {
     await buffer(answer)
-    response.destroy()
+    if (action.dropAfterAccept) response.destroy()
+    else if (action.statusAfterAccept) {
+      await send(response, scriptedAnswer({ ...action, status: action.statusAfterAccept }), action)
+    }
     return
   }
   response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEndHeaders(answer.rawHeaders))

@@ -12,6 +12,10 @@ const FaultActionSchema = Type.Object(
     body: Type.Optional(Type.Unknown()),
     /** The server gets the request and does it; the connection then closes without an answer. */
     dropAfterAccept: Type.Optional(Type.Boolean()),
+    /** The server gets the request and does it; the client waits for an answer that never comes. */
+    holdAfterAccept: Type.Optional(Type.Boolean()),
+    /** The server gets the request and does it; the client is answered with this status, and `headers` and `body`. */
+    statusAfterAccept: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
     /** The answer's body breaks off after so many bytes, or in its middle with `true`. */
     truncate: Type.Optional(Type.Union([Type.Boolean(), Type.Integer({ minimum: 0 })])),
     trickleBytesPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),

@@ -197,6 +197,26 @@ describe('faults', () => {
     expect((await lastRequest()).status).toBe(201)
   })
 
+  it('holdAfterAccept lets the server do it and never answers', async () => {
+    await addFault({ action: { holdAfterAccept: true } })
+    const gone = new AbortController()
+    const answer = fetch(`${proxy.url}/x`, { method: 'POST', body: 'done', signal: gone.signal })
+    await expect.poll(() => arrivals).toEqual([{ method: 'POST', path: '/x', body: 'done' }])
+    await expect.poll(async () => (await lastRequest()).status).toBe(201)
+    expect(await Promise.race([answer.catch(() => 'broken'), delay(200, 'waiting')])).toBe('waiting')
+    gone.abort()
+    await expect(answer).rejects.toThrow('aborted')
+  })
+
+  it('statusAfterAccept lets the server do it and answers something else', async () => {
+    await addFault({ action: { statusAfterAccept: 500, headers: { 'retry-after': '1' }, body: { error: 'Oops' } } })
+    const response = await post('/x', 'done')
+    expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1'])
+    expect(await response.json()).toEqual({ error: 'Oops' })
+    expect(arrivals).toEqual([{ method: 'POST', path: '/x', body: 'done' }])
+    expect((await lastRequest()).status).toBe(201)
+  })
+
   it.each([true, 10])('truncate %s breaks the answer off', async (truncate) => {
     await addFault({ action: { truncate } })
     const response = await post('/x')
