@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { configTable, withTable } from '../../scripts/config-table.ts'
+import { configTable } from '../../scripts/config-table.ts'
+import { withSection } from '../../scripts/readme-section.ts'
 import { ConfigSchema } from '../../src/config.ts'
 
 describe('the configuration table of the README', () => {
@@ -20,12 +21,12 @@ describe('the configuration table of the README', () => {
 
   test('replaces what stands between the markers and nothing else', () => {
     const readme = 'before\n<!-- config:start -->\nold\n<!-- config:end -->\nafter\n'
-    const once = withTable(readme, '| new |')
+    const once = withSection(readme, 'config', '| new |')
     expect(once).toBe('before\n<!-- config:start -->\n| new |\n<!-- config:end -->\nafter\n')
-    expect(withTable(once, '| new |')).toBe(once)
+    expect(withSection(once, 'config', '| new |')).toBe(once)
   })
 
   test('is refused by a README without markers', () => {
-    expect(() => withTable('# postonce\n', '')).toThrow(/config:start/)
+    expect(() => withSection('# postonce\n', 'config', '')).toThrow(/config:start/)
   })
 })
