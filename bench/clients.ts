@@ -9,16 +9,3 @@ export async function openWorkflows(config: Config) {
     close: () => connection.close(),
   }
 }
-
-/** Runs the work again and again, so many at a time; returns when all are done. */
-export async function closedLoop(
-  count: number,
-  inFlight: number,
-  work: (index: number) => Promise<void>,
-): Promise<void> {
-  let next = 0
-  const lane = async () => {
-    while (next < count) await work(next++)
-  }
-  await Promise.all(Array.from({ length: inFlight }, lane))
-}

@@ -1,3 +1,5 @@
+import { median, rounded } from './stats.ts'
+
 /** One line of the result. A ratio compares ours with a baseline of the same run; more is better unless the unit is a cost. */
 export interface Figure {
   group: string
@@ -5,7 +7,7 @@ export interface Figure {
   ours: number
   baseline: number | null
   unit: string
-  /** ours / baseline */
+  /** ours / baseline; of several rounds the median of their ratios */
   ratio: number | null
   /** What it should be, as a sentence; `met` judges it. */
   aim: string | null
@@ -25,12 +27,33 @@ interface Measured {
   unit: string
   ours: number
   baseline?: number
+  ratio?: number
   aim?: Aim
   details?: Record<string, number | string | null>
 }
 
-export function figure({ group, name, unit, ours, baseline, aim, details = {} }: Measured): Figure {
-  const ratio = baseline === undefined ? null : ours / baseline
+/** One figure from rounds that were measured in turns: a machine that grows slower does so for both sides of a round. */
+export function figureOfRounds({ ours, baseline, details, ...rest }: MeasuredRounds): Figure {
+  return figure({
+    ...rest,
+    ours: median(ours),
+    baseline: median(baseline),
+    ratio: median(ours.map((value, round) => value / baseline[round]!)),
+    details: {
+      ...details,
+      'rounds, ours': ours.map(rounded).join(' '),
+      'rounds, baseline': baseline.map(rounded).join(' '),
+    },
+  })
+}
+
+interface MeasuredRounds extends Omit<Measured, 'ours' | 'baseline' | 'ratio'> {
+  ours: number[]
+  baseline: number[]
+}
+
+export function figure({ group, name, unit, ours, baseline, aim, details = {}, ...given }: Measured): Figure {
+  const ratio = given.ratio ?? (baseline === undefined ? null : ours / baseline)
   return {
     group,
     name,

@@ -1,89 +1,155 @@
 /**
  * `npm run bench`: what the service costs and how late it is, as ratios to a baseline measured in the same run on real servers.
- * Prints a table and writes everything to bench/results/.
+ * Prints a table; a full run of all groups is written to bench/results/ with its charts, and shown in the README.
  *
- *   npm run bench [-- --quick] [history lateness throughput routes]
+ *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog]
  *   npm run bench -- --profile throughput   # where the measured processes spend their time
+ *   npm run bench -- --charts               # draws again from the results
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { updateFigures } from '../scripts/figures-table.ts'
+import { drawChart, type Chart } from './chart.ts'
 import type { Figure } from './figure.ts'
-import { measureHistory } from './measure/history.ts'
+import { measureBacklog, type BacklogSize } from './measure/backlog.ts'
+import { measureFootprint, type FootprintSize } from './measure/footprint.ts'
+import { measureHistory, type HistorySize } from './measure/history.ts'
 import { measureLateness, type LatenessSize } from './measure/lateness.ts'
 import { measureRoutes, type RoutesSize } from './measure/routes.ts'
 import { measureThroughput, type ThroughputSize } from './measure/throughput.ts'
 import { startProfiling } from './profiling.ts'
-import { detailsOf, tableOf } from './report.ts'
+import { detailsOf, tableOf, type Results } from './report.ts'
 import { startWorld, type World } from './world.ts'
 
 interface Sizes {
-  lateness: LatenessSize
-  throughput: ThroughputSize
+  history: HistorySize
   routes: RoutesSize
+  throughput: ThroughputSize
+  footprint: FootprintSize
+  lateness: LatenessSize
+  backlog: BacklogSize
 }
 
 const FULL: Sizes = {
-  lateness: { lone: 25, bursts: [100, 300] },
-  throughput: { posts: 400, warmUp: 100, inFlight: 50, rounds: 2 },
-  routes: { seconds: 2, rounds: 3 },
+  history: { posts: 30 },
+  routes: { seconds: 1.5, rounds: 5 },
+  throughput: { posts: 300, warmUp: 200, inFlight: 50, rounds: 5 },
+  footprint: { rounds: 3 },
+  lateness: {
+    lone: 25,
+    rows: [
+      [
+        { size: 1, times: 15 },
+        { size: 3, times: 6 },
+        { size: 10, times: 3 },
+        { size: 30, times: 2 },
+        { size: 100, times: 2 },
+      ],
+      [{ size: 300, times: 1 }],
+      [{ size: 1_000, times: 1 }],
+      [{ size: 2_000, times: 1 }],
+      [{ size: 300, times: 1 }],
+      [{ size: 1_000, times: 1 }],
+    ],
+  },
+  backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 1 },
 }
 const QUICK: Sizes = {
-  lateness: { lone: 6, bursts: [100] },
+  history: { posts: 5 },
+  routes: { seconds: 0.7, rounds: 1 },
   throughput: { posts: 100, warmUp: 50, inFlight: 50, rounds: 1 },
-  routes: { seconds: 1, rounds: 1 },
+  footprint: { rounds: 1 },
+  lateness: {
+    lone: 5,
+    rows: [
+      [
+        { size: 1, times: 3 },
+        { size: 10, times: 1 },
+        { size: 100, times: 1 },
+      ],
+    ],
+  },
+  backlog: { waiting: [50, 200], posts: 50, rounds: 1 },
 }
 
-const MEASUREMENTS: Record<string, (world: World, sizes: Sizes) => Promise<Figure[]>> = {
-  history: (world) => measureHistory(world),
-  routes: (world, sizes) => measureRoutes(world, sizes.routes),
-  throughput: (world, sizes) => measureThroughput(world, sizes.throughput),
+interface Found {
+  figures: Figure[]
+  charts: Chart[]
+}
+
+const withoutChart = async (figures: Promise<Figure[]>): Promise<Found> => ({ figures: await figures, charts: [] })
+
+const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<Found>> = {
+  history: (world, sizes) => withoutChart(measureHistory(world, sizes.history)),
+  routes: (world, sizes) => withoutChart(measureRoutes(world, sizes.routes)),
+  throughput: (world, sizes) => withoutChart(measureThroughput(world, sizes.throughput)),
+  footprint: (world, sizes) => withoutChart(measureFootprint(world, sizes.footprint)),
   lateness: (world, sizes) => measureLateness(world, sizes.lateness),
+  backlog: (world, sizes) => measureBacklog(world, sizes.backlog),
 }
 
-const RESULTS = new URL('results/', import.meta.url)
-const VERSIONS_OF = ['@temporalio/worker', 'fastify', 'mongoose', '@atproto/pds']
+const FOLDER = new URL('results/', import.meta.url)
+const VERSIONS_OF = ['@temporalio/worker', 'fastify', 'mongoose', 'mongodb', '@atproto/pds']
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { quick: { type: 'boolean', default: false }, profile: { type: 'boolean', default: false } },
+    options: {
+      quick: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+      charts: { type: 'boolean', default: false },
+    },
     allowPositionals: true,
   })
-  const unknown = positionals.filter((name) => !(name in MEASUREMENTS))
+  const name = values.quick ? 'quick' : 'full'
+  if (values.charts) return show(name)
+  const unknown = positionals.filter((group) => !(group in MEASUREMENTS))
   if (unknown.length > 0) {
     throw new Error(`No such measurement: ${unknown.join(', ')}. There are: ${Object.keys(MEASUREMENTS).join(', ')}`)
   }
   const startedAt = new Date()
-  const folder = join(tmpdir(), `postonce-profiles-${startedAt.getTime()}`)
-  const profiling = values.profile ? await startProfiling(folder) : null
+  const profiles = join(tmpdir(), `postonce-profiles-${startedAt.getTime()}`)
+  const profiling = values.profile ? await startProfiling(profiles) : null
   const world = await startWorld(profiling)
   const interrupt = () => void world.stop().then(() => process.exit(130))
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
-  const figures: Figure[] = []
+  const found: Found = { figures: [], charts: [] }
   try {
-    for (const [name, measure] of Object.entries(MEASUREMENTS)) {
-      if (positionals.length > 0 && !positionals.includes(name)) continue
-      console.log(`Measuring ${name} ...`)
-      figures.push(...(await measure(world, values.quick ? QUICK : FULL)))
+    for (const [group, measure] of Object.entries(MEASUREMENTS)) {
+      if (positionals.length > 0 && !positionals.includes(group)) continue
+      const since = performance.now()
+      const { figures, charts } = await measure(world, values.quick ? QUICK : FULL)
+      found.figures.push(...figures)
+      found.charts.push(...charts)
+      console.log(`Measured ${group} in ${Math.round((performance.now() - since) / 1_000)} s`)
     }
   } finally {
     await world.stop()
   }
-  console.log(`\n${tableOf(figures)}\n\n${detailsOf(figures)}\n`)
+  console.log(`\n${tableOf(found.figures)}\n\n${detailsOf(found.figures)}\n`)
   if (profiling) {
-    console.log(`${profiling.report()}\n\nThe profiles, for a browser's developer tools, are in ${folder}`)
+    console.log(`${profiling.report()}\n\nThe profiles, for a browser's developer tools, are in ${profiles}`)
     return
   }
+  // What stands in the results was measured in one run.
   if (positionals.length > 0) return
-  const file = new URL(values.quick ? 'quick.json' : 'full.json', RESULTS)
-  await mkdir(RESULTS, { recursive: true })
-  await writeFile(file, `${JSON.stringify({ ...(await circumstances(startedAt)), figures }, null, 2)}\n`)
-  console.log(`Everything measured is in ${fileURLToPath(file)}`)
+  await mkdir(FOLDER, { recursive: true })
+  const results: Results = { ...(await circumstances(startedAt, world)), ...found }
+  await writeFile(new URL(`${name}.json`, FOLDER), `${JSON.stringify(results, null, 2)}\n`)
+  await show(name)
+  console.log(`Everything measured is in ${fileURLToPath(new URL(`${name}.json`, FOLDER))}`)
 }
 
-async function circumstances(startedAt: Date) {
+/** The full results are shown in the README; what a short run drew is only looked at. */
+async function show(name: string): Promise<void> {
+  if (name === 'full') return updateFigures(false)
+  const { charts } = JSON.parse(await readFile(new URL(`${name}.json`, FOLDER), 'utf8')) as Results
+  for (const chart of charts) await writeFile(new URL(`${name}-${chart.id}.svg`, FOLDER), drawChart(chart))
+}
+
+async function circumstances(startedAt: Date, { versions }: World): Promise<Omit<Results, keyof Found>> {
   const lock = JSON.parse(await readFile(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
     packages: Record<string, { version?: string }>
   }
@@ -97,7 +163,9 @@ async function circumstances(startedAt: Date) {
     },
     versions: {
       node: process.version,
-      ...Object.fromEntries(VERSIONS_OF.map((name) => [name, lock.packages[`node_modules/${name}`]?.version])),
+      'MongoDB server': versions.mongodb,
+      'Temporal server': versions.temporal,
+      ...Object.fromEntries(VERSIONS_OF.map((name) => [name, lock.packages[`node_modules/${name}`]?.version ?? ''])),
     },
   }
 }

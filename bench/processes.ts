@@ -13,6 +13,8 @@ export interface Child {
   pid: number
   /** What it answered when it was ready, such as its address. */
   ready: unknown
+  /** Rejects when it ends before it was stopped: what waits for its work would wait for ever. */
+  failed: Promise<never>
   stop(): Promise<void>
 }
 
@@ -22,21 +24,21 @@ export async function startChild(
   config: Config,
   { env = {}, profiling = null }: { env?: Record<string, string>; profiling?: Profiling | null } = {},
 ): Promise<Child> {
-  const settings = Object.fromEntries(Object.entries(config).map(([key, value]) => [key, String(value)]))
   const file = fileURLToPath(new URL(`./processes/${name}.ts`, import.meta.url))
   const child = fork(file, {
-    env: { ...process.env, ...settings, ...env },
+    env: { ...process.env, ...settingsOf(config), ...env },
     execArgv: profiling?.nodeArguments ?? [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  const failed = once(child, 'exit').then(([code]) => {
+  const failed = once(child, 'exit').then(([code]): never => {
     throw new Error(`bench/processes/${name}.ts ended with code ${code}`)
   })
-  const [ready] = (await Promise.race([once(child, 'message'), failed])) as [unknown]
   failed.catch(() => {})
+  const [ready] = (await Promise.race([once(child, 'message'), failed])) as [unknown]
   return {
     pid: child.pid ?? 0,
     ready,
+    failed,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return
       const killer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
@@ -47,10 +49,32 @@ export async function startChild(
   }
 }
 
+/** The environment that says what the configuration says. */
+export function settingsOf(config: Config): Record<string, string> {
+  return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, String(value)]))
+}
+
 /** In a process of bench/processes: says that it is ready, and stops when the run ends or dies. */
 export function serve(ready: unknown, stop: () => Promise<void>): void {
   process.once('disconnect', () => void stop().then(() => process.exit(0)))
   process.send?.(ready)
+}
+
+/** In a process of bench/processes: a setting that its starter gave it. */
+export function setting(name: string): string {
+  const value = process.env[name]
+  if (value === undefined) throw new Error(`${name} is not set`)
+  return value
+}
+
+/** Memory that a process holds now, bytes; null where the system does not tell. */
+export function residentBytes(pid: number): number | null {
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return kib === undefined ? null : Number(kib) * 1_024
+  } catch {
+    return null
+  }
 }
 
 /** Processor time that a process has used so far, milliseconds; null where the system does not tell. */

@@ -1,5 +1,16 @@
+import type { Chart } from './chart.ts'
 import type { Figure } from './figure.ts'
 import { rounded } from './stats.ts'
+
+/** One run, as it is written to bench/results/. */
+export interface Results {
+  startedAt: string
+  tookSeconds: number
+  machine: { processor: string; cores: number; memoryGiB: number }
+  versions: Record<string, string>
+  figures: Figure[]
+  charts: Chart[]
+}
 
 /** A Markdown table, which reads well in a terminal too. */
 export function tableOf(figures: Figure[]): string {

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
+import { mongo } from 'mongoose'
 import { startBluesky, type Bluesky } from '../sandbox/platforms/bluesky.ts'
 import { findMongod, startMongod } from '../sandbox/servers/mongod.ts'
 import { findTemporal, startTemporal } from '../sandbox/servers/temporal.ts'
@@ -16,10 +20,16 @@ export interface World {
   pids: { mongod: number; temporal: number }
   /** Of the measured processes, when it was asked for. */
   profiling: Profiling | null
+  /** Releases of the servers. */
+  versions: Record<'mongodb' | 'temporal', string>
+  /** File with the workflows of one side, built when first asked for, so that no worker spends its start on it. */
+  bundle(side: keyof typeof WORKFLOWS): Promise<string>
   /** A configuration with a database and a Temporal namespace that nothing else uses; both exist. */
   config(overrides?: Record<string, string>): Promise<Config>
   stop(): Promise<void>
 }
+
+const WORKFLOWS = { ours: '../src/workflows/index.ts', bare: './workflows/bare.ts' }
 
 /** Real servers for one run, all in memory or in a folder that goes afterwards. */
 export async function startWorld(profiling: Profiling | null = null): Promise<World> {
@@ -54,10 +64,17 @@ export async function startWorld(profiling: Profiling | null = null): Promise<Wo
       RATE_LIMIT_PER_ADDRESS: '100000000',
       RATE_LIMIT_PER_USER: '100000000',
     }
+    const bundles = new Map<keyof typeof WORKFLOWS, Promise<string>>()
     return {
       bluesky,
       pids: { mongod: mongod.pid, temporal: temporal.pid },
       profiling,
+      versions: { mongodb: await mongodVersion(mongod.url), temporal: await temporalVersion(temporal.address) },
+      bundle(side) {
+        const known = bundles.get(side) ?? writeBundle(WORKFLOWS[side], join(dir, `workflow-bundle-${side}.js`))
+        bundles.set(side, known)
+        return known
+      },
       async config(overrides = {}) {
         const name = `bench-${randomBytes(4).toString('hex')}`
         await registerNamespace(temporal.address, name)
@@ -70,6 +87,34 @@ export async function startWorld(profiling: Profiling | null = null): Promise<Wo
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+async function writeBundle(workflows: string, file: string): Promise<string> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL(workflows, import.meta.url)),
+    logger: new DefaultLogger('WARN'),
+  })
+  await writeFile(file, code)
+  return file
+}
+
+async function mongodVersion(url: string): Promise<string> {
+  const client = await new mongo.MongoClient(url).connect()
+  try {
+    const { version } = await client.db('admin').command({ buildInfo: 1 })
+    return String(version)
+  } finally {
+    await client.close()
+  }
+}
+
+async function temporalVersion(address: string): Promise<string> {
+  const connection = await Connection.connect({ address })
+  try {
+    return (await connection.workflowService.getSystemInfo({})).serverVersion ?? 'unknown'
+  } finally {
+    await connection.close()
   }
 }
 

@@ -39,6 +39,11 @@ function checks(): Check[] {
       args: ['scripts/config-table.ts', '--check'],
       mend: 'node scripts/run.mjs scripts/config-table.ts',
     },
+    {
+      name: 'figures',
+      args: ['scripts/figures-table.ts', '--check'],
+      mend: 'node scripts/run.mjs scripts/figures-table.ts',
+    },
   ]
 }
 

@@ -1,28 +1,27 @@
 import { createPost } from '../../src/commands/create-post.ts'
-import { createContext } from '../../src/context.ts'
 import { publishPostWorkflowId } from '../../src/workflows/messages.ts'
 import { openWorkflows } from '../clients.ts'
 import { figure, type Figure } from '../figure.ts'
-import { startChild } from '../processes.ts'
+import { openOurs } from '../sides.ts'
 import { median } from '../stats.ts'
 import { connectToBluesky, createUsers } from '../users.ts'
 import type { World } from '../world.ts'
 
-const POSTS = 5
+export interface HistorySize {
+  posts: number
+}
 
 /** How much Temporal has to keep of an immediate post to three platforms: the real Bluesky and two that answer at once. */
-export async function measureHistory(world: World): Promise<Figure[]> {
-  const config = await world.config()
-  const context = await createContext(config)
-  await context.database.createIndexes()
-  const worker = await startChild('worker', config)
-  const { workflows, close } = await openWorkflows(config)
+export async function measureHistory(world: World, { posts }: HistorySize): Promise<Figure[]> {
+  const ours = await openOurs(world, { lanes: 1 })
+  const { context } = ours
+  const { workflows, close } = await openWorkflows(context.config)
   try {
     const [user] = await createUsers(context, 1)
     if (!user) throw new Error('No user')
     await connectToBluesky(context, world.bluesky, user)
     const events: number[] = []
-    for (let index = 0; index < POSTS; index++) {
+    for (let index = 0; index < posts; index++) {
       const { data } = await createPost(context, {
         userId: user._id,
         input: { content: { text: `History ${index}` }, selectedPlatforms: ['bluesky', 'mastodon', 'threads'] },
@@ -37,16 +36,15 @@ export async function measureHistory(world: World): Promise<Figure[]> {
     return [
       figure({
         group: 'history',
-        name: 'immediate post, three platforms',
+        name: `immediate post, three platforms, most of ${posts}`,
         unit: 'events',
         ours: Math.max(...events),
-        aim: { text: 'at most 20', met: ({ ours }) => ours <= 20 },
+        aim: { text: 'at most 20', met: ({ ours: most }) => most <= 20 },
         details: { median: median(events), each: events.join(' ') },
       }),
     ]
   } finally {
     await close()
-    await worker.stop()
-    await context.close()
+    await ours.stop()
   }
 }

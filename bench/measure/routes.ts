@@ -1,21 +1,38 @@
-import { Pool, type Dispatcher } from 'undici'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createPost } from '../../src/commands/create-post.ts'
 import { openSession } from '../../src/commands/open-session.ts'
 import { createContext } from '../../src/context.ts'
 import { DAY } from '../../src/domain/times.ts'
-import { closedLoop } from '../clients.ts'
-import { figure, type Figure } from '../figure.ts'
-import { startChild, type Child } from '../processes.ts'
+import { figureOfRounds, type Aim, type Figure } from '../figure.ts'
+import { closedLoop, inTurns } from '../loops.ts'
+import { putLoad, type HttpRequest } from '../load.ts'
+import { INSTANT_PLATFORMS } from '../platforms.ts'
+import { cpuMs, startChild, type Child } from '../processes.ts'
 import { median, rounded } from '../stats.ts'
 import { createUsers } from '../users.ts'
 import type { World } from '../world.ts'
 
 const CONNECTIONS = 20
 const STORED_POSTS = 30
+const WARM_UP_SECONDS = 1.5
+/** Temporal does part of its work after it answered. */
+const SETTLE_MS = 300
 
 export interface RoutesSize {
   seconds: number
   rounds: number
+}
+
+/** What is put under load: a process and the requests that each connection repeats. */
+interface Arm {
+  api: Child
+  requests: HttpRequest[]
+  status: number
+}
+
+interface Rate {
+  perSecond: number
+  cpu: Record<'api' | 'mongod' | 'temporal' | 'load', number | null>
 }
 
 /** Requests that need no worker: what comes between a client and the database, against the least that could. */
@@ -24,132 +41,138 @@ export async function measureRoutes(world: World, size: RoutesSize): Promise<Fig
   const context = await createContext(config)
   await context.database.createIndexes()
   const api = await startChild('api', config, world)
+  const alone = await startChild('api', config, { ...world, env: { BENCH_WITHOUT_TEMPORAL: 'yes' } })
   const bare = await startChild('bare-api', config, world)
   try {
     const users = await createUsers(context, CONNECTIONS)
+    const scheduledAt = new Date(Date.now() + 30 * DAY).toISOString()
+    const input = { content: { text: 'Bench' }, selectedPlatforms: [...INSTANT_PLATFORMS], scheduledAt }
     const clients = await Promise.all(
       users.map(async (user) => {
         const { accessToken } = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'bench' })
-        return { user, headers: { authorization: `Bearer ${accessToken}` } }
+        return { userId: user._id, postId: '', headers: { authorization: `Bearer ${accessToken}` } }
       }),
     )
-    const scheduledAt = new Date(Date.now() + 30 * DAY).toISOString()
-    const input = { content: { text: 'Bench' }, selectedPlatforms: ['mastodon' as const], scheduledAt }
-    const postOf = new Map<string, string>()
-    // Creates of one user contend for the user's record, so each user's are made one after the other.
-    await closedLoop(users.length, users.length / 4, async (index) => {
-      const userId = users[index]?._id ?? ''
-      for (let made = 0; made < STORED_POSTS; made++) {
-        const { data } = await createPost(context, { userId, input, source: 'api', idempotency: null })
-        postOf.set(userId, data.postId)
-      }
+    await closedLoop(CONNECTIONS * STORED_POSTS, CONNECTIONS, async (_index, lane) => {
+      const client = clients[lane]!
+      const { data } = await createPost(context, { userId: client.userId, input, source: 'api', idempotency: null })
+      client.postId = data.postId
     })
 
-    const body = JSON.stringify(input)
-    const routes: Route[] = [
-      {
-        name: 'read status',
-        aim: 0.75,
-        status: 200,
-        of: (client) => get(client, `/api/posts/${postOf.get(client.user._id)}/status`),
-      },
-      { name: 'list posts', aim: 0.65, status: 200, of: (client) => get(client, '/api/posts?limit=20') },
-      {
-        name: 'create post',
-        aim: 0.5,
-        status: 201,
-        of: (client) => ({
-          method: 'POST',
-          path: '/api/posts',
-          headers: { ...client.headers, 'content-type': 'application/json' },
-          body,
-        }),
-      },
+    const get = (on: Child, pathOf: (client: { postId: string }) => string): Arm => ({
+      api: on,
+      status: 200,
+      requests: clients.map((client) => ({ method: 'GET', path: pathOf(client), headers: client.headers })),
+    })
+    const create = (on: Child, path: string): Arm => ({
+      api: on,
+      status: 201,
+      requests: clients.map(({ headers }) => ({
+        method: 'POST',
+        path,
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(input),
+      })),
+    })
+    const statusPath = ({ postId }: { postId: string }) => `/api/posts/${postId}/status`
+    const listPath = () => '/api/posts?limit=20'
+
+    const status = await measure(world, size, 'read status', {
+      ours: get(api, statusPath),
+      bare: get(bare, statusPath),
+    })
+    const list = await measure(world, size, 'list posts', { ours: get(api, listPath), bare: get(bare, listPath) })
+    const created = await measure(world, size, 'create post', {
+      ours: create(api, '/api/posts'),
+      bare: create(bare, '/api/posts'),
+      transaction: create(bare, '/transaction/api/posts'),
+      alone: create(alone, '/api/posts'),
+    })
+    return [
+      compare('read status', status.ours, status.bare, atLeast(0.75)),
+      compare('list posts', list.ours, list.bare, atLeast(0.65)),
+      compare('create post, against bare inserts', created.ours, created.bare, atLeast(0.5)),
+      compare('create post, against inserts in a transaction', created.ours, created.transaction),
+      compare('create post without Temporal, against bare inserts', created.alone, created.bare),
+      compare('create post without Temporal, against inserts in a transaction', created.alone, created.transaction),
     ]
-    const figures: Figure[] = []
-    for (const route of routes) figures.push(await compare(world, route, clients, size, { ours: api, bare }))
-    return figures
   } finally {
     await bare.stop()
+    await alone.stop()
     await api.stop()
     await context.close()
   }
 }
 
-interface Client {
-  user: { _id: string }
-  headers: Record<string, string>
-}
-
-interface Route {
-  name: string
-  aim: number
-  status: number
-  of(client: Client): Dispatcher.RequestOptions
-}
-
-const get = (client: Client, path: string): Dispatcher.RequestOptions => ({
-  method: 'GET',
-  path,
-  headers: client.headers,
+const atLeast = (share: number): Aim => ({
+  text: `at least ${share} of bare Fastify and driver`,
+  met: ({ ratio }) => ratio >= share,
 })
 
-async function compare(
+async function measure<Key extends string>(
   world: World,
-  route: Route,
-  clients: Client[],
   size: RoutesSize,
-  apis: { ours: Child; bare: Child },
-): Promise<Figure> {
-  const bare: number[] = []
-  const ours: number[] = []
-  const load = (api: Child, seconds: number) => put(String(api.ready), route, clients, seconds)
-  const rate = async (side: 'ours' | 'bare') => {
-    const api = apis[side]
-    const measured = () => load(api, size.seconds)
-    const label = `routes, ${route.name}, ${side}`
-    const done = await (world.profiling?.measure(label, api, ({ answered }) => answered, measured) ?? measured())
-    return done.answered / done.took
+  name: string,
+  arms: Record<Key, Arm>,
+): Promise<Record<Key, Rate[]>> {
+  const keys = Object.keys(arms) as Key[]
+  const rates = Object.fromEntries(keys.map((key) => [key, []])) as unknown as Record<Key, Rate[]>
+  for (const key of keys) await load(arms[key], WARM_UP_SECONDS)
+  await inTurns(keys, size.rounds, async (key) => {
+    await delay(SETTLE_MS)
+    rates[key].push(await measureRate(world, arms[key], `routes, ${name}, ${key}`, size.seconds))
+  })
+  return rates
+}
+
+const load = ({ api, requests, status }: Arm, seconds: number) =>
+  Promise.race([putLoad(String(api.ready), requests, status, seconds), api.failed])
+
+async function measureRate(world: World, arm: Arm, label: string, forSeconds: number): Promise<Rate> {
+  const now = () => ({
+    api: cpuMs(arm.api.pid),
+    mongod: cpuMs(world.pids.mongod),
+    temporal: cpuMs(world.pids.temporal),
+    load: (process.cpuUsage().user + process.cpuUsage().system) / 1_000,
+  })
+  const work = () => load(arm, forSeconds)
+  const before = now()
+  const done = await (world.profiling?.measure(label, arm.api, ({ answered }) => answered, work) ?? work())
+  const after = now()
+  const perRequest = (part: keyof Rate['cpu']) => {
+    const [from, to] = [before[part], after[part]]
+    return from === null || to === null ? null : (to - from) / done.answered
   }
-  await load(apis.bare, 0.5)
-  await load(apis.ours, 0.5)
-  for (let round = 0; round < size.rounds; round++) {
-    bare.push(await rate('bare'))
-    ours.push(await rate('ours'))
-  }
-  return figure({
-    group: 'routes',
-    name: route.name,
-    unit: 'requests/s',
-    ours: median(ours),
-    baseline: median(bare),
-    aim: { text: `at least ${route.aim} of bare Fastify and driver`, met: ({ ratio }) => ratio >= route.aim },
-    details: {
-      oursRounds: ours.map(rounded).join(' '),
-      bareRounds: bare.map(rounded).join(' '),
-      connections: CONNECTIONS,
+  return {
+    perSecond: done.answered / done.seconds,
+    cpu: {
+      api: perRequest('api'),
+      mongod: perRequest('mongod'),
+      temporal: perRequest('temporal'),
+      load: perRequest('load'),
     },
+  }
+}
+
+function compare(name: string, ours: Rate[], bare: Rate[], aim?: Aim): Figure {
+  const perSecond = (rates: Rate[]) => rates.map((rate) => rate.perSecond)
+  return figureOfRounds({
+    group: 'routes',
+    name,
+    unit: 'requests/s',
+    ours: perSecond(ours),
+    baseline: perSecond(bare),
+    ...(aim ? { aim } : {}),
+    details: { connections: CONNECTIONS, ...cpuOf('ours', ours), ...cpuOf('bare', bare) },
   })
 }
 
-/** A closed loop: each client sends its next request when the last was answered. */
-async function put(url: string, route: Route, clients: Client[], seconds: number) {
-  const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 })
-  const startedAt = performance.now()
-  const end = startedAt + seconds * 1_000
-  let answered = 0
-  await Promise.all(
-    clients.map(async (client) => {
-      const request = route.of(client)
-      while (performance.now() < end) {
-        const { statusCode, body } = await pool.request(request)
-        await body.dump()
-        if (statusCode !== route.status) throw new Error(`${route.name} answered ${statusCode}`)
-        answered += 1
-      }
+function cpuOf(side: string, rates: Rate[]): Record<string, number | null> {
+  const parts = ['api', 'mongod', 'temporal', 'load'] as const
+  return Object.fromEntries(
+    parts.map((part) => {
+      const known = rates.map(({ cpu }) => cpu[part]).filter((ms) => ms !== null)
+      return [`${side} CPU ms a request, ${part}`, known.length === 0 ? null : rounded(median(known))]
     }),
   )
-  const took = (performance.now() - startedAt) / 1_000
-  await pool.close()
-  return { answered, took }
 }

@@ -1,11 +1,24 @@
 import { buildApp } from '../../src/api/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createContext } from '../../src/context.ts'
+import type { PublishOrchestrator } from '../../src/integrations/orchestrator.ts'
 import { serve } from '../processes.ts'
 
-/** The service's API as it is. */
+/** Answers at once, so that what Temporal costs can be told from what the route costs. */
+const noTemporal: PublishOrchestrator = {
+  start: async () => true,
+  signal: async () => true,
+  ensureSchedules: async () => {},
+  problems: async () => [],
+  close: async () => {},
+}
+
+/** The service's API as it is, or without Temporal when it was asked for. */
 const config = readConfig(process.env)
-const context = await createContext(config)
+const context = await createContext(
+  config,
+  process.env['BENCH_WITHOUT_TEMPORAL'] === undefined ? {} : { orchestrator: noTemporal },
+)
 const app = await buildApp(context)
 const address = await app.listen({ host: config.HOST, port: 0 })
 

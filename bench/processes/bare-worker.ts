@@ -1,12 +1,11 @@
-import { fileURLToPath } from 'node:url'
-import { NativeConnection, Runtime, DefaultLogger, Worker } from '@temporalio/worker'
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
 import { Pool } from 'undici'
-import { readConfig } from '../../src/config.ts'
-import { workerShape } from '../../src/workers.ts'
-import { serve } from '../processes.ts'
+import { serve, setting } from '../processes.ts'
 
-/** The baseline: nothing but Temporal, with the settings and on the task queue of the service's own worker. */
-const config = readConfig(process.env)
+/**
+ * The baseline: nothing but Temporal, with the settings and on the task queue of the service's own worker. It loads nothing of the
+ * service, not even its configuration, so that its memory and its start are those of a bare process.
+ */
 const receiver = process.env['BENCH_RECEIVER']
 const pool = receiver === undefined ? null : new Pool(receiver, { connections: 64 })
 
@@ -21,15 +20,14 @@ const activities = {
 export type BareActivities = typeof activities
 
 Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') })
-const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS })
+const connection = await NativeConnection.connect({ address: setting('TEMPORAL_ADDRESS') })
 const worker = await Worker.create({
   connection,
-  namespace: config.TEMPORAL_NAMESPACE,
+  namespace: setting('TEMPORAL_NAMESPACE'),
   taskQueue: 'publishing',
   activities,
-  ...workerShape('publishing', config.WORKER_ACTIVITY_SLOTS, {
-    workflowsPath: fileURLToPath(new URL('../workflows/bare.ts', import.meta.url)),
-  }),
+  workflowBundle: { codePath: setting('BENCH_BUNDLE') },
+  ...(JSON.parse(setting('BENCH_SHAPE')) as Partial<WorkerOptions>),
 })
 const ended = worker.run()
 

@@ -2,14 +2,14 @@ import { readConfig } from '../../src/config.ts'
 import { createContext } from '../../src/context.ts'
 import { startWorkers } from '../../src/workers.ts'
 import { benchPlatforms } from '../platforms.ts'
-import { serve } from '../processes.ts'
+import { serve, setting } from '../processes.ts'
 
 /** The service's worker as it is, but for the instant platforms. */
 const config = readConfig(process.env)
 const context = await createContext(config, {
   platforms: benchPlatforms(config, process.env['BENCH_RECEIVER'] ?? null),
 })
-const workers = await startWorkers(context)
+const workers = await startWorkers(context, { workflowBundle: { codePath: setting('BENCH_BUNDLE') } })
 
 serve('ready', async () => {
   await workers.stop()

@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../../sandbox/servers/process.ts'
+import { leashed } from '../../scripts/provision.mjs'
+import type { Config } from '../../src/config.ts'
+import { createContext } from '../../src/context.ts'
+import { workerShape } from '../../src/workers.ts'
+import { figureOfRounds, type Figure } from '../figure.ts'
+import { residentBytes, settingsOf, startChild } from '../processes.ts'
+import { median, rounded } from '../stats.ts'
+import type { World } from '../world.ts'
+
+const MIB = 2 ** 20
+const POLL_MS = 5
+/** V8 gives memory back once a process has been idle for some seconds. */
+const QUIET_MS = 12_000
+const READY_WITHIN_MS = 60_000
+
+export interface FootprintSize {
+  rounds: number
+}
+
+interface Started {
+  pid: number
+  readyMs: number
+  stop(): Promise<void>
+}
+
+interface Footprint {
+  readyMs: number
+  atReady: number | null
+  quiet: number | null
+}
+
+const ALL = ['api', 'bare-api', 'worker', 'bare-worker'] as const
+type Name = (typeof ALL)[number]
+
+/** What the processes take when there is nothing to do, and how soon they serve, beside processes with nothing of the service in them. */
+export async function measureFootprint(world: World, { rounds }: FootprintSize): Promise<Figure[]> {
+  const config = await world.config()
+  await createIndexes(config)
+  const bundle = await world.bundle('ours')
+  const bareEnv = {
+    BENCH_BUNDLE: await world.bundle('bare'),
+    BENCH_SHAPE: JSON.stringify(workerShape('publishing', config.WORKER_ACTIVITY_SLOTS, {})),
+  }
+  const start: Record<Name, () => Promise<Started>> = {
+    api: () => startApi('src/server.ts', config),
+    'bare-api': () => startApi('bench/processes/bare-api.ts', config),
+    worker: () => timed(() => startChild('worker', config, { env: { BENCH_BUNDLE: bundle } })),
+    'bare-worker': () => timed(() => startChild('bare-worker', config, { env: bareEnv })),
+  }
+  const found = Object.fromEntries(ALL.map((name) => [name, []])) as unknown as Record<Name, Footprint[]>
+  for (let round = 0; round < rounds; round++) {
+    const started: { name: Name; process: Started; atReady: number | null }[] = []
+    try {
+      for (const name of ALL) {
+        const process = await start[name]()
+        started.push({ name, process, atReady: residentBytes(process.pid) })
+      }
+      await delay(QUIET_MS)
+      for (const { name, process, atReady } of started) {
+        found[name].push({ readyMs: process.readyMs, atReady, quiet: residentBytes(process.pid) })
+      }
+    } finally {
+      await Promise.all(started.map(({ process }) => process.stop()))
+    }
+  }
+  return [...figuresOf('API', found.api, found['bare-api']), ...figuresOf('worker', found.worker, found['bare-worker'])]
+}
+
+function figuresOf(what: string, ours: Footprint[], bare: Footprint[]): Figure[] {
+  const mib = (all: Footprint[], when: 'atReady' | 'quiet') =>
+    all
+      .map((one) => one[when])
+      .filter((bytes) => bytes !== null)
+      .map((bytes) => bytes / MIB)
+  const [quiet, bareQuiet] = [mib(ours, 'quiet'), mib(bare, 'quiet')]
+  const ready = figureOfRounds({
+    group: 'footprint',
+    name: `${what}, from start to ready`,
+    unit: 'ms',
+    ours: ours.map(({ readyMs }) => readyMs),
+    baseline: bare.map(({ readyMs }) => readyMs),
+  })
+  // Where the system does not tell, there is nothing to say.
+  if (quiet.length === 0 || bareQuiet.length === 0) return [ready]
+  const memory = figureOfRounds({
+    group: 'footprint',
+    name: `${what}, memory when idle`,
+    unit: 'MiB',
+    ours: quiet,
+    baseline: bareQuiet,
+    details: {
+      'ours when ready, MiB': rounded(median(mib(ours, 'atReady'))),
+      'baseline when ready, MiB': rounded(median(mib(bare, 'atReady'))),
+    },
+  })
+  return [memory, ready]
+}
+
+async function createIndexes(config: Config): Promise<void> {
+  const context = await createContext(config)
+  await context.database.createIndexes()
+  await context.close()
+}
+
+/** The process as `npm start` starts it, until /health/ready answers well. */
+async function startApi(file: string, config: Config): Promise<Started> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}/health/ready`
+  const startedAt = performance.now()
+  const [command, args] = leashed(process.execPath, [fileURLToPath(new URL(`../../${file}`, import.meta.url))])
+  const child = spawn(command, args, {
+    env: { ...process.env, ...settingsOf(config), PORT: String(port), BENCH_PORT: String(port) },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+  while (!(await isReady(url))) {
+    if (child.exitCode !== null || performance.now() - startedAt > READY_WITHIN_MS) {
+      await stop()
+      throw new Error(`${file} did not get ready`)
+    }
+    await delay(POLL_MS)
+  }
+  return { pid: child.pid ?? 0, readyMs: performance.now() - startedAt, stop }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok
+  } catch {
+    return false
+  }
+}
+
+async function timed(start: () => ReturnType<typeof startChild>): Promise<Started> {
+  const startedAt = performance.now()
+  const child = await start()
+  return { pid: child.pid, readyMs: performance.now() - startedAt, stop: () => child.stop() }
+}

@@ -1,0 +1,33 @@
+/** A visible call that is due: under which id it arrives, and when it should. Milliseconds since the epoch. */
+export interface Due {
+  id: string
+  dueAt: number
+}
+
+export interface Punctuality {
+  /** Milliseconds from the instant to the first arrival, in the order of what was due; only of what arrived. */
+  late: number[]
+  early: number
+  twice: number
+  lost: number
+}
+
+export function judgePunctuality(due: Due[], arrivalsOf: (id: string) => number[]): Punctuality {
+  const arrivals = due.map(({ id, dueAt }) => arrivalsOf(id).map((at) => at - dueAt))
+  const late = arrivals.filter((times) => times.length > 0).map((times) => Math.min(...times))
+  return {
+    late,
+    early: late.filter((ms) => ms < 0).length,
+    twice: arrivals.filter((times) => times.length > 1).length,
+    lost: arrivals.filter((times) => times.length === 0).length,
+  }
+}
+
+/** @throws when anything was early, doubled or lost: then how late the rest was does not matter */
+export function assertFlawless(what: string, { early, twice, lost }: Punctuality): void {
+  if (early + twice + lost > 0) {
+    throw new Error(
+      `${what}: this run is void, ${early} were early, ${twice} were sent twice and ${lost} were never sent`,
+    )
+  }
+}

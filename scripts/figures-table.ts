@@ -1,0 +1,51 @@
+/**
+ * Writes the figures of README.md and the charts from bench/results/full.json, as `npm run bench` does after a full run; with `--check` it
+ * only compares, and fails when they differ.
+ *
+ *   node scripts/run.mjs scripts/figures-table.ts [--check]
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { drawChart } from '../bench/chart.ts'
+import type { Results } from '../bench/report.ts'
+import { rounded } from '../bench/stats.ts'
+import { sectionScript, updateSection } from './readme-section.ts'
+
+const FOLDER = new URL('../bench/results/', import.meta.url)
+
+/** What was measured, in Markdown: a table of ratios, the charts, and where the figures come from. */
+export function figuresSection({ startedAt, machine, versions, figures, charts }: Results): string {
+  const rows = figures.map(({ group, name, ours, baseline, unit, ratio, aim, met }) => {
+    const amount = (value: number) => `${rounded(value).toLocaleString('en-US')} ${unit}`
+    const verdict = aim === null ? '' : `${met === true ? '✓' : '✗'} ${aim}`
+    const cells = [
+      `${group}: ${name}`,
+      amount(ours),
+      baseline === null ? '' : amount(baseline),
+      ratio?.toFixed(2) ?? '',
+    ]
+    return `| ${[...cells, verdict].join(' | ')} |`
+  })
+  const images = charts.map(({ id, title }) => `![${title}](bench/results/${id}.svg)`)
+  const releases = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
+  return [
+    ['| what | postonce | baseline | ratio | aim |', '|---|---|---|---|---|', ...rows].join('\n'),
+    ...(images.length > 0 ? [images.join('\n')] : []),
+    `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores of ${machine.processor}, everything on one machine: ${releases.join(', ')}.`,
+  ].join('\n\n')
+}
+
+/** Brings README and charts into line with the results. @throws with `check`, when they are not */
+export async function updateFigures(check: boolean): Promise<void> {
+  const results = JSON.parse(await readFile(new URL('full.json', FOLDER), 'utf8')) as Results
+  for (const chart of results.charts) {
+    const file = new URL(`${chart.id}.svg`, FOLDER)
+    const current = await readFile(file, 'utf8').catch(() => '')
+    const wanted = drawChart(chart)
+    if (current === wanted) continue
+    if (check) throw new Error(`bench/results/${chart.id}.svg is old`)
+    await writeFile(file, wanted)
+  }
+  await updateSection('figures', figuresSection(results), { check })
+}
+
+await sectionScript(import.meta.url, updateFigures)

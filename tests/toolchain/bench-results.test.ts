@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { drawChart, type Chart } from '../../bench/chart.ts'
+import { figureOfRounds } from '../../bench/figure.ts'
+import { wholeAnswer } from '../../bench/load.ts'
+import { assertFlawless, judgePunctuality } from '../../bench/punctuality.ts'
+import { inTurns } from '../../bench/loops.ts'
+
+const chart: Chart = {
+  id: 'example',
+  title: 'Costs & <growth>',
+  x: { label: 'posts', log: true },
+  y: { label: 'ms', log: true },
+  lines: [
+    {
+      name: 'ours',
+      points: [
+        [1, 5],
+        [2_000, 900],
+      ],
+    },
+    {
+      name: 'bare',
+      points: [
+        [1, 110],
+        [2_000, 905],
+      ],
+    },
+  ],
+}
+
+test('a chart shows every point, names each line at its end and keeps the names apart', () => {
+  const svg = drawChart(chart)
+  expect(svg.match(/<circle/g)).toHaveLength(4)
+  expect(svg).toContain('Costs &amp; &lt;growth>')
+  expect(svg).toContain('ours: 900 at 2,000')
+  const heights = [...svg.matchAll(/<text class="name"[^>]* y="([\d.]+)"/g)].map(([, y]) => Number(y))
+  expect(heights).toHaveLength(2)
+  expect(Math.abs(heights[0]! - heights[1]!)).toBeGreaterThanOrEqual(16)
+})
+
+test('a logarithmic chart gives each power of ten the same room, a linear one begins at zero', () => {
+  const gridOf = (svg: string) => [...svg.matchAll(/class="grid"[^>]* y1="([\d.]+)"/g)].map(([, y]) => Number(y))
+  const [one, ten, hundred, thousand] = gridOf(drawChart(chart))
+  expect(one! - ten!).toBeCloseTo(ten! - hundred!, 0)
+  expect(ten! - hundred!).toBeCloseTo(hundred! - thousand!, 0)
+  const linear = drawChart({ ...chart, y: { label: 'posts/s', log: false } })
+  expect(linear).toMatch(/text-anchor="end">0</)
+})
+
+test('the ratio of several rounds is the median of theirs, so that a slow moment of the machine does not decide', () => {
+  const figure = figureOfRounds({ group: 'g', name: 'n', unit: '1/s', ours: [50, 40, 10], baseline: [100, 50, 40] })
+  expect(figure).toMatchObject({ ours: 40, baseline: 50, ratio: 0.5 })
+})
+
+test('each side begins in turn', async () => {
+  const order: string[] = []
+  await inTurns(['bare', 'ours'], 3, async (side, round) => void order.push(`${side} ${round}`))
+  expect(order).toEqual(['bare 0', 'ours 0', 'ours 1', 'bare 1', 'bare 2', 'ours 2'])
+})
+
+test('a call that comes early, twice or never makes a run of lateness void', () => {
+  const judge = (arrivals: Record<string, number[]>) =>
+    judgePunctuality(
+      [
+        { id: 'a', dueAt: 1_000 },
+        { id: 'b', dueAt: 2_000 },
+      ],
+      (id) => arrivals[id] ?? [],
+    )
+  const flawless = judge({ a: [1_004], b: [2_000] })
+  expect(flawless).toEqual({ late: [4, 0], early: 0, twice: 0, lost: 0 })
+  expect(() => assertFlawless('two posts', flawless)).not.toThrow()
+  expect(judge({ a: [999], b: [2_000] })).toMatchObject({ early: 1 })
+  expect(judge({ a: [1_004, 1_900], b: [2_000] })).toMatchObject({ late: [4, 0], twice: 1 })
+  expect(judge({ b: [2_000] })).toMatchObject({ lost: 1 })
+  expect(() => assertFlawless('two posts', judge({ b: [2_000] }))).toThrow('void')
+})
+
+test('an answer is whole when all its bytes are there', () => {
+  const answer = 'HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\n{"a"'
+  expect(wholeAnswer(answer)).toEqual({ status: 201, text: '{"a"' })
+  expect(wholeAnswer(answer.slice(0, -1))).toBeNull()
+  expect(wholeAnswer(answer.slice(0, 30))).toBeNull()
+})
