@@ -69,6 +69,7 @@ export const ConfigSchema = Type.Object(
 
     PUBLISH_TIMEOUT_MS: number('Deadline of the one call that makes a post visible', 8_000, 100),
     DELIVERY_MAX_LATENESS_MS: number('A post later than this fails with TOO_LATE', 86_400_000),
+    SLO_MISS_AFTER_MS: number('A scheduled post that is not out this long after its instant is a miss', 60_000),
     WORKER_SILENCE_MS: number(
       'A task queue on which no worker asked for work for this long is not served; an idle worker asks once a minute',
       90_000,

@@ -17,6 +17,7 @@ import { createLoginFailures } from './store/login-failures.ts'
 import { createNotificationStore } from './store/notifications.ts'
 import { createPlatformAccountStore } from './store/platform-accounts.ts'
 import { createPostStore } from './store/posts.ts'
+import { createPunctualityStore } from './store/punctuality.ts'
 import { createSessionStore } from './store/sessions.ts'
 import { createUserStore } from './store/users.ts'
 
@@ -89,6 +90,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     sessions,
     accounts,
     notifications,
+    punctuality: createPunctualityStore(connection),
     loginFailures,
     passwords: createPasswordHasher(),
     accessTokens: createAccessTokens({

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type RouteOptions } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { SECOND } from '../domain/times.ts'
@@ -20,6 +20,7 @@ import { routing } from './plugins/routing.ts'
 import { validation } from './plugins/validation.ts'
 import { postsRoutes } from './posts/routes.ts'
 import { ErrorBodySchema } from './schemas/envelope.ts'
+import { statusRoutes } from './status/routes.ts'
 
 const BODY_LIMIT_BYTES = 1024 * 1024
 
@@ -72,28 +73,39 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
   await app.register(healthRoutes, { prefix: '/health', context })
   await app.register(publicRoutes, { context })
   await app.register(userRoutes, { context })
+  await app.register(adminRoutes, { context })
   return app
 }
 
-interface RouteOptions {
+interface RoutesOptions {
   context: Context
 }
 
 /** Open to everyone; what needs a session in here asks for it route by route. */
-async function publicRoutes(app: FastifyInstance, { context }: RouteOptions): Promise<void> {
+async function publicRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   await app.register(authRoutes, { prefix: '/api/auth', context })
 }
 
 /** For authenticated users: every route in here is guarded, whatever its own file says. */
-async function userRoutes(app: FastifyInstance, { context }: RouteOptions): Promise<void> {
+async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireUser)
-  app.addHook('onRoute', (route) => {
-    route.schema = { security: [{ bearer: [] }], ...route.schema }
-  })
+  app.addHook('onRoute', asksForToken)
   await app.register(postsRoutes, { prefix: '/api/posts', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
+}
+
+/** For admins alone. */
+async function adminRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
+  app.addHook('onRequest', app.requireReady)
+  app.addHook('onRequest', app.requireAdmin)
+  app.addHook('onRoute', asksForToken)
+  await app.register(statusRoutes, { prefix: '/api/status', context })
+}
+
+function asksForToken(route: RouteOptions): void {
+  route.schema = { security: [{ bearer: [] }], ...route.schema }
 }
 
 /**

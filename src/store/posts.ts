@@ -109,6 +109,8 @@ postSchema.index({ userId: 1, createdAt: -1, _id: -1 })
 postSchema.index({ userId: 1, scheduledAt: -1, _id: -1 })
 postSchema.index({ userId: 1, status: 1, createdAt: -1, _id: -1 })
 postSchema.index({ status: 1, dueAt: 1 })
+// Immediate posts are not in it, and cost it nothing.
+postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: { $gt: new Date(0) } } })
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
 export interface PostQuery {
   page: number

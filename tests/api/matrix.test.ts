@@ -43,7 +43,8 @@ describe.each(routes.filter(([, { access }]) => access === 'public').map(([route
 })
 
 describe.each(guarded)('%s', (route) => {
-  const { record, status } = ROUTES[route]!
+  const { access, record, status } = ROUTES[route]!
+  const role = access === 'admin' ? 'admin' : 'user'
 
   it('is 401 without a session', async () => {
     const response = await send(route, null, { postId: newId() })
@@ -51,8 +52,14 @@ describe.each(guarded)('%s', (route) => {
     expect(response.json()).toMatchObject({ success: false, message: 'Unauthorized', code: 'UNAUTHORIZED' })
   })
 
+  it.runIf(access === 'admin')('is 403 for a user', async () => {
+    const response = await send(route, await signIn(world.context))
+    expect(response.statusCode).toBe(403)
+    expect(response.json()).toMatchObject({ success: false, code: 'FORBIDDEN' })
+  })
+
   it('is 403 for a disabled account, also as the owner', async () => {
-    const owner = await signIn(world.context)
+    const owner = await signIn(world.context, { role })
     const params = (await record?.(world.context, owner)) ?? {}
     await world.context.database.connection
       .collection<{ _id: string }>('users')
@@ -63,7 +70,7 @@ describe.each(guarded)('%s', (route) => {
   })
 
   it('serves its owner', async () => {
-    const owner = await signIn(world.context)
+    const owner = await signIn(world.context, { role })
     const params = (await record?.(world.context, owner)) ?? {}
     const response = await send(route, owner, params)
     expect(response.statusCode, response.body).toBe(status)

@@ -21,6 +21,7 @@ const publicRoute = (status: number, body?: object): RouteCase => ({
   status,
   ...(body === undefined ? {} : { body }),
 })
+const adminRoute = (status: number): RouteCase => ({ ...publicRoute(status), access: 'admin' })
 const userRoute = (status: number, body?: object): RouteCase => ({ ...publicRoute(status, body), access: 'user' })
 
 const postBody = {
@@ -81,6 +82,8 @@ export const ROUTES: Record<string, RouteCase> = {
   }),
   'GET /api/platform/bluesky/refresh': userRoute(400),
   'DELETE /api/platform/bluesky/disconnect': userRoute(200),
+
+  'GET /api/status/slo': adminRoute(200),
 }
 
 /** The routes of the application itself, in the words of `ROUTES`; the pages of the reference and HEAD come with others. */
