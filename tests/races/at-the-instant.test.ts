@@ -1,0 +1,232 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Post } from '../../src/domain/post.ts'
+import { armLeadMs } from '../../src/domain/publish-plan.ts'
+import type { LedgerEntry } from '../support/delivery-world.ts'
+import { unique } from '../support/servers.ts'
+import { inTurns, startRaceWorld, type Answer, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
+
+/** A post that something happens to around its instant. */
+interface Racer {
+  user: RaceUser
+  postId: string
+  text: string
+  dueAt: Date
+}
+
+/** What was done to it, what the API said, and when that answer was there. */
+interface Raced extends Racer {
+  answer: Answer
+  answeredAt: Date
+}
+
+const CREATE_WIDTH = 12
+/** Creating hundreds of posts takes a while, and then they have to be armed. */
+const FIRST_INSTANT_MS = 16_000
+const BETWEEN_INSTANTS_MS = 500
+const AROUND_MS = 100
+const USERS = 6
+
+let world: RaceWorld
+let apis: ApiProcess[]
+let users: RaceUser[]
+let turn = 0
+/** The processes take turns. */
+const api = () => apis[turn++ % apis.length]!
+
+/** Everything races in one stretch of time, and is judged when all of it is over. */
+let raced: Awaited<ReturnType<typeof race>>
+let ledger: LedgerEntry[]
+
+beforeAll(async () => {
+  world = await startRaceWorld()
+  apis = await Promise.all([world.startApi(), world.startApi()])
+  users = await inTurns(Array.from({ length: USERS }), 3, () => world.user())
+  raced = await race()
+  await world.workflowsEnd(Object.values(raced).flatMap((racers) => racers.map(({ postId }) => postId)))
+  ledger = await world.control.ledger()
+}, 180_000)
+afterAll(() => world?.stop())
+
+async function race() {
+  const start = Date.now() + FIRST_INSTANT_MS
+  let instants = 0
+  const nextInstant = () => new Date(start + BETWEEN_INSTANTS_MS * instants++)
+  /** `count` posts at each of some instants; those of one instant belong to all users. */
+  const plan = (count: number, times: number) =>
+    Array.from({ length: times }, nextInstant).flatMap((dueAt) => Array.from({ length: count }, () => dueAt))
+
+  const [cancels, deletes, edits] = [plan(20, 10), plan(10, 5), plan(10, 5)]
+  const twins = Array.from({ length: 6 }, nextInstant)
+  const moves = plan(10, 3)
+  const [toCancel, toDelete, toEdit, toMove] = await Promise.all(
+    [cancels, deletes, edits, moves].map((dueAts) => inTurns(dueAts, CREATE_WIDTH / 4, (dueAt) => create(dueAt))),
+  )
+  const twinned = await Promise.all(twins.map((dueAt, index) => createTwins(dueAt, users[index % USERS]!)))
+  expect(Date.now(), 'everything is created well before the first instant').toBeLessThan(start - 1_000)
+
+  const [cancelled, deleted, edited, moved] = await Promise.all([
+    around(toCancel!, ({ user, postId }) => api().call(user, 'POST', `/api/posts/${postId}/cancel`)),
+    around(toDelete!, ({ user, postId }) => api().call(user, 'DELETE', `/api/posts/${postId}`)),
+    around(toEdit!, ({ user, postId, text }) =>
+      api().call(user, 'PATCH', `/api/posts/${postId}`, { content: { text: `edited ${text}` } }),
+    ),
+    Promise.all(toMove!.map((racer, index) => move(racer, (['later', 'earlier', 'now'] as const)[index % 3]!))),
+  ])
+  return { cancelled, deleted, edited, moved, twinned: twinned.flat() }
+}
+
+async function create(dueAt: Date, user = users[turn % USERS]!, text = unique('race')): Promise<Racer> {
+  const body = { content: { text }, selectedPlatforms: ['bluesky'], scheduledAt: dueAt.toISOString() }
+  const answer = await api().call(user, 'POST', '/api/posts', body)
+  expect(answer.status).toBe(201)
+  return { user, postId: answer.body.data.postId, text, dueAt }
+}
+
+async function createTwins(dueAt: Date, user: RaceUser): Promise<Racer[]> {
+  const text = unique('twin')
+  return Promise.all([create(dueAt, user, text), create(dueAt, user, text)])
+}
+
+/** Acts on each at a random moment around its instant. */
+function around(racers: Racer[], act: (racer: Racer) => Promise<Answer>): Promise<Raced[]> {
+  return Promise.all(
+    racers.map(async (racer) => {
+      await delay(racer.dueAt.getTime() - Date.now() + (Math.random() * 2 - 1) * AROUND_MS)
+      const answer = await act(racer)
+      return { ...racer, answer, answeredAt: new Date() }
+    }),
+  )
+}
+
+/** Moves an armed post, with other words. */
+async function move(racer: Racer, where: 'later' | 'earlier' | 'now') {
+  const { user, postId, text, dueAt } = racer
+  // In the first half of the time it is armed.
+  await delay(dueAt.getTime() - armLeadMs(postId) * 0.75 - Date.now())
+  const now = Date.now()
+  const movedTo = {
+    later: new Date(dueAt.getTime() + 2_000),
+    earlier: new Date((now + dueAt.getTime()) / 2),
+    now: null,
+  }[where]
+  const change = { content: { text: `moved ${text}` }, scheduledAt: movedTo?.toISOString() ?? null }
+  const answer = await api().call(user, 'PATCH', `/api/posts/${postId}`, change)
+  return { ...racer, answer, answeredAt: new Date(), where, movedTo: movedTo ?? new Date(now) }
+}
+
+const recordsOf = ({ text }: Racer) => ledger.filter((entry) => entry.text.endsWith(text))
+const stored = ({ postId }: Racer) => world.context.posts.find(postId)
+const accepted = (racers: Raced[]) => racers.filter(({ answer }) => answer.status === 200)
+
+/** One record with these words on the right account, not before its time, and the post knows it. */
+async function expectPublished(racer: Racer, text: string, notBefore: Date): Promise<void> {
+  const records = recordsOf(racer)
+  expect(records, text).toMatchObject([{ text, account: racer.user.account.handle }])
+  expect(Date.parse(records[0]!.createdAt)).toBeGreaterThanOrEqual(notBefore.getTime())
+  expect(await stored(racer)).toMatchObject({
+    status: 'COMPLETED',
+    platformStatuses: [{ status: 'completed', attemptCount: 1, platformPostId: records[0]!.id }],
+  } satisfies PartOf<Post>)
+}
+
+type PartOf<T> = { [K in keyof T]?: T[K] extends (infer Item)[] ? PartOf<Item>[] : T[K] }
+
+describe('200 posts cancelled around their instant', () => {
+  it('are answered 200 or 404, and both happen', () => {
+    const statuses = raced.cancelled.map(({ answer }) => answer.status)
+    expect(statuses).toHaveLength(200)
+    expect(new Set(statuses)).toEqual(new Set([200, 404]))
+  })
+
+  it('leave nothing on the server where the cancel was acknowledged', async () => {
+    for (const racer of accepted(raced.cancelled)) {
+      expect(recordsOf(racer)).toEqual([])
+      expect(await stored(racer)).toMatchObject({
+        status: 'CANCELLED',
+        platformStatuses: [{ status: 'pending', attemptCount: 0 }],
+      })
+    }
+  })
+
+  it('are on the server exactly once where it was not', async () => {
+    for (const racer of raced.cancelled.filter(({ answer }) => answer.status === 404)) {
+      await expectPublished(racer, racer.text, racer.dueAt)
+    }
+  })
+})
+
+describe('posts deleted around their instant', () => {
+  it('are gone in every case', async () => {
+    for (const racer of raced.deleted) {
+      expect(racer.answer.status).toBe(200)
+      expect(await stored(racer)).toBeNull()
+    }
+  })
+
+  it('go out only when they were claimed before the answer, once, and their owner is told', async () => {
+    const [gone, out] = [0, 1].map((count) => raced.deleted.filter((racer) => recordsOf(racer).length === count))
+    expect(gone!.length + out!.length).toBe(raced.deleted.length)
+    for (const racer of out!) {
+      expect(Date.parse(recordsOf(racer)[0]!.createdAt)).toBeGreaterThanOrEqual(racer.dueAt.getTime())
+      expect(Date.parse(recordsOf(racer)[0]!.createdAt)).toBeLessThanOrEqual(racer.answeredAt.getTime())
+    }
+    expect(await successesOf(out!)).toEqual(out!.map(() => 1))
+    expect(await successesOf(gone!)).toEqual(gone!.map(() => 0))
+  })
+})
+
+describe('posts edited around their instant', () => {
+  it('are answered 200 or 409, and both happen', () => {
+    expect(new Set(raced.edited.map(({ answer }) => answer.status))).toEqual(new Set([200, 409]))
+  })
+
+  it('go out once, with the words that were acknowledged', async () => {
+    for (const racer of raced.edited) {
+      await expectPublished(racer, racer.answer.status === 200 ? `edited ${racer.text}` : racer.text, racer.dueAt)
+    }
+  })
+})
+
+describe('armed posts that are moved and edited', () => {
+  it.each(['later', 'earlier', 'now'] as const)('%s go out once, with the new words, never early', async (where) => {
+    const racers = raced.moved.filter((racer) => racer.where === where)
+    expect(racers).toHaveLength(10)
+    for (const racer of racers) {
+      expect(racer.answer.status).toBe(200)
+      await expectPublished(racer, `moved ${racer.text}`, racer.movedTo)
+    }
+    // Moved forward, they do not wait for the instant they had; on a busy machine it may overtake some.
+    const first = Math.min(...racers.map((racer) => Date.parse(recordsOf(racer)[0]!.createdAt) - racer.dueAt.getTime()))
+    if (where !== 'later') expect(first).toBeLessThan(0)
+  })
+})
+
+describe('two posts with the same words at the same instant', () => {
+  it('are two records, and each post knows its own', async () => {
+    for (let pair = 0; pair < raced.twinned.length; pair += 2) {
+      const twins = raced.twinned.slice(pair, pair + 2)
+      const posts = await Promise.all(twins.map(stored))
+      expect(posts.map((post) => post!.status)).toEqual(['COMPLETED', 'COMPLETED'])
+      const ids = posts.map((post) => post!.platformStatuses[0]!.platformPostId)
+      expect(new Set(ids).size).toBe(2)
+      expect(recordsOf(twins[0]!).map(({ id }) => id)).toEqual(expect.arrayContaining(ids))
+      expect(recordsOf(twins[0]!)).toHaveLength(2)
+    }
+  })
+})
+
+it('every visible call was one of a record', async () => {
+  const calls = (await Promise.all(users.map((user) => world.visibleCalls(user)))).flat()
+  expect(calls.filter(({ status }) => status !== 200)).toEqual([])
+  expect(calls).toHaveLength(ledger.length)
+})
+
+/** How many success notifications each has. */
+async function successesOf(racers: Racer[]): Promise<number[]> {
+  const told = (await Promise.all(users.map(({ userId }) => world.context.notifications.listOf(userId, 1_000)))).flat()
+  return racers.map(
+    ({ postId }) =>
+      told.filter(({ reference, message }) => reference?.id === postId && message.startsWith('Successfully')).length,
+  )
+}
