@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client, Connection } from '@temporalio/client'
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
 import { freePort, type Running } from '../../sandbox/servers/process.ts'
 import { startApi, startWorker } from '../../sandbox/service.ts'
 import type { Config } from '../../src/config.ts'
@@ -35,6 +35,17 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
   const settings = Object.fromEntries(Object.entries(config).map(([name, value]) => [name, String(value)]))
   const environment = { ...process.env, ...settings }
 
+  /** Asks the workflow of each post. */
+  async function ofWorkflows<T>(postIds: string[], ask: (handle: WorkflowHandle) => Promise<T>): Promise<T[]> {
+    const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
+    try {
+      const { workflow } = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
+      return await Promise.all(postIds.map((postId) => ask(workflow.getHandle(publishPostWorkflowId(postId)))))
+    } finally {
+      await connection.close()
+    }
+  }
+
   return {
     ...world,
 
@@ -55,13 +66,16 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
 
     /** Resolves when the workflows of these posts have ended: nothing of them can go out any more. */
     async workflowsEnd(postIds: string[]): Promise<void> {
-      const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
-      try {
-        const { workflow } = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
-        await Promise.all(postIds.map((postId) => workflow.getHandle(publishPostWorkflowId(postId)).result()))
-      } finally {
-        await connection.close()
-      }
+      await ofWorkflows(postIds, (handle) => handle.result())
+    },
+
+    /** The worker processes that had a part in these posts. */
+    async workersOf(postIds: string[]): Promise<string[]> {
+      const histories = await ofWorkflows(postIds, (handle) => handle.fetchHistory())
+      const names = histories.flatMap(({ events }) =>
+        (events ?? []).flatMap(({ activityTaskStartedEventAttributes: started }) => started?.identity ?? []),
+      )
+      return [...new Set(names)]
     },
 
     /** The visible calls that reached the platform for an account, in order. */
