@@ -5,15 +5,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
+import { bundleWorkflows } from '../src/workflow-bundle.ts'
 
 const TARGET = fileURLToPath(new URL('../dist/workflow-bundle.js', import.meta.url))
 
 const startedAt = performance.now()
-const { code } = await bundleWorkflowCode({
-  workflowsPath: fileURLToPath(new URL('../src/workflows/index.ts', import.meta.url)),
-  logger: new DefaultLogger('WARN'),
-})
+const { code } = await bundleWorkflows()
 await mkdir(dirname(TARGET), { recursive: true })
 await writeFile(TARGET, code)
 const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)

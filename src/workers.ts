@@ -14,6 +14,7 @@ import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { SECOND } from './domain/times.ts'
 import type { Logger } from './logger.ts'
+import { bundleWorkflows } from './workflow-bundle.ts'
 import { TASK_QUEUES, type TaskQueue } from './workflows/task-queues.ts'
 
 const SLOW_ACTIVITIES = 20
@@ -49,11 +50,8 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
     callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
   })
-  const workflows = options.workflowBundle
-    ? { workflowBundle: options.workflowBundle }
-    : config.NODE_ENV === 'production' && existsSync(PREBUILT_BUNDLE)
-      ? { workflowBundle: { codePath: PREBUILT_BUNDLE } }
-      : { workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)) }
+  const prebuilt = config.NODE_ENV === 'production' && existsSync(PREBUILT_BUNDLE)
+  const workflowBundle = options.workflowBundle ?? (prebuilt ? { codePath: PREBUILT_BUNDLE } : await bundleWorkflows())
 
   const workers = await Promise.all(
     queues.map((taskQueue) =>
@@ -64,7 +62,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
         activities,
         shutdownGraceTime: config.SHUTDOWN_GRACE_MS,
         shutdownForceTime: config.SHUTDOWN_GRACE_MS + 10 * SECOND,
-        ...workerShape(taskQueue, config.WORKER_ACTIVITY_SLOTS, workflows),
+        ...workerShape(taskQueue, config.WORKER_ACTIVITY_SLOTS, { workflowBundle }),
       }),
     ),
   )

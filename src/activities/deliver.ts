@@ -16,7 +16,7 @@ import {
   markAbsent,
   saveHandle,
 } from '../domain/post-moves.ts'
-import type { AttemptRef, PlatformStatus, Post, Published } from '../domain/post.ts'
+import type { AttemptRef, Move, PlatformStatus, Post, Published } from '../domain/post.ts'
 import { SECOND } from '../domain/times.ts'
 import type { Credentials, DeliveryLog, PlatformAdapter } from '../platforms/adapter.ts'
 import type { Metrics } from '../integrations/metrics.ts'
@@ -27,7 +27,7 @@ import type { PostStore } from '../store/posts.ts'
 import type { UserStore } from '../store/users.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import { Crowded, type Bulkheads } from './bulkheads.ts'
-import { createOutcomes, GONE, isGone, resultOf, TryAgainIn } from './outcomes.ts'
+import { createOutcomes, GONE, isGone, resultOf, TryAgainIn, type Telling } from './outcomes.ts'
 import { verdictOn } from './verdict.ts'
 
 /** A timer fires this early at the most: an attempt for a post further ahead waits outside its slot. */
@@ -38,6 +38,8 @@ const LEASE_MARGIN_MS = 2 * SECOND
 const LAST_LOOK_MS = 500
 const LAST_LOOK_SPREAD_MS = 2 * SECOND
 const MOST_LOOKS = 10
+/** An accepted answer that is not on record by then goes to Temporal as well. */
+const REMEMBER_AFTER_MS = 20
 
 export interface DeliverDeps {
   posts: PostStore
@@ -62,9 +64,11 @@ export interface ActivityIo {
   remember(result: AttemptRef & Published): void
   /** Something of ours went wrong; goes to the log, not to the user. */
   report(message: string, error: unknown): void
+  /** The workflow run it belongs to, for the timeline. */
+  runId: string
 }
 
-interface AttemptIo extends ActivityIo {
+interface AttemptIo extends ActivityIo, Telling {
   /** A refused login is renewed once; refused again, the connection has ended. */
   hasRenewed: boolean
 }
@@ -79,7 +83,7 @@ export function createDeliver(deps: DeliverDeps) {
    * @throws TryAgainIn; errors of the database pass through
    */
   async function deliver(input: DeliveryInput, activity: ActivityIo): Promise<DeliveryResult> {
-    const io: AttemptIo = { ...activity, hasRenewed: false }
+    const io: AttemptIo = { ...activity, hasRenewed: false, untold: [] }
     for (let look = 0; look < MOST_LOOKS; look++) {
       try {
         const result = await lookAndAct(input, io)
@@ -101,7 +105,7 @@ export function createDeliver(deps: DeliverDeps) {
     if (!entry) return outcomes.ended(post, input)
     const from = { round: input.round, attempt: entry.delivery.attempt }
     if (io.remembered?.attempt === from.attempt && io.remembered.round === from.round) {
-      return outcomes.accepted(post, input, io.remembered)
+      return outcomes.accepted(post, input, io.remembered, io)
     }
     const now = clock.now()
     if (post.dueAt === null) return resultOf(post, 'again')
@@ -135,12 +139,15 @@ export function createDeliver(deps: DeliverDeps) {
 
     const lastLook = post.dueAt.getTime() - LAST_LOOK_MS - (spread(post._id) % LAST_LOOK_SPREAD_MS)
     if (clock.now().getTime() < lastLook) {
+      io.untold.push({ at: clock.now(), type: 'wait', platform: input.platform, until: post.dueAt })
       await clock.sleepUntil(new Date(lastLook), io.signal)
       return null
     }
     await clock.sleepUntil(post.dueAt, io.signal)
     return send(post, entry, adapter, account, input, io)
   }
+
+  const change = (post: Post, move: Move, io: Telling): Promise<Post> => outcomes.change(post._id, move, io)
 
   /** All that is invisible. Answers with the reason when a rule of ours stands in the way. */
   async function ready(
@@ -198,15 +205,17 @@ export function createDeliver(deps: DeliverDeps) {
     const found = await look()
     if (found === 'other-account') {
       const reason = failure('OUTCOME_UNKNOWN', 'The account was changed while the post was on its way.')
-      return outcomes.ended(await posts.transition(post._id, giveUp(input.platform, reason, input.round)), input)
+      return outcomes.ended(await change(post, giveUp(input.platform, reason, input.round), io), input)
     }
+    const result = found === 'absent' ? found : found === 'undecidable' ? 'unknown' : 'found'
+    io.untold.push({ at: clock.now(), type: 'reconcile', platform: input.platform, ...from, result })
     if (found === 'absent') {
-      await posts.transition(post._id, markAbsent(input.platform, from))
+      await change(post, markAbsent(input.platform, from), io)
       return null
     }
     if (found === 'undecidable')
-      return outcomes.unknown(post, input, from, 'The platform does not tell whether the post is there')
-    return outcomes.accepted(post, input, found)
+      return outcomes.unknown(post, input, from, 'The platform does not tell whether the post is there', io)
+    return outcomes.accepted(post, input, found, io)
 
     async function look(): Promise<Published | 'absent' | 'undecidable' | 'other-account'> {
       const { key, startedAt, accountId } = entry.delivery
@@ -243,8 +252,8 @@ export function createDeliver(deps: DeliverDeps) {
         io.signal.throwIfAborted()
         const leaseUntil = new Date(clock.now().getTime() + deps.publishTimeoutMs + LEASE_MARGIN_MS)
         const claimed = entryOf(
-          await posts.transition(
-            post._id,
+          await change(
+            post,
             claim(input.platform, {
               round: input.round,
               key: randomUUID(),
@@ -252,6 +261,7 @@ export function createDeliver(deps: DeliverDeps) {
               accountId: account.accountId,
               contentVersion: post.contentVersion,
             }),
+            io,
           ),
           input.platform,
         )!
@@ -277,11 +287,23 @@ export function createDeliver(deps: DeliverDeps) {
       return failedBeforeClaim(error, post, entry, input, io)
     }
     metrics.publishEnded(input.platform, outcomeOf(sent))
-    if ('published' in sent) {
-      io.remember({ ...sent.from, ...sent.published })
-      return outcomes.accepted(post, input, sent.published)
-    }
+    if ('published' in sent) return recordAccepted(post, input, sent, io)
     return failedCall(sent.error, post, account, input, sent.from, io)
+  }
+
+  /** Mostly the record is made in a few milliseconds. When it is not, Temporal keeps the answer, should this process end. */
+  async function recordAccepted(
+    post: Post,
+    input: DeliveryInput,
+    { from, published }: { from: AttemptRef; published: Published },
+    io: AttemptIo,
+  ): Promise<DeliveryResult> {
+    const late = setTimeout(() => io.remember({ ...from, ...published }), REMEMBER_AFTER_MS)
+    try {
+      return await outcomes.accepted(post, input, published, io)
+    } finally {
+      clearTimeout(late)
+    }
   }
 
   async function failedCall(
@@ -294,7 +316,13 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<DeliveryResult | null> {
     if (!isRefusal(error)) {
       if (!(error instanceof PlatformError)) io.report('The visible call failed in an unexpected way', error)
-      return outcomes.unknown(post, input, from, error instanceof PlatformError ? error.message : 'The answer was lost')
+      return outcomes.unknown(
+        post,
+        input,
+        from,
+        error instanceof PlatformError ? error.message : 'The answer was lost',
+        io,
+      )
     }
     if (!isUnauthorized(error)) return settle(error, post, input, from, io)
     if (io.hasRenewed) {
@@ -303,7 +331,7 @@ export function createDeliver(deps: DeliverDeps) {
     }
     // A renewal takes its time: that nothing was published is on record before it.
     const next = { at: clock.now(), countsAsTry: false }
-    await posts.transition(post._id, defer(input.platform, failure(error.class, error.message), from, next))
+    await change(post, defer(input.platform, failure(error.class, error.message), from, next), io)
     try {
       await credentials.renew(post.userId, input.platform, account, { signal: io.signal })
     } catch (renewal) {
@@ -325,7 +353,7 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<DeliveryResult | null> {
     const verdict = verdictOn(error, entryOf(post, input.platform)?.delivery.tries ?? 0, Math.random())
     if (verdict.reason.code === 'INTERNAL') io.report('A delivery failed in an unexpected way', error)
-    if (verdict.kind === 'defer') return outcomes.deferred(post, input, from, verdict.reason, verdict)
+    if (verdict.kind === 'defer') return outcomes.deferred(post, input, from, verdict.reason, verdict, io)
     return outcomes.refused(post, input, from, verdict.reason, io)
   }
 

@@ -4,9 +4,12 @@ import { SECOND } from '../domain/times.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import { createBulkheads } from './bulkheads.ts'
 import { createDeliver, type ActivityIo, type DeliverDeps } from './deliver.ts'
+import { createSiblings } from './siblings.ts'
 import { TryAgainIn } from './outcomes.ts'
 
 const HEARTBEAT_EVERY_MS = SECOND
+/** Platforms that are asked at the same instant mostly answer within this of each other. */
+const LONGEST_SIBLING_WAIT_MS = SECOND
 /** Long enough that the stopping worker's last poll is gone: a task it took would be missed only by the heartbeat. */
 const HAND_OVER_MS = SECOND / 4
 
@@ -21,19 +24,22 @@ type Remembered = ActivityIo['remembered']
 /** The activities that work on one platform of a post. Their outcome stands in the post; the result is for the workflow. */
 export function createDeliveryActivities(deps: DeliveryDeps) {
   const { deliver, prepareAhead } = createDeliver({ ...deps, bulkheads: createBulkheads(deps.callsInFlight) })
+  const siblings = createSiblings(LONGEST_SIBLING_WAIT_MS)
 
   return {
     async publishToPlatform(input: DeliveryInput): Promise<DeliveryResult> {
       const cancelled = cancellationSignal()
-      const beat = keepAlive<Remembered>(activityInfo().heartbeatDetails as Remembered)
+      const { heartbeatDetails, workflowExecution } = activityInfo()
+      const beat = keepAlive<Remembered>(heartbeatDetails as Remembered)
       const io: ActivityIo = {
         signal: AbortSignal.any([cancelled, deps.draining]),
         remembered: beat.details ?? null,
         remember: beat.tell,
         report: (message, error) => log.error(message, { error, ...input }),
+        runId: workflowExecution?.runId ?? '',
       }
       try {
-        return await deliver(input, io)
+        return await siblings.together(input.postId, io.signal, () => deliver(input, io))
       } catch (error) {
         if (error instanceof TryAgainIn) throw waiting(error.message, error.waitMs)
         if (deps.draining.aborted) throw waiting('This worker is stopping', HAND_OVER_MS)

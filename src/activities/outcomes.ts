@@ -4,6 +4,7 @@ import { postFailed, postPublished } from '../domain/notifications.ts'
 import { accept, defer, deliverable, entryOf, markUnknown, refuse } from '../domain/post-moves.ts'
 import type { AttemptRef, Move, Post, Published } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import type { TimelineEvent } from '../domain/timeline.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
@@ -12,6 +13,13 @@ interface OutcomeDeps {
   posts: PostStore
   notifications: NotificationStore
   clock: Clock
+}
+
+/** What an attempt has to tell with its moves. */
+export interface Telling {
+  runId: string
+  /** Waits and looks since the last move: they are stored with the next one. */
+  untold: TimelineEvent[]
 }
 
 /** The post was deleted; nothing outranks that. */
@@ -29,9 +37,21 @@ export class TryAgainIn extends Error {
 
 /** Records what an attempt came to, and tells the user once. Whatever is returned ends the attempt; null asks for a fresh look. */
 export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
-  async function accepted(post: Post, input: DeliveryInput, published: Published): Promise<DeliveryResult> {
+  async function change(postId: string, move: Move, { runId, untold }: Telling): Promise<Post> {
+    const notes = [...untold]
+    const left = await posts.transition(postId, move, { runId, notes, isKnown: true })
+    untold.splice(0, notes.length)
+    return left
+  }
+
+  async function accepted(
+    post: Post,
+    input: DeliveryInput,
+    published: Published,
+    io: Telling,
+  ): Promise<DeliveryResult> {
     const { platformPostId, platformPostUrl } = published
-    const left = await transitionUnlessGone(post._id, accept(input.platform, { platformPostId, platformPostUrl }))
+    const left = await unlessGone(change(post._id, accept(input.platform, { platformPostId, platformPostUrl }), io))
     // A post that was deleted meanwhile is out all the same: its owner has to know.
     await notifications.insertOnce(postPublished(left ?? post, input.platform, input.round, platformPostUrl))
     return left ? resultOf(left, 'completed') : GONE
@@ -43,13 +63,13 @@ export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
     input: DeliveryInput,
     from: AttemptRef,
     reason: Failure,
-    io: { signal: AbortSignal },
+    io: Telling & { signal: AbortSignal },
   ): Promise<DeliveryResult | null> {
     if (post.dueAt && post.dueAt > clock.now()) {
       await clock.sleepUntil(post.dueAt, io.signal)
       return null
     }
-    const left = await posts.transition(post._id, refuse(input.platform, reason, from))
+    const left = await change(post._id, refuse(input.platform, reason, from), io)
     // Still open: another attempt took the entry meanwhile, and this one has no say in it.
     if (deliverable(left, input.platform, input.round)) return null
     return ended(left, input)
@@ -61,15 +81,22 @@ export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
     from: AttemptRef,
     reason: Failure,
     wait: { waitMs: number; countsAsTry: boolean },
+    io: Telling,
   ): Promise<DeliveryResult> {
     const at = new Date(clock.now().getTime() + wait.waitMs)
     const move = defer(input.platform, reason, from, { at, countsAsTry: wait.countsAsTry })
-    return stillOpen(await posts.transition(post._id, move), input, reason.message)
+    return stillOpen(await change(post._id, move, io), input, reason.message)
   }
 
-  async function unknown(post: Post, input: DeliveryInput, from: AttemptRef, why: string): Promise<DeliveryResult> {
+  async function unknown(
+    post: Post,
+    input: DeliveryInput,
+    from: AttemptRef,
+    why: string,
+    io: Telling,
+  ): Promise<DeliveryResult> {
     const move = markUnknown(input.platform, failure('OUTCOME_UNKNOWN', why), from)
-    return stillOpen(await posts.transition(post._id, move), input, why)
+    return stillOpen(await change(post._id, move, io), input, why)
   }
 
   /** Ends the attempt of an entry that stays open by asking for the next one; one that ended is told to the user. */
@@ -97,21 +124,12 @@ export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
     }
   }
 
-  async function transitionUnlessGone(postId: string, move: Move): Promise<Post | null> {
-    try {
-      return await posts.transition(postId, move)
-    } catch (error) {
-      if (isGone(error)) return null
-      throw error
-    }
-  }
-
   async function again(input: DeliveryInput): Promise<DeliveryResult> {
     const post = await posts.find(input.postId)
     return post ? resultOf(post, 'again') : GONE
   }
 
-  return { accepted, refused, deferred, unknown, ended, again }
+  return { change, accepted, refused, deferred, unknown, ended, again }
 }
 
 export function resultOf(post: Post, outcome: DeliveryResult['outcome']): DeliveryResult {
@@ -121,6 +139,15 @@ export function resultOf(post: Post, outcome: DeliveryResult['outcome']): Delive
 function endOf(post: Post, { platform }: DeliveryInput): DeliveryResult['outcome'] {
   const status = entryOf(post, platform)?.status
   return status === 'completed' || status === 'failed' ? status : 'void'
+}
+
+async function unlessGone(changing: Promise<Post>): Promise<Post | null> {
+  try {
+    return await changing
+  } catch (error) {
+    if (isGone(error)) return null
+    throw error
+  }
 }
 
 /** The post was deleted meanwhile. */

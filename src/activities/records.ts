@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity'
 import { failure } from '../domain/failure.ts'
 import { postFailed } from '../domain/notifications.ts'
 import { cancel, entryOf, giveUp } from '../domain/post-moves.ts'
@@ -23,7 +24,7 @@ export function createRecordActivities({ posts, notifications }: RecordDeps) {
     /** Temporal's own cancel: the same move as the route's, and like there a post that was claimed goes on. */
     async cancelPost(postId: string): Promise<void> {
       try {
-        await posts.transition(postId, cancel())
+        await posts.transition(postId, cancel(), byThisRun())
       } catch (error) {
         if (!(error instanceof ServiceError && error.code === 'NOT_FOUND')) throw error
       }
@@ -34,7 +35,7 @@ export function createRecordActivities({ posts, notifications }: RecordDeps) {
       const post = await posts.find(postId)
       if (!post) return { outcome: 'void', status: 'DELETED', revision: 0 }
       const reason = failure('INTERNAL', 'The delivery was lost inside the service')
-      const left = await posts.transition(postId, giveUp(platform, reason, round))
+      const left = await posts.transition(postId, giveUp(platform, reason, round), byThisRun())
       const entry = entryOf(left, platform)
       if (entry?.status === 'failed' && entry.delivery.round === round) {
         const told = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? reason.message)
@@ -47,4 +48,9 @@ export function createRecordActivities({ posts, notifications }: RecordDeps) {
       }
     },
   }
+}
+
+function byThisRun(): { runId?: string } {
+  const runId = activityInfo().workflowExecution?.runId
+  return runId === undefined ? {} : { runId }
 }

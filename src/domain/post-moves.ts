@@ -53,6 +53,7 @@ export function emptyDelivery(): Delivery {
     tries: 0,
     reconcileTries: 0,
     nextAttemptAt: null,
+    reason: null,
   }
 }
 
@@ -201,6 +202,7 @@ function nextRound(entry: PlatformStatus): PlatformStatus {
       tries: 0,
       reconcileTries: 0,
       nextAttemptAt: null,
+      reason: null,
       // A lease stays: the attempt that was given up may still be sending until it ends.
     },
   }
@@ -252,6 +254,7 @@ export function claim(platform: Platform, wanted: Claim): Move {
         leaseUntil: wanted.leaseUntil,
         outcome: 'none',
         nextAttemptAt: null,
+        reason: null,
       },
     })
   }
@@ -308,6 +311,7 @@ export function defer(
         outcome: called ? 'deferred' : entry.delivery.outcome,
         leaseUntil: null,
         nextAttemptAt: next.at,
+        reason: reason.code,
       },
     })
     return { ...deferred, status: post.status }
@@ -330,6 +334,7 @@ export function markUnknown(platform: Platform, reason: Failure, from: AttemptRe
         leaseUntil: null,
         reconcileTries: entry.delivery.reconcileTries + 1,
         nextAttemptAt: new Date(now.getTime() + wait),
+        reason: reason.code,
       },
     })
   }

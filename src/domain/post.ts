@@ -80,6 +80,8 @@ export interface Delivery {
   /** Looks for the trace of an unknown outcome, in this round. */
   reconcileTries: number
   nextAttemptAt: Date | null
+  /** Why the last attempt of this round came to nothing, while the entry is open. */
+  reason: FailureCode | null
 }
 
 export interface PlatformStatus {

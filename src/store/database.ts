@@ -47,6 +47,7 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
           autoIndex: false,
           autoCreate: false,
           bufferCommands: false,
+          ignoreUndefined: true,
           maxPoolSize: options.maxPoolSize ?? 20,
           serverSelectionTimeoutMS: 5 * SECOND,
           connectTimeoutMS: 5 * SECOND,

@@ -49,7 +49,31 @@ export function createLine<Result, Item>(
       }
       const newLine = [waiting]
       lines.set(key, newLine)
-      // Moves made in the same turn of the event loop meet in the first batch as well.
-      queueMicrotask(() => void drain(key, newLine))
+      // What comes with the same turn of the event loop meets in the first batch as well.
+      setImmediate(() => void drain(key, newLine))
     })
+}
+
+/** One line for all: what arrives while a batch is on its way goes together in the next. */
+export function createBatches<Result, Item>(
+  applyBatch: (items: Item[], settle: (index: number, result: Result | Error) => void) => Promise<void>,
+): (item: Item) => Promise<Result> {
+  const line = createLine<Result, Item>((_, items, settle) => applyBatch(items, settle))
+  return (item) => line('', item)
+}
+
+/** Reads records that are asked for at about the same time together, each after it was asked for. */
+export function createBatchedRead<T>(
+  load: (ids: string[]) => Promise<T[]>,
+  idOf: (record: T) => string,
+): (id: string) => Promise<T | null> {
+  return createBatches<T | null, string>(async (ids, settle) => {
+    const found = new Map((await load([...new Set(ids)])).map((record) => [idOf(record), record]))
+    ids.forEach((id, index) => settle(index, found.get(id) ?? null))
+  })
+}
+
+/** A filter for one value or several: the plain form is cheaper to plan, and most batches are of one. */
+export function anyOf(ids: string[]): string | { $in: string[] } {
+  return ids.length === 1 ? ids[0]! : { $in: ids }
 }

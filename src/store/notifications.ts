@@ -1,6 +1,7 @@
-import { Schema, type ClientSession, type Connection } from 'mongoose'
+import mongoose, { Schema, type ClientSession, type Connection } from 'mongoose'
 import type { NewNotification } from '../domain/notifications.ts'
-import { isDuplicateKey } from './database.ts'
+import { driverCollection } from './driver.ts'
+import { createBatches } from './line.ts'
 import { newId, schemaOptions } from './schema-options.ts'
 
 export interface Notification extends NewNotification {
@@ -31,26 +32,37 @@ const notificationSchema = new Schema<Notification>(
 notificationSchema.index({ dedupeKey: 1 }, { unique: true })
 notificationSchema.index({ userId: 1, createdAt: -1, _id: -1 })
 
+const DUPLICATE_KEY = 11_000
+
 /** The stored notification list. */
 export function createNotificationStore(connection: Connection, now: () => Date) {
   const model = connection.model<Notification>('Notification', notificationSchema, 'notifications')
 
+  const collection = driverCollection<Notification>(connection, 'notifications')
+
+  const insertBatch = createBatches<boolean, NewNotification>(async (notifications, settle) => {
+    const records = notifications.map((notification) => record(notification, now()))
+    const refused = new Set<number>()
+    try {
+      await collection().insertMany(records, { ordered: false })
+    } catch (error) {
+      if (!(error instanceof mongoose.mongo.MongoBulkWriteError)) throw error
+      for (const { index, code } of [error.writeErrors].flat()) {
+        if (code !== DUPLICATE_KEY) throw error
+        refused.add(index)
+      }
+    }
+    records.forEach((_, index) => settle(index, !refused.has(index)))
+  })
+
   return {
     /** Inside a transaction; a notification that is already stored fails it. */
     async insert(notification: NewNotification, session: ClientSession): Promise<void> {
-      await model.insertMany([record(notification, now())], { session, lean: true })
+      await collection().insertOne(record(notification, now()), { session })
     },
 
-    /** Stores the notification unless its event already has one; tells whether it did. */
-    async insertOnce(notification: NewNotification): Promise<boolean> {
-      try {
-        await model.insertMany([record(notification, now())], { lean: true })
-        return true
-      } catch (error) {
-        if (isDuplicateKey(error)) return false
-        throw error
-      }
-    },
+    /** Stores the notification unless its event already has one; tells whether it did. Those that meet are stored together. */
+    insertOnce: (notification: NewNotification): Promise<boolean> => insertBatch(notification),
 
     /** Newest first. */
     listOf: (userId: string, limit: number): Promise<Notification[]> =>

@@ -3,6 +3,8 @@ import type { StoredHealth } from '../domain/account-health.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../domain/platforms.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { isDuplicateKey } from './database.ts'
+import { driverCollection } from './driver.ts'
+import { anyOf, createBatchedRead } from './line.ts'
 import { newId, schemaOptions } from './schema-options.ts'
 
 export interface AccountProfile {
@@ -140,12 +142,18 @@ for (const platform of PLATFORMS) {
 export function createPlatformAccountStore(connection: Connection, now: () => Date) {
   const model = connection.model<PlatformAccounts>('PlatformAccounts', accountsSchema, 'platformAccounts')
 
-  const find = (userId: string): Promise<PlatformAccounts | null> =>
-    model.findOne({ userId }).lean<PlatformAccounts>().exec()
+  const collection = driverCollection<PlatformAccounts>(connection, 'platformAccounts')
+
+  const find = createBatchedRead<PlatformAccounts>(
+    (userIds) =>
+      collection()
+        .find({ userId: anyOf(userIds) })
+        .toArray(),
+    ({ userId }) => userId,
+  )
 
   async function findAccount(userId: string, platform: Platform): Promise<PlatformAccount | null> {
-    const accounts = await model.findOne({ userId }, { [platform]: 1 }).lean<PlatformAccounts>()
-    return accounts?.[platform] ?? null
+    return (await find(userId))?.[platform] ?? null
   }
 
   /** Sets fields of the connected account that still has this version. */

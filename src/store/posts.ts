@@ -3,7 +3,16 @@ import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import { DELIVERY_STATUSES, POST_STATUSES, type Move, type Post, type PostStatus } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
-import { createLine } from './line.ts'
+import {
+  eventsOf,
+  firstEvent,
+  TIMELINE_LENGTH,
+  TIMELINE_RESULTS,
+  TIMELINE_TYPES,
+  type TimelineEvent,
+} from '../domain/timeline.ts'
+import { driverCollection } from './driver.ts'
+import { anyOf, createBatchedRead, createLine } from './line.ts'
 import { schemaOptions } from './schema-options.ts'
 
 const LIST_DEADLINE_MS = 5 * SECOND
@@ -46,6 +55,7 @@ const deliverySchema = new Schema(
     tries: { type: Number, required: true },
     reconcileTries: { type: Number, required: true },
     nextAttemptAt: nullable(Date),
+    reason: nullable(String),
   },
   subdocument,
 )
@@ -76,7 +86,23 @@ const firstAnswerSchema = new Schema(
   subdocument,
 )
 
-const postSchema = new Schema<Post>(
+const timelineEventSchema = new Schema<TimelineEvent>(
+  {
+    at: { type: Date, required: true },
+    type: { type: String, enum: TIMELINE_TYPES, required: true },
+    status: { type: String, enum: POST_STATUSES },
+    platform: { type: String, enum: PLATFORMS },
+    result: { type: String, enum: TIMELINE_RESULTS },
+    code: String,
+    round: Number,
+    attempt: Number,
+    until: Date,
+    runId: String,
+  },
+  subdocument,
+)
+
+const postSchema = new Schema<StoredPost>(
   {
     _id: { type: String, required: true },
     userId: { type: String, required: true },
@@ -97,6 +123,7 @@ const postSchema = new Schema<Post>(
     revision: { type: Number, required: true },
     createdAt: { type: Date, required: true },
     updatedAt: { type: Date, required: true },
+    timeline: { type: [timelineEventSchema], select: false },
   },
   { ...schemaOptions, timestamps: false },
 )
@@ -134,42 +161,81 @@ export interface StrandedBounds {
   limit: number
 }
 
+/** What goes with a move besides the move itself. */
+export interface TransitionOptions {
+  /** The workflow run on whose behalf it is made; goes into the timeline. */
+  runId?: string
+  /** What happened since the last move and has not been told yet. */
+  notes?: TimelineEvent[]
+  /**
+   * The post is likely to be as this process last saw it, so the first try goes without reading it. Not for moves that look
+   * at `startPending`, which changes without the revision.
+   */
+  isKnown?: boolean
+}
+
+type StoredPost = Post & { timeline: TimelineEvent[] }
+type Asked = { move: Move } & TransitionOptions
+
+const WITHOUT_TIMELINE = { projection: { timeline: 0 } } as const
+/** Posts on their way through this process, the latest state it saw of each. */
+const KNOWN_POSTS = 2_000
+
 /** Posts, and the only way to change a stored one. */
 export function createPostStore(connection: Connection, now: () => Date) {
-  const model = connection.model<Post>('Post', postSchema, 'posts')
-  const transition = createLine<Post, Move>(applyMoves)
+  const model = connection.model<StoredPost>('Post', postSchema, 'posts')
+  const collection = driverCollection<StoredPost>(connection, 'posts')
+  const inLine = createLine<Post, Asked>(applyMoves)
+  const known = new Map<string, Post>()
 
-  /** One read and one conditional write for all moves that met; each gets its own post or its own error. */
-  async function applyMoves(postId: string, moves: Move[], settle: (index: number, result: Post | Error) => void) {
+  const find = createBatchedRead<Post>(
+    async (ids) => {
+      const posts = await collection()
+        .find<Post>({ _id: anyOf(ids) }, WITHOUT_TIMELINE)
+        .toArray()
+      for (const post of posts) remember(post)
+      return posts
+    },
+    ({ _id }) => _id,
+  )
+
+  function remember(post: Post): void {
+    const { revision = -1 } = known.get(post._id) ?? {}
+    if (post.revision < revision) return
+    known.delete(post._id)
+    known.set(post._id, post)
+    if (known.size > KNOWN_POSTS) known.delete(known.keys().next().value!)
+  }
+
+  /** At most one read and one conditional write for all moves that met; each gets its own post or its own error. */
+  async function applyMoves(postId: string, asked: Asked[], settle: (index: number, result: Post | Error) => void) {
+    let remembered = asked.every(({ isKnown }) => isKnown) ? known.get(postId) : undefined
     for (;;) {
-      const stored = await model.findById(postId).lean<Post>()
+      const stored = remembered ?? (await find(postId))
       if (!stored) {
-        moves.forEach((_, index) => settle(index, new ServiceError('NOT_FOUND', 'Post not found or unauthorized')))
+        asked.forEach((_, index) => settle(index, new ServiceError('NOT_FOUND', 'Post not found or unauthorized')))
         return
       }
-      const at = now()
-      const results: (Post | Error)[] = []
-      let post = stored
-      for (const move of moves) {
-        try {
-          const moved = move(post, at)
-          if (moved !== post) post = { ...moved, revision: stored.revision + 1, updatedAt: at }
-          results.push(post)
-        } catch (error) {
-          results.push(error as Error)
-        }
-      }
-      if (post === stored || (await replace(stored, post))) {
+      const { post, results, events } = afterMoves(stored, asked, now())
+      // A refusal holds only of the post as it is now; a write proves by the revision that nothing changed meanwhile.
+      const isConclusive = !remembered || (post !== stored && results.every((result) => !(result instanceof Error)))
+      if (isConclusive && (post === stored || (await replace(stored, post, events)))) {
+        if (remembered !== undefined || asked.some(({ isKnown }) => isKnown)) remember(post)
         results.forEach((result, index) => settle(index, result instanceof Error ? result : post))
         return
       }
+      known.delete(postId)
+      remembered = undefined
     }
   }
 
-  async function replace(stored: Post, post: Post): Promise<boolean> {
-    const { matchedCount } = await model.updateOne(
+  async function replace(stored: Post, post: Post, events: TimelineEvent[]): Promise<boolean> {
+    const { matchedCount } = await collection().updateOne(
       { _id: stored._id, revision: stored.revision },
-      { $set: difference(stored, post) },
+      {
+        $set: difference(stored, post),
+        $push: { timeline: { $each: events, $slice: -TIMELINE_LENGTH } },
+      },
     )
     return matchedCount === 1
   }
@@ -177,13 +243,21 @@ export function createPostStore(connection: Connection, now: () => Date) {
   return {
     /** @throws a duplicate key error when the user already has a post with this `correlationId` */
     async insert(post: Post, session: ClientSession): Promise<void> {
-      await model.insertMany([post], { session, lean: true })
+      await collection().insertOne({ ...post, timeline: [firstEvent(post)] }, { session })
     },
 
-    find: (postId: string): Promise<Post | null> => model.findById(postId).lean<Post>().exec(),
+    find,
 
-    findOwned: (userId: string, postId: string): Promise<Post | null> =>
-      model.findOne({ _id: postId, userId }).lean<Post>().exec(),
+    async findOwned(userId: string, postId: string): Promise<Post | null> {
+      const post = await find(postId)
+      return post?.userId === userId ? post : null
+    },
+
+    /** The newest events of a post, oldest first. */
+    async timelineOf(userId: string, postId: string): Promise<TimelineEvent[] | null> {
+      const found = await collection().findOne({ _id: postId, userId }, { projection: { timeline: 1 } })
+      return found && (found.timeline ?? [])
+    },
 
     findByCorrelationId: (userId: string, correlationId: string): Promise<Post | null> =>
       model.findOne({ userId, correlationId }).lean<Post>().exec(),
@@ -210,11 +284,12 @@ export function createPostStore(connection: Connection, now: () => Date) {
      * Moves of one post that meet in this process share a read and a write.
      * @throws ServiceError NOT_FOUND when the post is gone, and whatever the move throws
      */
-    transition,
+    transition: (postId: string, move: Move, options: TransitionOptions = {}): Promise<Post> =>
+      inLine(postId, { move, ...options }),
 
     /** Forgets that a workflow start is owed, unless the post changed since. Moves neither revision nor `updatedAt`. */
     async acknowledgeStart(post: Post): Promise<void> {
-      await model.updateOne(
+      await collection().updateOne(
         { _id: post._id, revision: post.revision, startPending: true },
         { $set: { startPending: false } },
       )
@@ -227,19 +302,21 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     /** Deliveries that nobody may be moving on: a start that was never acknowledged, an overdue post, a stalled one. */
     listStranded: ({ overdueBefore, stalledBefore, now: instant, limit }: StrandedBounds): Promise<Post[]> =>
-      // By the driver: mongoose takes nested operators for a client's injection, and there is nothing of a client in here.
-      model.collection
-        .find<Post>({
-          $or: [
-            { startPending: true, updatedAt: { $lte: overdueBefore } },
-            {
-              status: { $in: ['PENDING', 'SCHEDULED'] },
-              dueAt: { $lte: overdueBefore },
-              platformStatuses: unattended(instant),
-            },
-            { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: unattended(instant) },
-          ],
-        })
+      collection()
+        .find<Post>(
+          {
+            $or: [
+              { startPending: true, updatedAt: { $lte: overdueBefore } },
+              {
+                status: { $in: ['PENDING', 'SCHEDULED'] },
+                dueAt: { $lte: overdueBefore },
+                platformStatuses: unattended(instant),
+              },
+              { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: unattended(instant) },
+            ],
+          },
+          WITHOUT_TIMELINE,
+        )
         // What a workflow was not told leaves the list once it is; overdue posts may stay for a while and must not bar the way.
         .sort({ startPending: -1, dueAt: 1 })
         .limit(limit)
@@ -269,6 +346,27 @@ function listFilter(userId: string, query: PostQuery): QueryFilter<Post> {
     filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]
   }
   return filter
+}
+
+/** The moves one after the other on one post: the post they leave, each one's result, and what is to be told of it. */
+function afterMoves(stored: Post, asked: Asked[], at: Date) {
+  const results: (Post | Error)[] = []
+  const events: TimelineEvent[] = []
+  let post = stored
+  for (const { move, notes = [], runId } of asked) {
+    try {
+      const moved = move(post, at)
+      if (moved !== post) {
+        const told = [...notes, ...eventsOf(post, moved, at)]
+        events.push(...(runId === undefined ? told : told.map((event) => ({ ...event, runId }))))
+        post = { ...moved, revision: stored.revision + 1, updatedAt: at }
+      }
+      results.push(post)
+    } catch (error) {
+      results.push(error as Error)
+    }
+  }
+  return { post, results, events }
 }
 
 /** The fields a move changed, entry by entry, so that what other writers own (`lastAnalyticsFetch`) is left alone. */

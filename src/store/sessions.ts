@@ -1,4 +1,6 @@
 import { Schema, type Connection } from 'mongoose'
+import { driverCollection } from './driver.ts'
+import { anyOf, createBatchedRead } from './line.ts'
 import { schemaOptions } from './schema-options.ts'
 
 /** A login that lasts: the family of refresh tokens that descend from one another. Tokens are stored hashed only. */
@@ -50,12 +52,21 @@ export type Rotation = Pick<Session, 'tokenHash' | 'replaced' | 'lastActive' | '
 export function createSessionStore(connection: Connection) {
   const model = connection.model<Session>('Session', sessionSchema, 'sessions')
 
+  const collection = driverCollection<Session>(connection, 'sessions')
+
   return {
     async insert(session: Session): Promise<void> {
       await model.insertMany([session], { lean: true })
     },
 
-    find: (sessionId: string): Promise<Session | null> => model.findById(sessionId).lean<Session>().exec(),
+    /** Every request asks: those that come at about the same time are read together. */
+    find: createBatchedRead<Session>(
+      (ids) =>
+        collection()
+          .find({ _id: anyOf(ids) })
+          .toArray(),
+      ({ _id }) => _id,
+    ),
 
     /** Puts the successor in the token's place; false when someone else did first, or the session is gone. */
     async replaceToken(sessionId: string, tokenHash: string, rotation: Rotation): Promise<boolean> {

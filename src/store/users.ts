@@ -9,6 +9,8 @@ import {
   type User,
 } from '../domain/user.ts'
 import { SECOND } from '../domain/times.ts'
+import { driverCollection } from './driver.ts'
+import { anyOf, createBatchedRead } from './line.ts'
 import { schemaOptions } from './schema-options.ts'
 
 const LIST_DEADLINE_MS = 5 * SECOND
@@ -60,8 +62,17 @@ userSchema.index({ createdAt: -1, _id: -1 })
 export function createUserStore(connection: Connection) {
   const model = connection.model<User>('User', userSchema, 'users')
 
+  const collection = driverCollection<User>(connection, 'users')
+
   return {
-    findById: (userId: string): Promise<User | null> => model.findById(userId).lean<User>().exec(),
+    /** Every request and every delivery asks: those that come at about the same time are read together. */
+    findById: createBatchedRead<User>(
+      (ids) =>
+        collection()
+          .find({ _id: anyOf(ids) })
+          .toArray(),
+      ({ _id }) => _id,
+    ),
 
     findByEmail: (email: string): Promise<User | null> =>
       model

@@ -38,7 +38,7 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
   return {
     stored,
     attempt: (post: Post, signal: AbortSignal) => {
-      const io: ActivityIo = { signal, remembered: null, remember: () => {}, report: () => {} }
+      const io: ActivityIo = { signal, remembered: null, remember: () => {}, report: () => {}, runId: 'run' }
       return deliver({ postId: post._id, platform: 'bluesky', round: 0 }, io)
     },
     add(post: Post): Post {

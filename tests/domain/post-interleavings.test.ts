@@ -21,6 +21,7 @@ import {
 import type { AttemptRef, Move, Post } from '../../src/domain/post.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { ServiceError } from '../../src/domain/service-error.ts'
+import { eventsOf, firstEvent, type TimelineEvent } from '../../src/domain/timeline.ts'
 import { after, buildPost, claimOf, T0 } from '../support/posts.ts'
 
 const PLATFORMS: Platform[] = ['bluesky', 'mastodon', 'tumblr']
@@ -101,9 +102,13 @@ function play(platforms: Platform[], actions: Action[]) {
 
   const isOnPlatform = (name: Platform) => ledger.includes(name)
 
+  const timeline: TimelineEvent[] = [firstEvent(post)]
+
   function move(change: Move): boolean {
     try {
+      const before = post
       post = change(post, now)
+      if (post !== before) timeline.push(...eventsOf(before, post, now))
       return true
     } catch (error) {
       if (error instanceof ClaimRefused || error instanceof ServiceError) return false
@@ -171,7 +176,7 @@ function play(platforms: Platform[], actions: Action[]) {
     if (step.do === 'giveUp') move(giveUp(step.platform, reason, entryOf(post, step.platform)!.delivery.round))
     holds(before, post)
   }
-  return { post, ledger }
+  return { post, ledger, timeline }
 }
 
 function holds(before: Post, post: Post): void {
@@ -200,5 +205,25 @@ it('keeps I1, I3 and I5 under random interleavings of workers, crashes, cancels,
       }
     }),
     { numRuns: 2_000 },
+  )
+})
+
+it('tells every status, attempt, retry and end of all that in the timeline', () => {
+  fc.assert(
+    fc.property(fc.subarray(PLATFORMS, { minLength: 1 }), actions, (platforms, steps) => {
+      const { post, timeline } = play(platforms, steps)
+      const told = (wanted: Partial<TimelineEvent>) =>
+        timeline.filter((event) => Object.entries(wanted).every(([name, value]) => event[name as 'type'] === value))
+      expect(told({ type: 'transition' }).at(-1)).toMatchObject({ status: post.status })
+      for (const { platform: name, status, errorCode, delivery } of post.platformStatuses) {
+        expect(told({ platform: name, type: 'attempt' })).toHaveLength(delivery.attempt)
+        expect(told({ platform: name, type: 'retry' })).toHaveLength(delivery.round)
+        const [last] = told({ platform: name, type: 'outcome' }).slice(-1)
+        if (status === 'completed') expect(last).toMatchObject({ result: 'accepted' })
+        if (status === 'deleted') expect(last).toMatchObject({ result: 'deleted' })
+        if (status === 'failed') expect(last).toMatchObject({ code: errorCode, round: delivery.round })
+      }
+    }),
+    { numRuns: 500 },
   )
 })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cancel, defer, edit, entryOf, refuse } from '../../src/domain/post-moves.ts'
+import { accept, cancel, defer, edit, entryOf, refuse } from '../../src/domain/post-moves.ts'
 import { failure } from '../../src/domain/failure.ts'
 import type { Post } from '../../src/domain/post.ts'
+import type { TimelineEvent } from '../../src/domain/timeline.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { createPostStore, type PostStore } from '../../src/store/posts.ts'
@@ -95,6 +96,76 @@ describe('transition', () => {
 
   it('says not found when the post is gone', async () => {
     await expect(first().transition(newId(), cancel())).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+describe('the timeline', () => {
+  const asRun = (runId: string) => ({ runId, isKnown: true })
+
+  it('is written with the moves it tells of, and knows the run that made them', async () => {
+    const post = await stored(buildPost())
+    const wait: TimelineEvent = { at: T0, type: 'wait', platform: 'bluesky', until: after(T0, 500) }
+    await first().transition(post._id, claimOf(post, 'bluesky', T0), { ...asRun('run-1'), notes: [wait] })
+    await second().transition(post._id, accept('bluesky', { platformPostId: 'id', platformPostUrl: 'url' }))
+    const about = { at: T0, platform: 'bluesky', round: 0, attempt: 1 }
+    expect(await first().timelineOf(post.userId, post._id)).toEqual([
+      { at: T0, type: 'transition', status: 'PENDING' },
+      { ...wait, runId: 'run-1' },
+      { ...about, type: 'attempt', runId: 'run-1' },
+      { at: T0, type: 'transition', status: 'PROCESSING', runId: 'run-1' },
+      { ...about, type: 'outcome', result: 'accepted' },
+      { at: T0, type: 'transition', status: 'COMPLETED' },
+    ])
+  })
+
+  it('tells nothing of a move that was refused or that changed nothing', async () => {
+    const post = await stored(buildPost())
+    await first().transition(post._id, cancel())
+    const note: TimelineEvent = { at: T0, type: 'wait', platform: 'bluesky' }
+    await expect(
+      first().transition(post._id, claimOf(post, 'bluesky', T0), { ...asRun('run-1'), notes: [note] }),
+    ).rejects.toThrow('not-deliverable')
+    expect(await first().timelineOf(post.userId, post._id)).toHaveLength(2)
+  })
+
+  it('keeps the newest 200 events, and goes with no post that is read or listed', async () => {
+    const post = await stored(buildPost({ draft: true }))
+    for (let index = 0; index < 205; index++) {
+      await first().transition(post._id, edit({ timezone: index % 2 ? 'UTC' : 'Asia/Tokyo' }))
+    }
+    const events = (await first().timelineOf(post.userId, post._id))!
+    expect(events).toHaveLength(200)
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['edit']))
+    const query = { page: 1, limit: 5, sortBy: 'createdAt', sortOrder: 'desc' } as const
+    const { posts } = await first().list(post.userId, query)
+    for (const read of [await first().find(post._id), await first().findOwned(post.userId, post._id), posts[0]]) {
+      expect(read).toMatchObject({ _id: post._id })
+      expect(read).not.toHaveProperty('timeline')
+    }
+  })
+
+  it('is nobody else to read', async () => {
+    const post = await stored(buildPost())
+    expect(await first().timelineOf(newId(), post._id)).toBeNull()
+  })
+})
+
+describe('a move on a post as this process last saw it', () => {
+  it('finds out by the revision that another process changed it', async () => {
+    const post = await stored(buildPost())
+    await first().find(post._id)
+    await second().transition(post._id, cancel())
+    await expect(
+      first().transition(post._id, claimOf(post, 'bluesky', T0), { runId: 'r', isKnown: true }),
+    ).rejects.toThrow('not-deliverable')
+  })
+
+  it('is refused only by the post as it is now', async () => {
+    const post = await stored(buildPost({ scheduledAt: after(T0, 60_000) }))
+    await first().find(post._id)
+    await second().transition(post._id, (current) => edit({ scheduledAt: null })(current, T0))
+    const claimed = await first().transition(post._id, claimOf(post, 'bluesky', T0), { runId: 'r', isKnown: true })
+    expect(claimed.status).toBe('PROCESSING')
   })
 })
 

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js'
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker'
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { bundleWorkflows } from '../../src/workflow-bundle.ts'
 
 const HISTORIES = fileURLToPath(new URL('../histories/', import.meta.url))
 const recorded = readdirSync(HISTORIES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
 
-let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>
+let workflowBundle: Awaited<ReturnType<typeof bundleWorkflows>>
 
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') })
-  const workflowsPath = fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url))
-  workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
+  workflowBundle = await bundleWorkflows()
 })
 
 const read = (file: string) => readFileSync(`${HISTORIES}${file}`, 'utf8')

@@ -1,10 +1,8 @@
-import { fileURLToPath } from 'node:url'
 import { heartbeat } from '@temporalio/activity'
 import type { WorkflowHandle } from '@temporalio/client'
 import { tsToMs } from '@temporalio/common/lib/time.js'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import {
-  bundleWorkflowCode,
   DefaultLogger,
   makeTelemetryFilterString,
   Runtime,
@@ -23,6 +21,7 @@ import { SECOND } from '../../src/domain/times.ts'
 import { createMetrics } from '../../src/integrations/metrics.ts'
 import { newUser } from '../../src/domain/user.ts'
 import type { Credentials, PlatformAdapter } from '../../src/platforms/adapter.ts'
+import { bundleWorkflows } from '../../src/workflow-bundle.ts'
 import {
   PUBLISH_SIGNALS,
   publishPostWorkflowId,
@@ -51,8 +50,7 @@ export async function startSkippedTime() {
   const env = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: inject('testServer') } },
   })
-  const workflowsPath = fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url))
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
+  const workflowBundle = await bundleWorkflows()
   // All scenarios share this queue by its name: one worker for them all, since what a stopped worker's last poll took is lost.
   let current: Activities | undefined
   const preparing = await Worker.create({
