@@ -308,6 +308,7 @@ describe('the routes as a document', () => {
       'get /api/posts',
       'get /api/posts/{postId}',
       'get /api/posts/{postId}/status',
+      'get /api/posts/{postId}/timeline',
       'patch /api/posts/{postId}',
       'post /api/posts',
       'post /api/posts/media/upload',

@@ -225,6 +225,7 @@ describe('posts of others and posts that are not there', () => {
   const routes = [
     ['GET', ''],
     ['GET', '/status'],
+    ['GET', '/timeline'],
     ['PUT', ''],
     ['PATCH', ''],
     ['DELETE', ''],

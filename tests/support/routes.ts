@@ -68,6 +68,7 @@ export const ROUTES: Record<string, RouteCase> = {
   'POST /api/posts/media/upload': userRoute(200, { contentType: 'image/png', sizeBytes: 1_000 }),
   'GET /api/posts/:postId': postRoute(200),
   'GET /api/posts/:postId/status': postRoute(200),
+  'GET /api/posts/:postId/timeline': postRoute(200),
   'PUT /api/posts/:postId': postRoute(200, postBody),
   'PATCH /api/posts/:postId': postRoute(200, { content: { text: 'Good evening' }, timezone: 'Asia/Tokyo' }),
   'DELETE /api/posts/:postId': postRoute(200),

@@ -7,7 +7,8 @@ import {
   type Post,
 } from '../../domain/post.ts'
 import type { Platform } from '../../domain/platforms.ts'
-import type { PlatformStatusView, PostProgressView, PostView } from './schema.ts'
+import type { TimelineEvent } from '../../domain/timeline.ts'
+import type { PlatformStatusView, PostProgressView, PostTimelineView, PostView } from './schema.ts'
 
 /** A post as its owner sees it. What is not listed here stays inside: delivery records, request hashes, revisions. */
 export function presentPost(post: Post): PostView {
@@ -46,6 +47,24 @@ export function presentProgress(post: Post): PostProgressView {
     createdAt: post.createdAt.toISOString(),
     updatedAt: post.updatedAt.toISOString(),
     progress: { total: post.platformStatuses.length, pending, processing, completed, failed, deleted },
+  }
+}
+
+export function presentTimeline(postId: string, events: TimelineEvent[]): PostTimelineView {
+  return {
+    postId,
+    events: events.map(({ at, type, status, platform, result, code, round, attempt, until, runId }) => ({
+      at: at.toISOString(),
+      type,
+      ...(status ? { status } : {}),
+      ...(platform ? { platform } : {}),
+      ...(result ? { result } : {}),
+      ...(code ? { errorCode: code } : {}),
+      ...(round === undefined ? {} : { round }),
+      ...(attempt === undefined ? {} : { attempt }),
+      ...(until ? { until: until.toISOString() } : {}),
+      ...(runId ? { workflowRunId: runId } : {}),
+    })),
   }
 }
 

@@ -18,7 +18,7 @@ import { ServiceError } from '../../domain/service-error.ts'
 import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { readIdempotency } from './idempotency.ts'
-import { presentPost, presentProgress } from './present.ts'
+import { presentPost, presentProgress, presentTimeline } from './present.ts'
 import {
   CancelledPost,
   CreatedPost,
@@ -32,6 +32,7 @@ import {
   PostDetail,
   PostList,
   PostProgress,
+  PostTimeline,
   ReplacePostBody,
   RetriedPost,
   UpdatedPost,
@@ -192,6 +193,25 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     },
   )
 
+  app.get(
+    '/:postId/timeline',
+    {
+      schema: {
+        ...described(
+          'Read what happened to a post',
+          'Every attempt, outcome, wait, look and change of status, the newest 200, for as long as the post exists',
+        ),
+        params: PostId,
+        response: { 200: success(PostTimeline), ...errorResponses },
+      },
+    },
+    async ({ params: { postId }, user }) => {
+      const events = await context.posts.timelineOf(user.userId, postId)
+      if (!events) throw notFound()
+      return ok('Post timeline fetched successfully', presentTimeline(postId, events))
+    },
+  )
+
   app.put(
     '/:postId',
     {
@@ -274,7 +294,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
 
   async function getOwned(userId: string, postId: string): Promise<Post> {
     const post = await context.posts.findOwned(userId, postId)
-    if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+    if (!post) throw notFound()
     return post
   }
 
@@ -282,6 +302,10 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     const { status, scheduledAt } = await updatePost(context, { userId, postId, update: change })
     return ok('Post updated successfully', { postId, status, scheduledAt: scheduledAt?.toISOString() ?? null })
   }
+}
+
+function notFound(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
 }
 
 function presentCreated({ postId, status, scheduledAt, warnings }: CreatedPostData) {

@@ -9,6 +9,7 @@ import {
   type PostStatus,
 } from '../../domain/post.ts'
 import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../domain/posting-rules.ts'
+import { TIMELINE_RESULTS, TIMELINE_TYPES } from '../../domain/timeline.ts'
 import { Instant, nullable, oneOf, pageFields, pageResultFields, PlatformName } from '../schemas/common.ts'
 
 const POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
@@ -248,6 +249,27 @@ export const PostProgress = Type.Object({
   }),
 })
 
+export const PostTimeline = Type.Object({
+  postId: Type.String(),
+  events: Type.Array(
+    Type.Object({
+      at: Instant,
+      type: oneOf(TIMELINE_TYPES),
+      status: Type.Optional(Status),
+      platform: Type.Optional(PlatformName),
+      result: Type.Optional(oneOf(TIMELINE_RESULTS)),
+      errorCode: Type.Optional(oneOf<FailureCode>(FAILURE_CODES)),
+      round: Type.Optional(
+        Type.Integer({ description: 'Which retry of the user it belongs to; 0 is the first delivery' }),
+      ),
+      attempt: Type.Optional(Type.Integer({ description: 'Which call to the platform it belongs to' })),
+      until: Type.Optional(Type.Unsafe<string>({ ...Instant, description: 'When it goes on' })),
+      workflowRunId: Type.Optional(Type.String({ description: 'The run in Temporal, where a worker did it' })),
+    }),
+    { description: 'Oldest first' },
+  ),
+})
+
 export const DeletedPost = Type.Object({ postId: Type.String() })
 
 export const CancelledPost = Type.Object({ postId: Type.String(), status: Status })
@@ -280,3 +302,4 @@ export const ValidationReport = Type.Object({
 export type PostView = Static<typeof PostSchema>
 export type PlatformStatusView = Static<typeof PlatformStatusSchema>
 export type PostProgressView = Static<typeof PostProgress>
+export type PostTimelineView = Static<typeof PostTimeline>
