@@ -12,6 +12,7 @@ const config: KnipConfig = {
     'tests/**/*.test.ts',
     'tests/support/*-setup.ts',
     'tests/histories/record.ts',
+    'tests/faults/chaos.ts',
     '*.config.ts',
   ],
   project: ['{src,sandbox,bench,scripts,tests}/**/*.{ts,mjs}', '*.ts'],

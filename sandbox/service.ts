@@ -21,7 +21,10 @@ export interface ServiceAddresses {
 }
 
 /** The addresses that clients see, by what was settled. */
-export function publicAddresses({ ports }: Settings, { mongoUrl, storageEndpoint }: ServiceAddresses) {
+export function publicAddresses(
+  { ports }: Pick<Settings, 'ports'>,
+  { mongoUrl, storageEndpoint }: Pick<ServiceAddresses, 'mongoUrl' | 'storageEndpoint'>,
+) {
   const mongo = new URL(mongoUrl)
   mongo.pathname = `/${DATABASE}`
   return {
@@ -32,7 +35,10 @@ export function publicAddresses({ ports }: Settings, { mongoUrl, storageEndpoint
 }
 
 /** The configuration of the service's processes: the same code as in production, other addresses and secrets. */
-export function serviceEnvironment(settings: Settings, addresses: ServiceAddresses): NodeJS.ProcessEnv {
+export function serviceEnvironment(
+  settings: Pick<Settings, 'ports' | 'secrets'>,
+  addresses: ServiceAddresses,
+): NodeJS.ProcessEnv {
   const { ports, secrets } = settings
   const { api, mongo, storage } = publicAddresses(settings, addresses)
   return {
@@ -68,33 +74,50 @@ function logLevel(wanted: string | undefined): string {
 }
 
 /** Indexes, bucket, Schedules: `npm run setup`. */
-export async function setUp(env: NodeJS.ProcessEnv): Promise<void> {
-  await run(process.execPath, ['src/setup.ts'], { cwd: PROJECT_ROOT, env })
+export async function setUp(env: NodeJS.ProcessEnv, { root = PROJECT_ROOT }: Pick<Place, 'root'> = {}): Promise<void> {
+  await run(process.execPath, ['src/setup.ts'], { cwd: root, env })
 }
 
-export function startApi(env: NodeJS.ProcessEnv, logs: string, signal: AbortSignal): Promise<Running> {
+interface Place {
+  /** The folder whose `src` is run. */
+  root?: string
+  /** Of the log file, where several processes of a kind run. */
+  name?: string
+}
+
+export function startApi(
+  env: NodeJS.ProcessEnv,
+  logs: string,
+  signal?: AbortSignal,
+  { root = PROJECT_ROOT, name = 'api' }: Place = {},
+): Promise<Running> {
   return startProcess({
     title: 'The API',
     command: process.execPath,
     args: ['src/server.ts'],
-    cwd: PROJECT_ROOT,
+    cwd: root,
     env,
     signal,
-    logFile: join(logs, 'api.log'),
+    logFile: join(logs, `${name}.log`),
     ready: async () =>
       (await fetch(`http://127.0.0.1:${env['PORT']}/health/ready`, { signal: AbortSignal.timeout(2_000) })).ok,
     stopWithinMs: 30_000,
   })
 }
 
-export function startWorker(env: NodeJS.ProcessEnv, logs: string, signal: AbortSignal): Promise<Running> {
-  const logFile = join(logs, 'worker.log')
+export function startWorker(
+  env: NodeJS.ProcessEnv,
+  logs: string,
+  signal?: AbortSignal,
+  { root = PROJECT_ROOT, name = 'worker' }: Place = {},
+): Promise<Running> {
+  const logFile = join(logs, `${name}.log`)
   const begin = existsSync(logFile) ? statSync(logFile).size : 0
   return startProcess({
     title: 'The worker',
     command: process.execPath,
     args: ['src/worker.ts'],
-    cwd: PROJECT_ROOT,
+    cwd: root,
     env,
     signal,
     logFile,

@@ -66,7 +66,7 @@ async function settlePorts(wanted: Record<PortName, number>): Promise<Record<Por
   return settled
 }
 
-function makeSecrets(): Settings['secrets'] {
+export function makeSecrets(): Settings['secrets'] {
   return {
     jwt: randomText(48),
     refreshToken: randomText(48),

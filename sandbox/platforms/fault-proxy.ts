@@ -124,6 +124,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     response.on('error', () => undefined)
     const action = faults.take(entry) ?? {}
     if (action.hang) return void request.resume()
+    if (action.cut) return void response.destroy()
     if (action.flood) {
       request.resume()
       return flood(response, action.flood)

@@ -21,6 +21,8 @@ const FaultActionSchema = Type.Object(
     trickleBytesPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     /** No answer ever; the request does not reach the server. */
     hang: Type.Optional(Type.Boolean()),
+    /** The connection closes without an answer; the request does not reach the server. */
+    cut: Type.Optional(Type.Boolean()),
     /** An answer without end in the server's place: 1 GiB of body, as much again compressed to little, or headers. */
     flood: Type.Optional(Type.Union([Type.Literal('body'), Type.Literal('gzip'), Type.Literal('headers')])),
   },

@@ -18,13 +18,24 @@ export async function readDatabase(db: mongo.Db): Promise<Stored> {
   }
 }
 
-/** Every workflow history, with its payloads in plain. */
-export async function readHistories(address: string, namespace: string): Promise<Document> {
+/** How many posts still have a workflow. */
+export async function countRunning(address: string, namespace: string): Promise<number> {
+  const connection = await Connection.connect({ address })
+  try {
+    const query = `WorkflowType = 'publishPost' AND ExecutionStatus = 'Running'`
+    return (await new Client({ connection, namespace }).workflow.count(query)).count
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Every workflow history since then, with its payloads in plain. */
+export async function readHistories(address: string, namespace: string, since = new Date(0)): Promise<Document> {
   const connection = await Connection.connect({ address })
   try {
     const { workflow } = new Client({ connection, namespace })
     let text = ''
-    for await (const { workflowId, runId } of workflow.list()) {
+    for await (const { workflowId, runId } of workflow.list({ query: `StartTime >= '${since.toISOString()}'` })) {
       const history = await workflow.getHandle(workflowId, runId).fetchHistory()
       text += historyToJSON(history).replaceAll(/"data":\s*"([A-Za-z0-9+/=]+)"/g, (_all, data: string) =>
         Buffer.from(data, 'base64').toString(),

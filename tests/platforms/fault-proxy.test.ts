@@ -249,6 +249,13 @@ describe('faults', () => {
     expect((await lastRequest()).status).toBeNull()
   })
 
+  it('cut closes the connection, and the server sees nothing', async () => {
+    await addFault({ action: { cut: true } })
+    await expect(post('/x')).rejects.toThrow('fetch failed')
+    expect(arrivals).toEqual([])
+    expect((await lastRequest()).status).toBeNull()
+  })
+
   it('times counts the requests it meets', async () => {
     await addFault({ times: 2, action: { status: 503 } })
     expect(await statuses(3, '/x')).toEqual([503, 503, 201])

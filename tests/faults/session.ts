@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createTokenCipher } from '../../src/integrations/token-cipher.ts'
+import { openSecrets } from '../../src/commands/account-secrets.ts'
+import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
+import type { PlatformAccounts } from '../../src/store/platform-accounts.ts'
+import { createClient, type Client, type Send } from './client.ts'
+import { countRunning, readDatabase, readHistories } from './gather.ts'
+import type { Canary, Evidence, StoredPost } from './judge/evidence.ts'
+import { judge, sentencesOf } from './judge/judge.ts'
+import { createOperationLog, type Answer } from './operations.ts'
+import type { PlatformUser } from './platforms.ts'
+import { unique, type FaultWorld } from './world.ts'
+
+const ANSWER_WITHIN_MS = 20_000
+const REST_WITHIN_MS = 240_000
+const REST_POLL_MS = 250
+const FINAL = ['DRAFT', 'COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']
+
+export interface SessionUser {
+  userId: string
+  accounts: Map<Platform, PlatformUser>
+  /** Requests through one of the API processes. */
+  via(api: number): Client
+}
+
+/** A piece of work with users of its own, judged by itself: sessions on one world know nothing of each other. */
+export async function openSession(world: FaultWorld, options: { users: number; maxPosts?: number }) {
+  const { journal, platforms, database } = world
+  const startedAt = Date.now()
+  const marks = world.logMarks()
+  const log = createOperationLog(({ body: _body, ...operation }) => journal.write({ operation }))
+  const canaries: Canary[] = Object.entries(world.secrets).map(([name, value]) => ({
+    name: `the secret ${name}`,
+    value,
+  }))
+  const users: SessionUser[] = []
+  for (let made = 0; made < options.users; made++) users.push(await addUser())
+
+  async function addUser(): Promise<SessionUser> {
+    const name = unique('u')
+    const login = { email: `${name}@example.com`, password: unique('password') }
+    await world.addUsers([login])
+    const sends = await Promise.all(world.addresses.map((address) => logIn(address, login)))
+    const [{ send, userId, token }] = sends as [LoggedIn]
+    if (options.maxPosts !== undefined) {
+      await database
+        .collection<{ _id: string }>('users')
+        .updateOne({ _id: userId }, { $set: { 'limits.maxPosts': options.maxPosts } })
+    }
+    canaries.push({ name: 'a password', value: login.password }, { name: 'an access token', value: token })
+    const accounts = new Map<Platform, PlatformUser>()
+    for (const { platform, connect } of platforms) {
+      const account = await connect(name, send)
+      accounts.set(platform, account)
+      for (const [secret, value] of Object.entries(account.secrets)) canaries.push({ name: secret, value })
+    }
+    const clients = sends.map(({ send: through }, index) =>
+      createClient({ log, userId, send: through, process: `api-${index + 1}` }),
+    )
+    return { userId, accounts, via: (api) => clients[api % clients.length]! }
+  }
+
+  const posts = () =>
+    database
+      .collection<StoredPost>('posts')
+      .find({ userId: { $in: users.map(({ userId }) => userId) } })
+      .toArray()
+
+  async function evidence(): Promise<Evidence> {
+    const { document, posts: all, users: stored, notifications } = await readDatabase(database)
+    const own = new Set(users.map(({ userId }) => userId))
+    return {
+      at: Date.now(),
+      operations: log.operations,
+      posts: all.filter(({ userId }) => own.has(userId)),
+      users: stored.filter(({ _id }) => own.has(_id)),
+      notifications: notifications.filter(({ userId }) => own.has(userId)),
+      platforms: await Promise.all(
+        platforms.map(async ({ platform, control }) => {
+          const accounts = new Set(users.map((user) => user.accounts.get(platform)?.account))
+          return {
+            platform,
+            ledger: (await control.ledger()).filter(({ account }) => accounts.has(account)),
+            requests: (await control.requests()).filter(({ receivedAt }) => Date.parse(receivedAt) >= startedAt),
+          }
+        }),
+      ),
+      outages: journal.outages.filter(({ until }) => until === null || until >= startedAt),
+      exits: journal.exits.filter(({ at }) => at >= startedAt),
+      canaries: [...canaries, ...(await sealedSecrets())],
+      documents: [
+        document,
+        await readHistories(world.temporalAddress, world.temporalNamespace, new Date(startedAt)),
+        ...world.logsSince(marks),
+      ],
+      leaseMs: world.leaseMs,
+    }
+  }
+
+  /** What the service keeps sealed for these users, opened. */
+  async function sealedSecrets(): Promise<Canary[]> {
+    const cipher = createTokenCipher(world.secrets.tokenEncryption)
+    const stored = await database
+      .collection<PlatformAccounts>('platformAccounts')
+      .find({ userId: { $in: users.map(({ userId }) => userId) } })
+      .toArray()
+    return stored.flatMap((accounts) =>
+      PLATFORMS.flatMap((platform) => {
+        const account = accounts[platform]
+        if (!account?.connected) return []
+        const { accessToken, refreshToken } = openSecrets(cipher, accounts.userId, platform, account)
+        return [accessToken, refreshToken ?? ''].filter(Boolean).map((value) => ({
+          name: `a token of ${platform}`,
+          value,
+        }))
+      }),
+    )
+  }
+
+  return {
+    startedAt,
+    users,
+    log,
+    posts,
+    evidence,
+
+    /** Waits until nothing moves any more; gives up after a bound, and then the judge says what did not come to rest. */
+    async rest(withinMs = REST_WITHIN_MS): Promise<void> {
+      for (const end = Date.now() + withinMs; Date.now() < end; await delay(REST_POLL_MS)) {
+        if ((await posts()).some(({ status }) => !FINAL.includes(status))) continue
+        // The last notification is stored after the last status, and before the workflow ends.
+        if ((await countRunning(world.temporalAddress, world.temporalNamespace)) === 0) return
+      }
+    },
+
+    /** One sentence for every violation. */
+    verdict: async (): Promise<string[]> => sentencesOf(judge(await evidence())),
+  }
+}
+
+export type Session = Awaited<ReturnType<typeof openSession>>
+
+interface LoggedIn {
+  send: Send
+  userId: string
+  token: string
+}
+
+async function logIn(address: string, login: { email: string; password: string }): Promise<LoggedIn> {
+  const { body } = await request(address, 'POST', '/api/auth/login', login)
+  const { accessToken: token, user } = (body as { data: { accessToken: string; user: { _id: string } } }).data
+  return { token, userId: user._id, send: (method, path, sent) => request(address, method, path, sent, token) }
+}
+
+async function request(address: string, method: string, path: string, body?: object, token?: string): Promise<Answer> {
+  const response = await fetch(`${address}${path}`, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: await response.json() }
+}
