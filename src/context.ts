@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from './clock.ts'
 import { createAccountCredentials } from './commands/account-credentials.ts'
+import { createStorePost } from './commands/store-post.ts'
 import type { Config } from './config.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
 import { createMediaSource } from './integrations/media-source.ts'
@@ -90,6 +91,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     sessions,
     accounts,
     notifications,
+    storePost: createStorePost({ database, posts, notifications, users }),
     punctuality: createPunctualityStore(connection),
     loginFailures,
     passwords: createPasswordHasher(),

@@ -1,26 +1,21 @@
-import { postCreated } from '../domain/notifications.ts'
 import { newPost } from '../domain/post-moves.ts'
-import { postLimitReached } from '../domain/plans.ts'
 import type { FirstAnswer, Post } from '../domain/post.ts'
 import { preflight } from '../domain/preflight.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import { isDuplicateKey, type Database } from '../store/database.ts'
-import type { NotificationStore } from '../store/notifications.ts'
+import { isDuplicateKey } from '../store/database.ts'
 import type { PlatformAccountStore } from '../store/platform-accounts.ts'
 import type { PostStore } from '../store/posts.ts'
 import { newId } from '../store/schema-options.ts'
-import type { UserStore } from '../store/users.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import type { Clock } from '../clock.ts'
 import { handOver, type HandOverDeps } from './hand-over.ts'
+import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblems, type WholePostInput } from './post-input.ts'
 
 export interface CreatePostDeps extends HandOverDeps {
-  database: Pick<Database, 'transaction'>
   posts: PostStore
-  users: Pick<UserStore, 'takePostAllowance'>
+  storePost: StorePost
   accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
-  notifications: Pick<NotificationStore, 'insert'>
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
 }
@@ -68,7 +63,7 @@ export async function createPost(
 ): Promise<{ created: boolean; data: CreatedPost }> {
   const { post, answered } = await makePost(deps, request)
   try {
-    await storePost(deps, post)
+    await deps.storePost(post)
   } catch (error) {
     if (!isDuplicateKey(error) || !request.idempotency) throw error
     const data = await findFirstAnswer(deps, request.userId, request.idempotency)
@@ -101,16 +96,6 @@ async function makePost(deps: CreatePostDeps, { userId, input, source, idempoten
   )
   const answered: FirstAnswer = { status: post.status, scheduledAt: post.scheduledAt, warnings }
   return { answered, post: idempotency ? { ...post, firstAnswer: answered } : post }
-}
-
-/** The user record comes last in the transaction: it is what concurrent creates contend for. */
-async function storePost(deps: CreatePostDeps, post: Post): Promise<void> {
-  await deps.database.transaction(async (session) => {
-    await deps.posts.insert(post, session)
-    if (post.status !== 'DRAFT') await deps.notifications.insert(postCreated(post), session)
-    const { taken, ...allowance } = await deps.users.takePostAllowance(post.userId, session)
-    if (!taken) throw postLimitReached(allowance)
-  })
 }
 
 function answer(post: Post, { status, scheduledAt, warnings }: FirstAnswer): CreatedPost {

@@ -17,12 +17,13 @@ interface Waiting<Result, Item> {
  */
 export function createLine<Result, Item>(
   applyBatch: ApplyBatch<Result, Item>,
+  largestBatch = Infinity,
 ): (key: string, item: Item) => Promise<Result> {
   const lines = new Map<string, Waiting<Result, Item>[]>()
 
   async function drain(key: string, line: Waiting<Result, Item>[]): Promise<void> {
     while (line.length > 0) {
-      const batch = line.splice(0)
+      const batch = line.splice(0, largestBatch)
       try {
         await applyBatch(
           key,
@@ -57,8 +58,9 @@ export function createLine<Result, Item>(
 /** One line for all: what arrives while a batch is on its way goes together in the next. */
 export function createBatches<Result, Item>(
   applyBatch: (items: Item[], settle: (index: number, result: Result | Error) => void) => Promise<void>,
+  largestBatch?: number,
 ): (item: Item) => Promise<Result> {
-  const line = createLine<Result, Item>((_, items, settle) => applyBatch(items, settle))
+  const line = createLine<Result, Item>((_, items, settle) => applyBatch(items, settle), largestBatch)
   return (item) => line('', item)
 }
 

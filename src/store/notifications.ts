@@ -57,8 +57,10 @@ export function createNotificationStore(connection: Connection, now: () => Date)
 
   return {
     /** Inside a transaction; a notification that is already stored fails it. */
-    async insert(notification: NewNotification, session: ClientSession): Promise<void> {
-      await collection().insertOne(record(notification, now()), { session })
+    async insert(notifications: NewNotification[], session: ClientSession): Promise<void> {
+      if (notifications.length === 0) return
+      const records = notifications.map((notification) => record(notification, now()))
+      await collection().insertMany(records, { session })
     },
 
     /** Stores the notification unless its event already has one; tells whether it did. Those that meet are stored together. */

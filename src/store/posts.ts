@@ -12,7 +12,7 @@ import {
   type TimelineEvent,
 } from '../domain/timeline.ts'
 import { driverCollection } from './driver.ts'
-import { anyOf, createBatchedRead, createLine } from './line.ts'
+import { anyOf, createBatchedRead, createBatches, createLine } from './line.ts'
 import { schemaOptions } from './schema-options.ts'
 
 const LIST_DEADLINE_MS = 5 * SECOND
@@ -241,9 +241,10 @@ export function createPostStore(connection: Connection, now: () => Date) {
   }
 
   return {
-    /** @throws a duplicate key error when the user already has a post with this `correlationId` */
-    async insert(post: Post, session: ClientSession): Promise<void> {
-      await collection().insertOne({ ...post, timeline: [firstEvent(post)] }, { session })
+    /** @throws a duplicate key error when a user already has a post with this `correlationId` */
+    async insert(posts: Post[], session: ClientSession): Promise<void> {
+      const records = posts.map((post) => ({ ...post, timeline: [firstEvent(post)] }))
+      await collection().insertMany(records, { session })
     },
 
     find,
@@ -288,12 +289,11 @@ export function createPostStore(connection: Connection, now: () => Date) {
       inLine(postId, { move, ...options }),
 
     /** Forgets that a workflow start is owed, unless the post changed since. Moves neither revision nor `updatedAt`. */
-    async acknowledgeStart(post: Post): Promise<void> {
-      await collection().updateOne(
-        { _id: post._id, revision: post.revision, startPending: true },
-        { $set: { startPending: false } },
-      )
-    },
+    acknowledgeStart: createBatches<void, Post>(async (posts, settle) => {
+      const asToldOf = posts.map(({ _id, revision }) => ({ _id, revision }))
+      await collection().updateMany({ $or: asToldOf, startPending: true }, { $set: { startPending: false } })
+      posts.forEach((_, index) => settle(index, undefined))
+    }),
 
     async remove(userId: string, postId: string): Promise<boolean> {
       const { deletedCount } = await model.deleteOne({ _id: postId, userId })

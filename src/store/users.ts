@@ -1,4 +1,4 @@
-import { Schema, trusted, type ClientSession, type Connection } from 'mongoose'
+import { Schema, type ClientSession, type Connection } from 'mongoose'
 import type { Allowance } from '../domain/plans.ts'
 import {
   ROLES,
@@ -90,28 +90,28 @@ export function createUserStore(connection: Connection) {
      * `used` and `limit` are the figures after the call.
      */
     async takePostAllowance(userId: string, session: ClientSession): Promise<Allowance & { taken: boolean }> {
-      const counted = await model
-        .findOneAndUpdate(
-          {
-            _id: userId,
-            $expr: trusted({
-              $lt: ['$usage.postsCreated', '$limits.maxPosts'],
-            }),
-          },
-          { $inc: { 'usage.postsCreated': 1 } },
-          {
-            session,
-            returnDocument: 'after',
-            projection: { usage: 1, limits: 1 },
-          },
-        )
-        .lean<User>()
-      const user = counted ?? (await model.findById(userId, { usage: 1, limits: 1 }, { session }).lean<User>())
+      const shown = { session, projection: { usage: 1, limits: 1 } } as const
+      const counted = await collection().findOneAndUpdate(withRoomFor(userId, 1), countPosts(1), {
+        ...shown,
+        returnDocument: 'after',
+      })
+      const user = counted ?? (await collection().findOne({ _id: userId }, shown))
       return {
         taken: counted !== null,
         used: user?.usage.postsCreated ?? 0,
         limit: user?.limits.maxPosts ?? 0,
       }
+    },
+
+    /** Counts so many posts of each user; false when one of them has too little left, and then the transaction must end. */
+    async takePostAllowances(counts: Map<string, number>, session: ClientSession): Promise<boolean> {
+      const { matchedCount } = await collection().bulkWrite(
+        [...counts].map(([userId, count]) => ({
+          updateOne: { filter: withRoomFor(userId, count), update: countPosts(count) },
+        })),
+        { session },
+      )
+      return matchedCount === counts.size
     },
 
     async setLastLogin(userId: string, at: Date): Promise<void> {
@@ -136,3 +136,11 @@ export function createUserStore(connection: Connection) {
 }
 
 export type UserStore = ReturnType<typeof createUserStore>
+
+function withRoomFor(userId: string, posts: number) {
+  return { _id: userId, $expr: { $lte: [{ $add: ['$usage.postsCreated', posts] }, '$limits.maxPosts'] } }
+}
+
+function countPosts(posts: number) {
+  return { $inc: { 'usage.postsCreated': posts } }
+}

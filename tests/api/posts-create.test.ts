@@ -486,6 +486,19 @@ describe('plan allowance', () => {
     expect([await postCountOf(ann.userId), await usageOf(ann.userId)]).toEqual([3, 3])
   })
 
+  it('counts every one of many creates at once, of several users', async () => {
+    const callers = await Promise.all(Array.from({ length: 5 }, () => world.caller({ maxPosts: 10 })))
+    const answers = await Promise.all(
+      callers.flatMap((caller) => Array.from({ length: 12 }, () => caller.call('POST', '/', postBody()))),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(50)
+    expect(answers.filter(({ body }) => body.code === 'POST_LIMIT_REACHED')).toHaveLength(10)
+    for (const { userId } of callers) {
+      expect([await postCountOf(userId), await usageOf(userId)]).toEqual([10, 10])
+      expect(await notificationsOf(userId)).toHaveLength(10)
+    }
+  })
+
   it('is not given back by cancelling or deleting', async () => {
     const ann = await world.caller({ maxPosts: 2 })
     for (const undo of ['cancel', 'delete']) {
@@ -497,14 +510,18 @@ describe('plan allowance', () => {
   })
 })
 
-it('answers 503 when the user record stays locked, and stores nothing', async () => {
-  const ann = await world.caller()
+it('answers 503 when the user record stays locked, stores nothing and holds up nobody else', async () => {
+  const [ann, bob] = [await world.caller(), await world.caller()]
   const { connection } = world.context.database
   const session = await connection.startSession()
   session.startTransaction()
   await world.context.users.takePostAllowance(ann.userId, session)
   const started = Date.now()
-  const { status, body } = await ann.call('POST', '/', postBody())
+  const locked = ann.call('POST', '/', postBody())
+  const free = await Promise.all(Array.from({ length: 10 }, () => bob.call('POST', '/', postBody())))
+  expect(free.map((answer) => answer.status)).toEqual(free.map(() => 201))
+  expect(await Promise.race([locked, 'still locked'])).toBe('still locked')
+  const { status, body } = await locked
   await session.abortTransaction()
   await session.endSession()
   expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE'])

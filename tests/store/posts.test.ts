@@ -28,7 +28,7 @@ afterAll(() => Promise.all(databases.map((database) => database.close())))
 const [first, second] = [() => stores[0]!, () => stores[1]!]
 
 async function stored(post: Post): Promise<Post> {
-  await databases[0]!.transaction((session) => first().insert(post, session))
+  await databases[0]!.transaction((session) => first().insert([post], session))
   return post
 }
 

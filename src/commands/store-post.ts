@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { postCreated } from '../domain/notifications.ts'
+import { postLimitReached } from '../domain/plans.ts'
+import type { Post } from '../domain/post.ts'
+import { isDuplicateKey, type Database } from '../store/database.ts'
+import { createBatches } from '../store/line.ts'
+import type { NotificationStore } from '../store/notifications.ts'
+import type { PostStore } from '../store/posts.ts'
+import type { UserStore } from '../store/users.ts'
+
+/** Keeps a transaction short, however many creates come at once. */
+const LARGEST_GROUP = 50
+/** A group that takes longer, since a user's record is contended, must not hold up those after it. */
+const LONGEST_TURN_MS = 50
+
+interface StorePostDeps {
+  database: Pick<Database, 'transaction'>
+  posts: Pick<PostStore, 'insert'>
+  notifications: Pick<NotificationStore, 'insert'>
+  users: Pick<UserStore, 'takePostAllowance' | 'takePostAllowances'>
+}
+
+/** One of a group stands in the way of the others, or another process does: each is to be stored alone. */
+class NotTogether extends Error {}
+
+/**
+ * Stores new posts, each with its notification and its share of the allowance or not at all. Posts that come while others are
+ * being stored share the next transaction: what creating costs the database is mostly the way there and the commit.
+ * @throws ServiceError POST_LIMIT_REACHED, SERVICE_UNAVAILABLE; a duplicate key error when the idempotency key is taken
+ */
+export function createStorePost({ database, posts, notifications, users }: StorePostDeps): StorePost {
+  return createBatches<void, Post>(async (group, settle) => {
+    const stored = storeGroup(group, settle)
+    await Promise.race([stored, delay(LONGEST_TURN_MS)])
+  }, LARGEST_GROUP)
+
+  async function storeGroup(group: Post[], settle: (index: number, result: void | Error) => void): Promise<void> {
+    try {
+      if (group.length > 1 && (await together(group))) {
+        group.forEach((_, index) => settle(index, undefined))
+        return
+      }
+    } catch (error) {
+      group.forEach((_, index) => settle(index, error as Error))
+      return
+    }
+    // Those of one user one after the other, since they would only conflict.
+    const byUser = Map.groupBy(group.keys(), (index) => group[index]!.userId)
+    await Promise.all(
+      [...byUser.values()].map(async (indexes) => {
+        for (const index of indexes) settle(index, await alone(group[index]!).catch((error: Error) => error))
+      }),
+    )
+  }
+
+  /** False when nothing was stored because they do not fit together. */
+  async function together(group: Post[]): Promise<boolean> {
+    let tries = 0
+    try {
+      await database.transaction(async (session) => {
+        tries += 1
+        if (tries > 1) throw new NotTogether()
+        await posts.insert(group, session)
+        await notifications.insert(createdOf(group), session)
+        if (!(await users.takePostAllowances(countByUser(group), session))) throw new NotTogether()
+      })
+      return true
+    } catch (error) {
+      if (error instanceof NotTogether || isDuplicateKey(error)) return false
+      throw error
+    }
+  }
+
+  /** The user record comes last: it is what concurrent creates contend for. */
+  async function alone(post: Post): Promise<void> {
+    await database.transaction(async (session) => {
+      await posts.insert([post], session)
+      await notifications.insert(createdOf([post]), session)
+      const { taken, ...allowance } = await users.takePostAllowance(post.userId, session)
+      if (!taken) throw postLimitReached(allowance)
+    })
+  }
+}
+
+export type StorePost = (post: Post) => Promise<void>
+
+/** Drafts raise no notification (contract section 4). */
+function createdOf(posts: Post[]) {
+  return posts.filter(({ status }) => status !== 'DRAFT').map(postCreated)
+}
+
+function countByUser(posts: Post[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { userId } of posts) counts.set(userId, (counts.get(userId) ?? 0) + 1)
+  return counts
+}
