@@ -520,7 +520,7 @@ it('answers 503 when the user record stays locked, stores nothing and holds up n
   const locked = ann.call('POST', '/', postBody())
   const free = await Promise.all(Array.from({ length: 10 }, () => bob.call('POST', '/', postBody())))
   expect(free.map((answer) => answer.status)).toEqual(free.map(() => 201))
-  expect(await Promise.race([locked, 'still locked'])).toBe('still locked')
+  expect(await Promise.race([locked, Promise.resolve('still locked')])).toBe('still locked')
   const { status, body } = await locked
   await session.abortTransaction()
   await session.endSession()
