@@ -1,45 +1,56 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
+import { Client as TemporalClient, Connection, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client'
 import { freePort, type Running } from '../../sandbox/servers/process.ts'
 import { startApi, startWorker } from '../../sandbox/service.ts'
 import type { Config } from '../../src/config.ts'
 import { publishPostWorkflowId } from '../../src/workflows/messages.ts'
-import { startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
-
-export interface Answer {
-  status: number
-  /** What it is, is what the tests find out. */
-  body: ReturnType<typeof JSON.parse>
-}
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+import { createClient, type Client, type Send } from '../faults/client.ts'
+import type { ProcessExit } from '../faults/judge/evidence.ts'
+import { poll, startDeliveryWorld } from '../support/delivery-world.ts'
+import { judgedWorld } from '../support/judged-world.ts'
 
 export interface ApiProcess extends Running {
   url: string
-  call(user: RaceUser, method: Method, path: string, body?: object, headers?: Record<string, string>): Promise<Answer>
+  /** The user's requests to this process, each noted for the judge. */
+  as(user: RaceUser): Client
 }
 
-export type RaceUser = Awaited<ReturnType<DeliveryWorld['user']>>
+export type RaceUser = Awaited<ReturnType<ReturnType<typeof judgedWorld>['user']>>
 
 /**
- * The delivery world with processes beside it. What meets in one process is put in line there, so races are run between
- * processes: then the database alone decides them.
+ * The delivery world with processes beside it, judged at the end. What meets in one process is put in line there, so races
+ * are run between processes: then the database alone decides them.
  */
 export async function startRaceWorld(overrides: Partial<Config> = {}) {
-  const world = await startDeliveryWorld(overrides)
+  const world = await startDeliveryWorld({ SWEEP_INTERVAL_MS: 5_000, ...overrides })
+  const judged = judgedWorld(world)
   const logs = mkdtempSync(join(tmpdir(), 'postonce-races-'))
   const running: Running[] = []
-  const { config } = world.context
+  const exits: ProcessExit[] = []
+  const { config, orchestrator } = world.context
+  // On a busy machine a start may take longer than a create waits for it.
+  await orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
   const settings = Object.fromEntries(Object.entries(config).map(([name, value]) => [name, String(value)]))
   const environment = { ...process.env, ...settings }
+
+  function watch(name: string, started: Running): Running {
+    let isStopping = false
+    const stop = () => {
+      isStopping = true
+      return started.stop()
+    }
+    void started.ended.then((how) => exits.push({ process: name, at: Date.now(), how, intended: isStopping }))
+    running.push({ ...started, stop })
+    return running.at(-1)!
+  }
 
   /** Asks the workflow of each post. */
   async function ofWorkflows<T>(postIds: string[], ask: (handle: WorkflowHandle) => Promise<T>): Promise<T[]> {
     const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
     try {
-      const { workflow } = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
+      const { workflow } = new TemporalClient({ connection, namespace: config.TEMPORAL_NAMESPACE })
       return await Promise.all(postIds.map((postId) => ask(workflow.getHandle(publishPostWorkflowId(postId)))))
     } finally {
       await connection.close()
@@ -48,25 +59,34 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
 
   return {
     ...world,
+    user: judged.user,
+    verdict: () => judged.verdict({ exits }),
 
     async startApi(): Promise<ApiProcess> {
       const port = await freePort()
-      const api = await startApi({ ...environment, PORT: String(port) }, logs, AbortSignal.timeout(60_000))
-      running.push(api)
+      const name = `api-${port}`
+      const started = await startApi({ ...environment, PORT: String(port) }, logs, AbortSignal.timeout(60_000))
       const url = `http://127.0.0.1:${port}`
-      return { ...api, url, call: (user, ...request) => callApi(url, user.secrets.token, ...request) }
+      return {
+        ...watch(name, started),
+        url,
+        as: ({ userId, secrets }) =>
+          createClient({ log: judged.log, userId, send: sendTo(url, secrets.token), process: name }),
+      }
     },
 
     async startWorker(): Promise<Running> {
       // It tells by its log that it is ready.
-      const worker = await startWorker({ ...environment, LOG_LEVEL: 'info' }, logs, AbortSignal.timeout(60_000))
-      running.push(worker)
-      return worker
+      const started = await startWorker({ ...environment, LOG_LEVEL: 'info' }, logs, AbortSignal.timeout(60_000))
+      return watch('worker', started)
     },
 
     /** Resolves when the workflows of these posts have ended: nothing of them can go out any more. */
     async workflowsEnd(postIds: string[]): Promise<void> {
-      await ofWorkflows(postIds, (handle) => handle.result())
+      await ofWorkflows(postIds, async (handle) => {
+        await poll(() => isThere(handle), Boolean, 90_000)
+        return handle.result()
+      })
     },
 
     /** The worker processes that had a part in these posts. */
@@ -78,11 +98,9 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
       return [...new Set(names)]
     },
 
-    /** The visible calls that reached the platform for an account, in order. */
-    visibleCalls: async ({ account }: RaceUser) =>
-      (await world.control.requests()).filter(
-        (call) => call.path.includes('putRecord') && call.account === account.did,
-      ),
+    /** What the platform was asked in the name of a user, by a part of the path, in order. */
+    callsOf: async ({ account }: RaceUser, path: string) =>
+      (await world.control.requests()).filter((call) => call.path.includes(path) && call.account === account.did),
 
     async stop(): Promise<void> {
       await Promise.all(running.map((process) => process.stop()))
@@ -94,24 +112,28 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
 
 export type RaceWorld = Awaited<ReturnType<typeof startRaceWorld>>
 
-async function callApi(
-  url: string,
-  token: string,
-  method: Method,
-  path: string,
-  body?: object,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: {
-      ...headers,
-      authorization: `Bearer ${token}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  return { status: response.status, body: await response.json() }
+async function isThere(handle: WorkflowHandle): Promise<boolean> {
+  try {
+    await handle.describe()
+    return true
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false
+    throw error
+  }
+}
+
+function sendTo(url: string, token: string): Send {
+  return async (method, path, body) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: await response.json() }
+  }
 }
 
 /** Works through the items with a few at a time. */
@@ -123,4 +145,10 @@ export async function inTurns<T, R>(items: T[], width: number, work: (item: T) =
   })
   await Promise.all(runners)
   return results
+}
+
+/** The post that a create made. */
+export function madePost(answer: { status: number; body: unknown } | null): string {
+  if (answer?.status !== 201) throw new Error(`creating failed: ${JSON.stringify(answer)}`)
+  return (answer.body as { data: { postId: string } }).data.postId
 }

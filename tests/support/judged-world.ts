@@ -12,6 +12,8 @@ export function judgedWorld(world: DeliveryWorld) {
   const canaries: Canary[] = []
 
   return {
+    /** For clients of other processes. */
+    log,
     operations: log.operations,
 
     /** The world's user, with `posts` for the requests that are judged. What goes round them is not. */
