@@ -5,11 +5,13 @@ import type { TokenCipher } from '../integrations/token-cipher.ts'
 import type { DirectConnect, PlatformAdapter } from '../platforms/adapter.ts'
 import { PlatformError } from '../platforms/errors.ts'
 import type { ConnectedAccount, PlatformAccountStore } from '../store/platform-accounts.ts'
+import type { PostStore } from '../store/posts.ts'
 import { endSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
 import { platformTrouble } from './platform-trouble.ts'
 
 interface ConnectBlueskyDeps {
   accounts: Pick<PlatformAccountStore, 'connect'>
+  posts: Pick<PostStore, 'unsettle'>
   cipher: TokenCipher
   platforms: {
     find(platform: 'bluesky'): PlatformAdapter | null
@@ -34,23 +36,25 @@ const LOGIN_TIMEOUT_MS = 10 * SECOND
  *   another user's here
  */
 export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBluesky): Promise<ConnectedAccount> {
-  const { accounts, cipher, platforms } = deps
+  const { accounts, posts, cipher, platforms } = deps
   const { userId } = input
   const adapter = platforms.find('bluesky')
   const { credentials, profile } = await logIn(platforms.direct('bluesky'), input)
   const { accountId, handle, serviceUrl = null } = credentials
-  try {
-    const { account, replaced } = await accounts.connect(userId, 'bluesky', (version) => {
+  const { account, replaced } = await accounts
+    .connect(userId, 'bluesky', (version) => {
       const auth = sealSecrets(cipher, { userId, platform: 'bluesky', version }, credentials)
       return { accountId, handle, serviceUrl, profile, auth }
     })
-    const unused = replaced && openSecretsIfReadable(cipher, userId, 'bluesky', replaced)
-    if (unused) await endSession(adapter, unused)
-    return account
-  } catch (error) {
-    await endSession(adapter, { ...credentials, version: 0 })
-    throw error
-  }
+    .catch(async (error: unknown) => {
+      await endSession(adapter, { ...credentials, version: 0 })
+      throw error
+    })
+  if (!replaced) return account
+  await posts.unsettle(userId)
+  const unused = openSecretsIfReadable(cipher, userId, 'bluesky', replaced)
+  if (unused) await endSession(adapter, unused)
+  return account
 }
 
 async function logIn(direct: DirectConnect | null, { identifier, appPassword }: ConnectBluesky): Promise<LoggedIn> {

@@ -109,7 +109,7 @@ export interface Post {
   userId: string
   content: Content
   platformSpecificContent: Partial<Record<Platform, ContentOverride>>
-  /** Grows with every edit of what is published. */
+  /** Grows with every edit of what is published, and when it may have to be published for somebody else. */
   contentVersion: number
   selectedPlatforms: Platform[]
   scheduledAt: Date | null

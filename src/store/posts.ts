@@ -2,7 +2,7 @@ import { Schema, trusted, type ClientSession, type Connection, type QueryFilter 
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import { DELIVERY_STATUSES, POST_STATUSES, type Move, type Post, type PostStatus } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import { SECOND } from '../domain/times.ts'
+import { MINUTE, SECOND } from '../domain/times.ts'
 import {
   eventsOf,
   firstEvent,
@@ -16,6 +16,8 @@ import { anyOf, createBatchedRead, createBatches, createLine } from './line.ts'
 import { schemaOptions } from './schema-options.ts'
 
 const LIST_DEADLINE_MS = 5 * SECOND
+/** Nothing looks at owner and account earlier than this before the instant for the last time. */
+const LONGEST_AHEAD_MS = MINUTE
 
 const nullable = <T>(type: T) => ({ type, default: null })
 const subdocument = { ...schemaOptions, _id: false } as const
@@ -294,6 +296,19 @@ export function createPostStore(connection: Connection, now: () => Date) {
       await collection().updateMany({ $or: asToldOf, startPending: true }, { $set: { startPending: false } })
       posts.forEach((_, index) => settle(index, undefined))
     }),
+
+    /**
+     * Makes the deliveries of a user that are about to go out look at owner and account again: a claim for what they prepared
+     * is refused as stale. To be called after a change of either is stored and before it is acknowledged, because an armed
+     * delivery looks at them for the last time some moments before its instant.
+     */
+    async unsettle(userId: string): Promise<void> {
+      const dueAt = { $lte: new Date(now().getTime() + LONGEST_AHEAD_MS) }
+      await collection().updateMany(
+        { userId, status: { $in: ['PENDING', 'SCHEDULED'] }, dueAt },
+        { $inc: { contentVersion: 1, revision: 1 } },
+      )
+    },
 
     async remove(userId: string, postId: string): Promise<boolean> {
       const { deletedCount } = await model.deleteOne({ _id: postId, userId })
