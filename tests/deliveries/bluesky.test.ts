@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
 
 let world: DeliveryWorld
 
@@ -69,7 +69,11 @@ describe('a post on a real Bluesky server', () => {
     const image = await uploadImage(user, 'A blue field')
     const postId = await user.create({ content: { text: 'With a picture', mediaItems: [image] } })
     const done = await user.until(postId)
-    const notifications = await world.notificationsOf(user.userId)
+    // The second one follows the status, in a write of its own.
+    const notifications = await poll(
+      () => world.notificationsOf(user.userId),
+      ({ length }) => length === 2,
+    )
     expect(notifications.map(({ type, message, options }) => ({ type, message, options }))).toEqual([
       {
         type: 'success',

@@ -80,9 +80,9 @@ describe('a delivery that is not to be made', () => {
       status: 'FAILED',
       platformStatuses: [{ errorCode: 'TOO_LATE', error: 'The post could not be sent in time' }],
     })
-    expect(await messagesOf(user.userId)).toContain(
-      'error: Posting on Bluesky failed: The post could not be sent in time. You can retry the post.',
-    )
+    await expect
+      .poll(() => messagesOf(user.userId))
+      .toContain('error: Posting on Bluesky failed: The post could not be sent in time. You can retry the post.')
     expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await user.published()).toHaveLength(1)
@@ -94,10 +94,12 @@ describe('a delivery that is not to be made', () => {
     const failed =
       'error: Posting on Bluesky failed: The platform is not connected. Connect the account in settings, then retry the post.'
     await user.until(postId)
-    expect((await messagesOf(user.userId)).filter((message) => message.startsWith('error'))).toEqual([failed])
+    // It follows the status, in a write of its own.
+    const errors = async () => (await messagesOf(user.userId)).filter((message) => message.startsWith('error'))
+    await expect.poll(errors).toEqual([failed])
     await user.call('POST', `/api/posts/${postId}/retry`)
     await user.until(postId)
-    expect((await messagesOf(user.userId)).filter((message) => message.startsWith('error'))).toEqual([failed, failed])
+    await expect.poll(errors).toEqual([failed, failed])
   })
 })
 
