@@ -11,6 +11,7 @@ import { createRefreshTokens } from './integrations/refresh-tokens.ts'
 import { createObjectStorage } from './integrations/storage.ts'
 import { createTokenCipher } from './integrations/token-cipher.ts'
 import { createLogger, type Logger } from './logger.ts'
+import { observePlatforms } from './platforms/observed.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
 import { openDatabase, type Database } from './store/database.ts'
@@ -37,6 +38,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const clock = overrides.clock ?? systemClock
   const now = () => clock.now()
 
+  const metrics = createMetrics()
   const draining = new AbortController()
 
   const database = overrides.database ?? (await openDatabase(config.MONGODB_URL))
@@ -59,17 +61,19 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     secretAccessKey: config.S3_SECRET_ACCESS_KEY,
     publicUrl: config.S3_PUBLIC_URL,
   })
-  const platforms =
+  const platforms = observePlatforms(
     overrides.platforms ??
-    createPlatformRegistry({
-      blueskyEntryUrl: config.BLUESKY_ENTRY_URL,
-      blueskyAccountHosts: config.BLUESKY_ACCOUNT_HOSTS.split(',')
-        .map((host) => host.trim())
-        .filter(Boolean),
-      blueskyAppUrl: config.BLUESKY_APP_URL,
-      publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
-      media: createMediaSource(storage),
-    })
+      createPlatformRegistry({
+        blueskyEntryUrl: config.BLUESKY_ENTRY_URL,
+        blueskyAccountHosts: config.BLUESKY_ACCOUNT_HOSTS.split(',')
+          .map((host) => host.trim())
+          .filter(Boolean),
+        blueskyAppUrl: config.BLUESKY_APP_URL,
+        publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
+        media: createMediaSource(storage),
+      }),
+    metrics,
+  )
   const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
   const credentials = createAccountCredentials({ accounts, cipher, adapters: platforms, notifications, clock })
   const orchestrator =
@@ -101,7 +105,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       issuer: config.PUBLIC_URL,
     }),
     refreshTokens: createRefreshTokens(config.REFRESH_TOKEN_SECRET),
-    metrics: createMetrics(),
+    metrics,
     cipher,
     credentials,
     storage,

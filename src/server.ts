@@ -2,7 +2,7 @@ import closeWithGrace from 'close-with-grace'
 import { buildApp } from './api/app.ts'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
-import { serveMetrics } from './integrations/metrics.ts'
+import { serveFigures } from './figures.ts'
 import { exitOnBadStart, logMissing } from './start.ts'
 import { connectDatabase } from './store/database.ts'
 
@@ -10,12 +10,12 @@ await exitOnBadStart(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config, { database: connectDatabase(config.MONGODB_URL) })
   const app = await buildApp(context)
-  const metrics = await serveMetrics(context.metrics, config.HOST, config.METRICS_PORT)
+  const figures = await serveFigures(context)
   closeWithGrace({ delay: config.SHUTDOWN_GRACE_MS, logger: context.logger }, async ({ err }) => {
     if (err) context.logger.fatal({ err }, 'Stopping after an error nobody caught')
     context.drain()
     await app.close()
-    await metrics.close()
+    await figures.close()
     await context.close()
   })
   await app.listen({ host: config.HOST, port: config.PORT })

@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
-import { serveMetrics } from './integrations/metrics.ts'
+import { serveFigures } from './figures.ts'
 import { exitOnBadStart, logMissing } from './start.ts'
 import { connectDatabase } from './store/database.ts'
 import { startWorkers } from './workers.ts'
@@ -9,14 +9,14 @@ import { startWorkers } from './workers.ts'
 await exitOnBadStart(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config, { database: connectDatabase(config.MONGODB_URL) })
-  const metrics = await serveMetrics(context.metrics, config.HOST, config.METRICS_PORT)
+  const figures = await serveFigures(context)
   let workers: Awaited<ReturnType<typeof startWorkers>> | undefined
 
   const grace = closeWithGrace({ delay: 2 * config.SHUTDOWN_GRACE_MS, logger: context.logger }, async ({ err }) => {
     if (err) context.logger.fatal({ err }, 'Stopping after an error nobody caught')
     context.drain()
     await workers?.stop()
-    await metrics.close()
+    await figures.close()
     await context.close()
   })
 

@@ -9,6 +9,7 @@ import {
   type LogMetadata,
   type WorkerOptions,
 } from '@temporalio/worker'
+import { countingActivities, countingWaits } from './activity-figures.ts'
 import { createActivities } from './activities/index.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
@@ -45,6 +46,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
   const draining = new AbortController()
   const activities = createActivities({
     ...context,
+    clock: countingWaits(context.clock, context.metrics),
     draining: draining.signal,
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
     maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
@@ -60,6 +62,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
         namespace: config.TEMPORAL_NAMESPACE,
         taskQueue,
         activities,
+        interceptors: { activity: [countingActivities(context.metrics)] },
         shutdownGraceTime: config.SHUTDOWN_GRACE_MS,
         shutdownForceTime: config.SHUTDOWN_GRACE_MS + 10 * SECOND,
         ...workerShape(taskQueue, config.WORKER_ACTIVITY_SLOTS, { workflowBundle }),

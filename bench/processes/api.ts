@@ -9,6 +9,7 @@ const noTemporal: PublishOrchestrator = {
   start: async () => true,
   signal: async () => true,
   ensureSchedules: async () => {},
+  ping: async () => {},
   problems: async () => [],
   close: async () => {},
 }

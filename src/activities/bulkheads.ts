@@ -9,6 +9,7 @@ import {
 } from 'cockatiel'
 import type { Platform } from '../domain/platforms.ts'
 import { SECOND } from '../domain/times.ts'
+import type { Metrics } from '../integrations/metrics.ts'
 import { PlatformError } from '../platforms/errors.ts'
 
 const LONGEST_QUEUE = 1_000
@@ -27,7 +28,7 @@ export class Crowded extends Error {
  * One compartment for each server we talk to: a limit on sends in flight, and a breaker that opens while the server
  * keeps failing. So a hanging platform holds up nobody but itself.
  */
-export function createBulkheads(callsInFlight: number) {
+export function createBulkheads(callsInFlight: number, metrics: Pick<Metrics, 'sendWaited' | 'sendCrowdedOut'>) {
   const compartments = new Map<string, ReturnType<typeof compartment>>()
 
   function compartment() {
@@ -52,11 +53,17 @@ export function createBulkheads(callsInFlight: number) {
      * @throws Crowded before `send` ran, when the line is too long or the breaker is open; and what `send` throws
      */
     async send<T extends object>(platform: Platform, server: string, send: () => Promise<T>): Promise<T> {
+      const inLineSince = performance.now()
       try {
-        return await of(platform, server).execute(send)
+        return await of(platform, server).execute(() => {
+          metrics.sendWaited(platform, performance.now() - inLineSince)
+          return send()
+        })
       } catch (error) {
-        if (error instanceof BulkheadRejectedError || error instanceof BrokenCircuitError) throw new Crowded(platform)
-        throw error
+        const isFull = error instanceof BulkheadRejectedError
+        if (!isFull && !(error instanceof BrokenCircuitError)) throw error
+        metrics.sendCrowdedOut(platform, isFull ? 'full' : 'failing')
+        throw new Crowded(platform)
       }
     },
   }

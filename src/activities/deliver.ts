@@ -41,6 +41,11 @@ const MOST_LOOKS = 10
 /** An accepted answer that is not on record by then goes to Temporal as well. */
 const REMEMBER_AFTER_MS = 20
 
+export type DeliveryMetrics = Pick<
+  Metrics,
+  'publishStarted' | 'publishEnded' | 'deliveryRecorded' | 'sendWaited' | 'sendCrowdedOut'
+>
+
 export interface DeliverDeps {
   posts: PostStore
   users: Pick<UserStore, 'findById'>
@@ -49,7 +54,7 @@ export interface DeliverDeps {
   platforms: Pick<PlatformRegistry, 'find'>
   clock: Clock
   bulkheads: Bulkheads
-  metrics: Pick<Metrics, 'publishStarted' | 'publishEnded'>
+  metrics: DeliveryMetrics
   publishTimeoutMs: number
   maxLatenessMs: number
 }
@@ -76,7 +81,7 @@ interface AttemptIo extends ActivityIo, Telling {
 /** Everything before the claim, in order. Whoever returns a result has ended the attempt. */
 export function createDeliver(deps: DeliverDeps) {
   const { posts, users, notifications, credentials, platforms, clock, bulkheads, metrics } = deps
-  const outcomes = createOutcomes({ posts, notifications, clock })
+  const outcomes = createOutcomes({ posts, notifications, clock, metrics })
 
   /**
    * One attempt to bring one platform of a post out (design section 4, step 5).
@@ -205,7 +210,9 @@ export function createDeliver(deps: DeliverDeps) {
     const found = await look()
     if (found === 'other-account') {
       const reason = failure('OUTCOME_UNKNOWN', 'The account was changed while the post was on its way.')
-      return outcomes.ended(await change(post, giveUp(input.platform, reason, input.round), io), input)
+      const left = await change(post, giveUp(input.platform, reason, input.round), io)
+      metrics.deliveryRecorded(input.platform, 'failed', reason.code)
+      return outcomes.ended(left, input)
     }
     const result = found === 'absent' ? found : found === 'undecidable' ? 'unknown' : 'found'
     io.untold.push({ at: clock.now(), type: 'reconcile', platform: input.platform, ...from, result })
@@ -274,7 +281,7 @@ export function createDeliver(deps: DeliverDeps) {
           key: claimed.delivery.key!,
           startedAt: claimed.delivery.startedAt!,
         }
-        if (from.attempt === 1) metrics.publishStarted(input.platform, clock.now().getTime() - post.dueAt!.getTime())
+        if (isFirst(from)) metrics.publishStarted(input.platform, post, clock.now())
         const deadline = AbortSignal.timeout(deps.publishTimeoutMs)
         try {
           const published = await adapter.publish(outgoing(post, input), account, log, { signal: deadline })
@@ -286,7 +293,7 @@ export function createDeliver(deps: DeliverDeps) {
     } catch (error) {
       return failedBeforeClaim(error, post, entry, input, io)
     }
-    metrics.publishEnded(input.platform, outcomeOf(sent))
+    metrics.publishEnded(input.platform, outcomeOf(sent), isFirst(sent.from) ? { post, at: clock.now() } : null)
     if ('published' in sent) return recordAccepted(post, input, sent, io)
     return failedCall(sent.error, post, account, input, sent.from, io)
   }
@@ -438,6 +445,11 @@ function isUnauthorized(error: unknown): error is PlatformError {
 function isRefusal(error: unknown): error is PlatformError | Crowded {
   if (error instanceof PlatformError) return error.certain && error.class !== 'duplicate'
   return error instanceof Crowded
+}
+
+/** Later calls say nothing of how late a post was: a wait or a user's retry stands between. */
+function isFirst({ round, attempt }: AttemptRef): boolean {
+  return round === 0 && attempt === 1
 }
 
 function outcomeOf(sent: { published: Published } | { error: unknown }): 'accepted' | 'refused' | 'unknown' {

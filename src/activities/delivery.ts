@@ -23,7 +23,10 @@ type Remembered = ActivityIo['remembered']
 
 /** The activities that work on one platform of a post. Their outcome stands in the post; the result is for the workflow. */
 export function createDeliveryActivities(deps: DeliveryDeps) {
-  const { deliver, prepareAhead } = createDeliver({ ...deps, bulkheads: createBulkheads(deps.callsInFlight) })
+  const { deliver, prepareAhead } = createDeliver({
+    ...deps,
+    bulkheads: createBulkheads(deps.callsInFlight, deps.metrics),
+  })
   const siblings = createSiblings(LONGEST_SIBLING_WAIT_MS)
 
   return {

@@ -5,6 +5,7 @@ import { accept, defer, deliverable, entryOf, markUnknown, refuse } from '../dom
 import type { AttemptRef, Move, Post, Published } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { TimelineEvent } from '../domain/timeline.ts'
+import type { Metrics } from '../integrations/metrics.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
@@ -13,6 +14,7 @@ interface OutcomeDeps {
   posts: PostStore
   notifications: NotificationStore
   clock: Clock
+  metrics: Pick<Metrics, 'deliveryRecorded'>
 }
 
 /** What an attempt has to tell with its moves. */
@@ -36,7 +38,7 @@ export class TryAgainIn extends Error {
 }
 
 /** Records what an attempt came to, and tells the user once. Whatever is returned ends the attempt; null asks for a fresh look. */
-export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
+export function createOutcomes({ posts, notifications, clock, metrics }: OutcomeDeps) {
   async function change(postId: string, move: Move, { runId, untold }: Telling): Promise<Post> {
     const notes = [...untold]
     const left = await posts.transition(postId, move, { runId, notes, isKnown: true })
@@ -52,6 +54,7 @@ export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
   ): Promise<DeliveryResult> {
     const { platformPostId, platformPostUrl } = published
     const left = await unlessGone(change(post._id, accept(input.platform, { platformPostId, platformPostUrl }), io))
+    metrics.deliveryRecorded(input.platform, 'accepted')
     // A post that was deleted meanwhile is out all the same: its owner has to know.
     await notifications.insertOnce(postPublished(left ?? post, input.platform, input.round, platformPostUrl))
     return left ? resultOf(left, 'completed') : GONE
@@ -72,6 +75,7 @@ export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
     const left = await change(post._id, refuse(input.platform, reason, from), io)
     // Still open: another attempt took the entry meanwhile, and this one has no say in it.
     if (deliverable(left, input.platform, input.round)) return null
+    count(left, input, 'failed')
     return ended(left, input)
   }
 
@@ -85,7 +89,7 @@ export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
   ): Promise<DeliveryResult> {
     const at = new Date(clock.now().getTime() + wait.waitMs)
     const move = defer(input.platform, reason, from, { at, countsAsTry: wait.countsAsTry })
-    return stillOpen(await change(post._id, move, io), input, reason.message)
+    return stillOpen(await change(post._id, move, io), input, 'deferred', reason.message)
   }
 
   async function unknown(
@@ -96,14 +100,26 @@ export function createOutcomes({ posts, notifications, clock }: OutcomeDeps) {
     io: Telling,
   ): Promise<DeliveryResult> {
     const move = markUnknown(input.platform, failure('OUTCOME_UNKNOWN', why), from)
-    return stillOpen(await change(post._id, move, io), input, why)
+    return stillOpen(await change(post._id, move, io), input, 'unknown', why)
   }
 
   /** Ends the attempt of an entry that stays open by asking for the next one; one that ended is told to the user. */
-  async function stillOpen(left: Post, input: DeliveryInput, why: string): Promise<DeliveryResult> {
+  async function stillOpen(
+    left: Post,
+    input: DeliveryInput,
+    outcome: 'deferred' | 'unknown',
+    why: string,
+  ): Promise<DeliveryResult> {
     const entry = deliverable(left, input.platform, input.round)
+    count(left, input, outcome)
     if (!entry) return ended(left, input)
     throw new TryAgainIn((entry.delivery.nextAttemptAt?.getTime() ?? 0) - clock.now().getTime(), why)
+  }
+
+  function count(left: Post, { platform, round }: DeliveryInput, outcome: 'failed' | 'deferred' | 'unknown'): void {
+    const entry = entryOf(left, platform)
+    if (entry?.status === 'failed') metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
+    else if (deliverable(left, platform, round)) metrics.deliveryRecorded(platform, outcome)
   }
 
   /** The entry is no longer open: the notification may be missing when an earlier attempt died before it. */

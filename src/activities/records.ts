@@ -4,6 +4,7 @@ import { postFailed } from '../domain/notifications.ts'
 import { cancel, entryOf, giveUp } from '../domain/post-moves.ts'
 import { planOf } from '../domain/publish-plan.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import type { Metrics } from '../integrations/metrics.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { DeliveryInput, DeliveryResult, PostState } from '../workflows/messages.ts'
@@ -11,10 +12,11 @@ import type { DeliveryInput, DeliveryResult, PostState } from '../workflows/mess
 export interface RecordDeps {
   posts: PostStore
   notifications: NotificationStore
+  metrics: Pick<Metrics, 'deliveryRecorded'>
 }
 
 /** Short reads and writes that workflows make as local activities; each may be repeated. */
-export function createRecordActivities({ posts, notifications }: RecordDeps) {
+export function createRecordActivities({ posts, notifications, metrics }: RecordDeps) {
   return {
     async readPost(postId: string): Promise<PostState> {
       const post = await posts.find(postId)
@@ -38,6 +40,7 @@ export function createRecordActivities({ posts, notifications }: RecordDeps) {
       const left = await posts.transition(postId, giveUp(platform, reason, round), byThisRun())
       const entry = entryOf(left, platform)
       if (entry?.status === 'failed' && entry.delivery.round === round) {
+        metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
         const told = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? reason.message)
         await notifications.insertOnce(postFailed(left, platform, round, told))
       }

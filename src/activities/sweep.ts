@@ -1,6 +1,8 @@
 import { heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../clock.ts'
+import type { Post } from '../domain/post.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
+import type { Finding, Metrics } from '../integrations/metrics.ts'
 import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
 import type { PostStore } from '../store/posts.ts'
 
@@ -13,10 +15,11 @@ export interface SweepDeps {
   posts: PostStore
   orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
   clock: Clock
+  metrics: Pick<Metrics, 'swept'>
 }
 
 /** Repairs what a crash between a write and a workflow start, or a terminated workflow, left behind. */
-export function createSweepActivities({ posts, orchestrator, clock }: SweepDeps) {
+export function createSweepActivities({ posts, orchestrator, clock, metrics }: SweepDeps) {
   return {
     async sweepDeliveries(): Promise<{ takenUp: number }> {
       const now = clock.now()
@@ -41,8 +44,14 @@ export function createSweepActivities({ posts, orchestrator, clock }: SweepDeps)
         takenUp += started.filter(Boolean).length
         heartbeat(takenUp)
       }
+      metrics.swept(stranded.map(findingOf))
       if (takenUp > 0) log.info('Took up deliveries that nobody moved on', { takenUp })
       return { takenUp }
     },
   }
+}
+
+function findingOf({ startPending, status }: Post): Finding {
+  if (startPending) return 'untold'
+  return status === 'PROCESSING' ? 'stalled' : 'overdue'
 }

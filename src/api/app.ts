@@ -15,6 +15,7 @@ import { jsonBodies } from './plugins/json-bodies.ts'
 import { openapi } from './plugins/openapi.ts'
 import { rateLimits } from './plugins/rate-limits.ts'
 import { readyToServe } from './plugins/ready-to-serve.ts'
+import { requestFigures } from './plugins/request-figures.ts'
 import { requestIdOf, requestLog } from './plugins/request-log.ts'
 import { routing } from './plugins/routing.ts'
 import { validation } from './plugins/validation.ts'
@@ -58,6 +59,7 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
   app.addSchema(ErrorBodySchema)
   installErrorHandling(app)
   await app.register(requestLog)
+  await app.register(requestFigures, { context })
   await app.register(deadlines)
   await app.register(routing)
   await app.register(openapi)

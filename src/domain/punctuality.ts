@@ -72,7 +72,7 @@ const USERS_OWN: ReadonlySet<FailureCode> = new Set([
   'MEDIA_UNAVAILABLE',
 ])
 
-/** How scheduled posts kept their instants (ADR 10). */
+/** How scheduled posts kept their instants (ADR 11). */
 export function summarizePunctuality(groups: readonly EntryGroup[], missAfterMs: number): Punctuality {
   const delivered = groups.filter(({ postStatus }) => postStatus !== 'CANCELLED')
   const used = PLATFORMS.filter((name) => delivered.some(({ platform }) => platform === name))

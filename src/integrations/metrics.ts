@@ -1,39 +1,180 @@
 import { createServer, type Server } from 'node:http'
-import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-import type { Platform } from '../domain/platforms.ts'
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { FailureCode } from '../domain/failure.ts'
+import { PLATFORMS, type Platform } from '../domain/platforms.ts'
+import type { Post } from '../domain/post.ts'
+import { SECOND } from '../domain/times.ts'
 
-const LATENESS_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3_600]
+const LATENESS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3_600]
+const CALL_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const WAIT_SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
 
-/** Figures of this process for Prometheus. Labels are platforms and outcomes, never ids or texts. */
+const CALL_OUTCOMES = ['accepted', 'refused', 'unknown'] as const
+const DELIVERY_OUTCOMES = ['accepted', 'failed', 'deferred', 'unknown'] as const
+const FINDINGS = ['untold', 'overdue', 'stalled'] as const
+const SERVERS = ['mongodb', 'temporal'] as const
+
+export type CallOutcome = (typeof CALL_OUTCOMES)[number]
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
+export type Finding = (typeof FINDINGS)[number]
+export type ProbedServer = (typeof SERVERS)[number]
+
+/**
+ * Figures of this process for Prometheus. Labels come from closed lists (platforms, outcomes, route patterns), never from
+ * what users or platforms wrote: no ids, no texts.
+ */
 export function createMetrics() {
-  const registers = [new Registry()]
-  const [registry] = registers as [Registry]
+  const registry = new Registry()
+  const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  const lateness = new Histogram({
-    name: 'postonce_publish_lateness_seconds',
-    help: 'From the instant a post was due to the start of the call that makes it visible, first calls only',
-    labelNames: ['platform'],
-    buckets: LATENESS_BUCKETS_SECONDS,
-    registers,
-  })
-  const calls = new Counter({
-    name: 'postonce_publish_calls_total',
-    help: 'Visible calls by what they came to',
-    labelNames: ['platform', 'outcome'],
-    registers,
-  })
+
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Counter({ name: `postonce_${name}`, help, labelNames, registers })
+  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
+    new Histogram({ name: `postonce_${name}`, help, labelNames, buckets, registers })
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Gauge({ name: `postonce_${name}`, help, labelNames, registers })
+
+  const requests = histogram(
+    'http_request_duration_seconds',
+    'Requests of the API by route pattern, method and class of status',
+    ['method', 'route', 'status'],
+    REQUEST_SECONDS,
+  )
+  const lateness = histogram(
+    'publish_lateness_seconds',
+    'From the instant of a post to the start of the call that makes it visible, first calls only',
+    ['platform', 'timing'],
+    LATENESS_SECONDS,
+  )
+  const answers = histogram(
+    'answer_lateness_seconds',
+    'From the instant of a post to the answer that the platform accepted it, first calls only',
+    ['platform', 'timing'],
+    LATENESS_SECONDS,
+  )
+  const calls = counter('publish_calls_total', 'Visible calls by what they came to', ['platform', 'outcome'])
+  const deliveries = counter('deliveries_total', 'What was recorded of deliveries', ['platform', 'outcome'])
+  const failures = counter('delivery_failures_total', 'Deliveries that ended as failed, by reason', [
+    'platform',
+    'code',
+  ])
+  const reconciles = counter('reconciles_total', 'Looks for the trace of a call whose answer was lost', [
+    'platform',
+    'result',
+  ])
+  const platformErrors = counter('platform_errors_total', 'Failed work with a platform by step and class', [
+    'platform',
+    'step',
+    'class',
+  ])
+  const platformCalls = histogram(
+    'platform_step_seconds',
+    'How long the steps of a delivery took at the platform',
+    ['platform', 'step'],
+    CALL_SECONDS,
+  )
+  const queueWait = histogram(
+    'queue_wait_seconds',
+    'From the scheduling of an activity to its start in a worker',
+    ['activity'],
+    WAIT_SECONDS,
+  )
+  const sendWait = histogram(
+    'send_wait_seconds',
+    'Wait for room among the calls in flight to a server',
+    ['platform'],
+    WAIT_SECONDS,
+  )
+  const crowded = counter('sends_crowded_out_total', 'Sends put off because the line was full or the server failing', [
+    'platform',
+    'reason',
+  ])
+  const running = gauge('activities_running', 'Activities that run now', ['activity'])
+  const armed = gauge('deliveries_armed', 'Deliveries that wait in this process for their instant', [])
+  const sweeps = counter('sweeps_total', 'Runs of the sweeper', [])
+  const lastSweep = gauge('last_sweep_timestamp_seconds', 'When this process last ran the sweeper', [])
+  const findings = counter('sweep_findings_total', 'Deliveries that the sweeper took up, by why', ['finding'])
+  const up = gauge('server_up', 'Whether a server we need answered the last probe in time', ['server'])
+  const probeSeconds = gauge('server_probe_seconds', 'How long the last probe took', ['server'])
+
+  // What never happened has to show as 0, or the first time would look like no change.
+  for (const platform of PLATFORMS) {
+    for (const outcome of CALL_OUTCOMES) calls.inc({ platform, outcome }, 0)
+    for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ platform, outcome }, 0)
+  }
+  for (const finding of FINDINGS) findings.inc({ finding }, 0)
 
   return {
-    /** The first visible call of a delivery starts, `lateMs` after the post was due. */
-    publishStarted: (platform: Platform, lateMs: number): void => lateness.observe({ platform }, lateMs / 1_000),
-    publishEnded: (platform: Platform, outcome: 'accepted' | 'refused' | 'unknown'): void =>
-      calls.inc({ platform, outcome }),
+    /** `route` is the pattern a request was matched with. */
+    requested: (method: string, route: string, statusCode: number, seconds: number): void =>
+      requests.observe({ method, route, status: `${Math.floor(statusCode / 100)}xx` }, seconds),
+
+    /** The first visible call of a delivery starts. */
+    publishStarted(platform: Platform, post: Instants, at: Date): void {
+      lateness.observe({ platform, timing: timingOf(post) }, secondsSince(post, at))
+    },
+    /** `first` tells of the first call of a delivery. */
+    publishEnded(platform: Platform, outcome: CallOutcome, first: { post: Instants; at: Date } | null): void {
+      calls.inc({ platform, outcome })
+      if (first && outcome === 'accepted') {
+        answers.observe({ platform, timing: timingOf(first.post) }, secondsSince(first.post, first.at))
+      }
+    },
+    /** `code` is the reason of one that ended as failed. */
+    deliveryRecorded(platform: Platform, outcome: DeliveryOutcome, code: FailureCode | null = null): void {
+      deliveries.inc({ platform, outcome })
+      if (outcome === 'failed') failures.inc({ platform, code: code ?? 'INTERNAL' })
+    },
+
+    reconciled: (platform: Platform, result: 'found' | 'absent' | 'undecidable' | 'error'): void =>
+      reconciles.inc({ platform, result }),
+    platformStep: (platform: Platform, step: PlatformStep, seconds: number): void =>
+      platformCalls.observe({ platform, step }, seconds),
+    platformFailed: (platform: Platform, step: PlatformStep, errorClass: string): void =>
+      platformErrors.inc({ platform, step, class: errorClass }),
+
+    activityStarted(activity: string, waitedMs: number | null): void {
+      if (waitedMs !== null) queueWait.observe({ activity }, Math.max(0, waitedMs) / SECOND)
+      running.inc({ activity })
+    },
+    activityEnded: (activity: string): void => running.dec({ activity }),
+    sendWaited: (platform: Platform, waitedMs: number): void => sendWait.observe({ platform }, waitedMs / SECOND),
+    sendCrowdedOut: (platform: Platform, reason: 'full' | 'failing'): void => crowded.inc({ platform, reason }),
+    deliveryArmed: (): void => armed.inc(),
+    deliveryDisarmed: (): void => armed.dec(),
+
+    swept(found: Finding[]): void {
+      sweeps.inc()
+      lastSweep.setToCurrentTime()
+      for (const finding of found) findings.inc({ finding })
+    },
+    probed(server: ProbedServer, isUp: boolean, seconds: number): void {
+      up.set({ server }, isUp ? 1 : 0)
+      probeSeconds.set({ server }, seconds)
+    },
+
     text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,
   }
 }
 
 export type Metrics = ReturnType<typeof createMetrics>
+
+export type PlatformStep = 'prepare' | 'publish' | 'reconcile'
+
+type Instants = Pick<Post, 'scheduledAt' | 'dueAt'>
+
+/** Immediate posts are measured from their creation: no instant was promised for them. */
+function timingOf({ scheduledAt }: Instants): 'scheduled' | 'immediate' {
+  return scheduledAt ? 'scheduled' : 'immediate'
+}
+
+function secondsSince({ scheduledAt, dueAt }: Instants, at: Date): number {
+  const instant = scheduledAt ?? dueAt ?? at
+  return (at.getTime() - instant.getTime()) / SECOND
+}
 
 /** Serves `/metrics` on a port of its own, away from the public; port 0 means not at all. */
 export async function serveMetrics(metrics: Metrics, host: string, port: number): Promise<{ close(): Promise<void> }> {

@@ -113,6 +113,11 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
       }
     },
 
+    /** @throws within 2 s */
+    async ping(): Promise<void> {
+      await bounded(() => connection.workflowService.getSystemInfo({}), 2 * SECOND)
+    },
+
     /** What stands in the way of a delivery on Temporal's side, as sentences; empty when nothing does. */
     async problems(sweepIntervalMs: number, workerSilenceMs: number): Promise<string[]> {
       try {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createBulkheads, Crowded } from '../../src/activities/bulkheads.ts'
+import { createMetrics } from '../../src/integrations/metrics.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 
 const down = new PlatformError('transient', 'down', { certain: false })
@@ -21,7 +22,7 @@ afterEach(() => vi.useRealTimers())
 
 describe('a bulkhead', () => {
   it('lets so many send at once, and the others after them', async () => {
-    const { send, begun, letGo } = hanging(createBulkheads(2), 'https://a')
+    const { send, begun, letGo } = hanging(createBulkheads(2, createMetrics()), 'https://a')
     const sends = [send(), send(), send()]
     await Promise.resolve()
     expect(begun()).toBe(2)
@@ -31,7 +32,7 @@ describe('a bulkhead', () => {
   })
 
   it('keeps a hanging server from holding up another one', async () => {
-    const bulkheads = createBulkheads(1)
+    const bulkheads = createBulkheads(1, createMetrics())
     const stuck = hanging(bulkheads, 'https://hangs')
     const waiting = [stuck.send(), stuck.send()]
     expect(await bulkheads.send('bluesky', 'https://answers', async () => ({ published: 1 }))).toEqual({ published: 1 })
@@ -40,15 +41,27 @@ describe('a bulkhead', () => {
   })
 
   it('sends the rest away when the line is too long', async () => {
-    const { send, letGo } = hanging(createBulkheads(1), 'https://a')
+    const { send, letGo } = hanging(createBulkheads(1, createMetrics()), 'https://a')
     const sends = Array.from({ length: 1_001 }, send)
     await expect(send()).rejects.toBeInstanceOf(Crowded)
     letGo()
     await Promise.all(sends)
   })
 
+  it('counts how long sends stood in line, and those it sent away', async () => {
+    const metrics = createMetrics()
+    const { send, letGo } = hanging(createBulkheads(1, metrics), 'https://a')
+    const sends = Array.from({ length: 1_001 }, send)
+    await expect(send()).rejects.toBeInstanceOf(Crowded)
+    letGo()
+    await Promise.all(sends)
+    const text = await metrics.text()
+    expect(text).toContain('postonce_send_wait_seconds_count{platform="bluesky"} 1001')
+    expect(text).toContain('postonce_sends_crowded_out_total{platform="bluesky",reason="full"} 1')
+  })
+
   it('stops sending to a server that keeps failing, those in line included', async () => {
-    const bulkheads = createBulkheads(1)
+    const bulkheads = createBulkheads(1, createMetrics())
     const fail = () => bulkheads.send('bluesky', 'https://a', async () => ({ error: down }))
     const results = await Promise.allSettled(Array.from({ length: 15 }, fail))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
@@ -58,7 +71,7 @@ describe('a bulkhead', () => {
   })
 
   it('does not take refusals for a server that is down', async () => {
-    const bulkheads = createBulkheads(1)
+    const bulkheads = createBulkheads(1, createMetrics())
     const refused = new PlatformError('validation', 'no', { certain: true })
     const refuse = () => bulkheads.send('bluesky', 'https://a', async () => ({ error: refused }))
     expect(await Promise.all(Array.from({ length: 20 }, refuse))).toHaveLength(20)
@@ -66,7 +79,7 @@ describe('a bulkhead', () => {
 
   it('sends one to see whether the server has recovered, and then the others', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    const bulkheads = createBulkheads(3)
+    const bulkheads = createBulkheads(3, createMetrics())
     const fail = () => bulkheads.send('bluesky', 'https://a', async () => ({ error: down }))
     await Promise.allSettled(Array.from({ length: 11 }, fail))
     vi.advanceTimersByTime(6_000)

@@ -6,6 +6,7 @@ import { isInDoubt } from '../../src/domain/post-moves.ts'
 import type { Move, Post } from '../../src/domain/post.ts'
 import { SECOND } from '../../src/domain/times.ts'
 import type { PlatformAdapter } from '../../src/platforms/adapter.ts'
+import { createMetrics } from '../../src/integrations/metrics.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 import { after, buildPost, claimOf } from '../support/posts.ts'
 
@@ -29,8 +30,8 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
     credentials: { get: async () => account, renew: async () => account, markExpired: async () => true },
     platforms: { find: () => adapter },
     clock: systemClock,
-    bulkheads: createBulkheads(1),
-    metrics: { publishStarted: () => {}, publishEnded: () => {} },
+    bulkheads: createBulkheads(1, createMetrics()),
+    metrics: createMetrics(),
     publishTimeoutMs: 8 * SECOND,
     maxLatenessMs: 3_600 * SECOND,
     ...overrides,
@@ -70,7 +71,7 @@ describe('an attempt that is called back', () => {
   it('while it stands in line claims nothing', async () => {
     const gate = Promise.withResolvers<void>()
     const bothInLine = Promise.withResolvers<void>()
-    const real = createBulkheads(1)
+    const real = createBulkheads(1, createMetrics())
     let inLine = 0
     const send: typeof real.send = (...args) => {
       inLine += 1

@@ -17,9 +17,9 @@ afterAll(() => world?.stop())
 
 /** The sweeper's activity, as if `ms` had gone by since the posts were stored. */
 async function sweepIn(ms: number): Promise<{ takenUp: number }> {
-  const { posts, orchestrator } = world.context
+  const { posts, orchestrator, metrics } = world.context
   const clock = { ...world.context.clock, now: () => new Date(Date.now() + ms) }
-  const { sweepDeliveries } = createSweepActivities({ posts, orchestrator, clock })
+  const { sweepDeliveries } = createSweepActivities({ posts, orchestrator, clock, metrics })
   return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
 }
 

@@ -1,30 +1,31 @@
-import { createServer } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
+import { freePort } from '../../sandbox/servers/process.ts'
 import { createMetrics, serveMetrics } from '../../src/integrations/metrics.ts'
 
 let server: { close(): Promise<void> } | undefined
 afterEach(() => server?.close())
 
-/** A port that was free a moment ago. */
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
-}
-
 it('serves how late visible calls started and what they came to', async () => {
   const metrics = createMetrics()
-  metrics.publishStarted('bluesky', 7)
-  metrics.publishEnded('bluesky', 'accepted')
+  const post = { scheduledAt: new Date(1_000), dueAt: new Date(5_000) }
+  metrics.publishStarted('bluesky', post, new Date(1_007))
+  metrics.publishEnded('bluesky', 'accepted', { post, at: new Date(1_042) })
+  metrics.publishEnded('bluesky', 'unknown', { post, at: new Date(9_000) })
   const port = await freePort()
   server = await serveMetrics(metrics, '127.0.0.1', port)
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  expect(text).toContain('postonce_publish_lateness_seconds_sum{platform="bluesky"} 0.007')
+  expect(text).toContain('postonce_publish_lateness_seconds_sum{platform="bluesky",timing="scheduled"} 0.007')
+  expect(text).toContain('postonce_answer_lateness_seconds_sum{platform="bluesky",timing="scheduled"} 0.042')
+  expect(text).toContain('postonce_answer_lateness_seconds_count{platform="bluesky",timing="scheduled"} 1')
   expect(text).toContain('postonce_publish_calls_total{platform="bluesky",outcome="accepted"} 1')
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404)
+})
+
+it('shows what has not happened yet as 0, so that the first time is seen as a change', async () => {
+  const text = await createMetrics().text()
+  expect(text).toContain('postonce_publish_calls_total{platform="tumblr",outcome="unknown"} 0')
+  expect(text).toContain('postonce_deliveries_total{platform="threads",outcome="failed"} 0')
+  expect(text).toContain('postonce_sweep_findings_total{finding="stalled"} 0')
 })
 
 it('is off with port 0', async () => {

@@ -18,7 +18,7 @@ const wait = { timeout: 60_000, interval: 250 }
 let mongod: Mongod | undefined
 let temporal: Temporal | undefined
 let config: Config
-let ports: { mongod: number; temporal: number; api: number }
+let ports: { mongod: number; temporal: number; api: number; metrics: number }
 let api: ChildProcess
 let worker: ChildProcess
 
@@ -44,6 +44,13 @@ async function get(path: string): Promise<{ status: number; missing: string[] }>
   return { status: response.status, missing: body.missing ?? [] }
 }
 
+/** What the API's figures say of the servers it needs. */
+async function serversUp(): Promise<Record<string, number>> {
+  const text = await (await fetch(`http://127.0.0.1:${ports.metrics}/metrics`)).text()
+  const lines = text.matchAll(/^postonce_server_up{server="(\w+)"} (\d)$/gm)
+  return Object.fromEntries([...lines].map(([, server, value]) => [server, Number(value)]))
+}
+
 const unserved = expect.arrayContaining([
   'No worker polls the task queue publishing for workflows',
   'No worker polls the task queue publishing for activities',
@@ -52,7 +59,7 @@ const unserved = expect.arrayContaining([
 ]) as string[]
 
 beforeAll(async () => {
-  ports = { mongod: await freePort(), temporal: await freePort(), api: await freePort() }
+  ports = { mongod: await freePort(), temporal: await freePort(), api: await freePort(), metrics: await freePort() }
   config = testConfig({
     LOG_LEVEL: 'info',
     PORT: ports.api,
@@ -77,7 +84,7 @@ afterAll(async () => {
 
 describe('API and worker started before everything they need', () => {
   beforeAll(async () => {
-    api = processes.start('src/server.ts', config)
+    api = processes.start('src/server.ts', config, { METRICS_PORT: String(ports.metrics) })
     worker = processes.start('src/worker.ts', config)
     await Promise.all([said(api, 'Server listening'), said(worker, 'Waiting for what is not there yet')])
   })
@@ -89,6 +96,7 @@ describe('API and worker started before everything they need', () => {
     expect(status).toBe(503)
     expect(missing.toSorted()).toEqual(['Temporal does not answer', 'The database does not answer'])
     expect(await get('/api/posts')).toMatchObject({ status: 503 })
+    await expect.poll(serversUp, wait).toEqual({ mongodb: 0, temporal: 0 })
   })
 
   it('with Temporal: only Temporal is no longer missing', async () => {
@@ -103,6 +111,7 @@ describe('API and worker started before everything they need', () => {
     await startDatabase()
     await expect.poll(() => get('/health/ready'), wait).toEqual({ status: 200, missing: [] })
     expect(await get('/api/posts')).toMatchObject({ status: 401 })
+    await expect.poll(serversUp, wait).toEqual({ mongodb: 1, temporal: 1 })
     await expect.poll(() => get('/health/delivery'), wait).toEqual({ status: 200, missing: [] })
     expect([api.exitCode, worker.exitCode]).toEqual([null, null])
   })

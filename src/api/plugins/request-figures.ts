@@ -1,0 +1,17 @@
+import type { FastifyInstance } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import type { Context } from '../../context.ts'
+import { SECOND } from '../../domain/times.ts'
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Counts and times every request by the pattern of its route, whatever address was asked for. */
+export const requestFigures = fastifyPlugin<{ context: Pick<Context, 'metrics'> }>(
+  async (app: FastifyInstance, { context: { metrics } }) => {
+    app.addHook('onResponse', async (request, reply) => {
+      const method = METHODS.has(request.method) ? request.method : 'other'
+      metrics.requested(method, request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / SECOND)
+    })
+  },
+  { name: 'request-figures', fastify: '5.x' },
+)

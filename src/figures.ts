@@ -1,0 +1,52 @@
+import type { Context } from './context.ts'
+import { SECOND } from './domain/times.ts'
+import { serveMetrics } from './integrations/metrics.ts'
+
+const PROBE_EVERY_MS = 10 * SECOND
+
+/** Serves the figures of this process on their own port, and probes the servers it needs meanwhile; not at all with port 0. */
+export async function serveFigures(context: Context): Promise<{ close(): Promise<void> }> {
+  const { config, metrics, database, orchestrator } = context
+  const server = await serveMetrics(metrics, config.HOST, config.METRICS_PORT)
+  if (config.METRICS_PORT === 0) return server
+
+  // A scrape never waits for a server: it shows what the last probe found. Each probe has its own deadline.
+  const probes = [
+    keepProbing(
+      () => database.ping(),
+      (...found) => metrics.probed('mongodb', ...found),
+    ),
+    keepProbing(
+      () => orchestrator.ping(),
+      (...found) => metrics.probed('temporal', ...found),
+    ),
+  ]
+  return {
+    async close() {
+      for (const stop of probes) stop()
+      await server.close()
+    },
+  }
+}
+
+/** One at a time, the next some time after the one before has ended. */
+function keepProbing(probe: () => Promise<void>, tell: (isUp: boolean, seconds: number) => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  async function look(): Promise<void> {
+    const startedAt = performance.now()
+    const isUp = await probe().then(
+      () => true,
+      () => false,
+    )
+    tell(isUp, (performance.now() - startedAt) / SECOND)
+    if (!isStopped) timer = setTimeout(() => void look(), PROBE_EVERY_MS).unref()
+  }
+
+  void look()
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
+  }
+}
