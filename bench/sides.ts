@@ -3,7 +3,7 @@ import { createPost } from '../src/commands/create-post.ts'
 import { createContext, type Context } from '../src/context.ts'
 import type { Platform } from '../src/domain/platforms.ts'
 import { publishPostWorkflowId } from '../src/workflows/messages.ts'
-import { workerShape } from '../src/workers.ts'
+import { CONNECTION_OPTIONS, workerShape } from '../src/workers.ts'
 import { openWorkflows } from './clients.ts'
 import { closedLoop } from './loops.ts'
 import { INSTANT_PLATFORMS } from './platforms.ts'
@@ -96,6 +96,7 @@ export async function openBare(world: World, { receiver }: SideOptions): Promise
     ...world,
     env: {
       BENCH_BUNDLE: await world.bundle('bare'),
+      BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),
       BENCH_SHAPE: JSON.stringify(shape),
       ...receiverIn(receiver),
     },

@@ -19,6 +19,8 @@ import { bundleWorkflows } from './workflow-bundle.ts'
 import { TASK_QUEUES, type TaskQueue } from './workflows/task-queues.ts'
 
 const SLOW_ACTIVITIES = 20
+/** Messages are ids and instants: packing them costs both sides more than sending them. */
+export const CONNECTION_OPTIONS = { grpcCompression: { codec: 'none' } } as const
 const CONNECT_AGAIN_MS = SECOND
 
 /** The task queues whose activities prepare posts. */
@@ -127,7 +129,7 @@ async function connect(
   for (let attempt = 1; ; attempt++) {
     let connection: NativeConnection | undefined
     try {
-      connection = await NativeConnection.connect({ address })
+      connection = await NativeConnection.connect({ address, ...CONNECTION_OPTIONS })
       await connection.workflowService.describeNamespace({ namespace })
       return connection
     } catch (error) {

@@ -6,7 +6,7 @@ import { freePort } from '../../sandbox/servers/process.ts'
 import { leashed } from '../../scripts/provision.mjs'
 import type { Config } from '../../src/config.ts'
 import { createContext } from '../../src/context.ts'
-import { workerShape } from '../../src/workers.ts'
+import { CONNECTION_OPTIONS, workerShape } from '../../src/workers.ts'
 import { figureOfRounds, type Figure } from '../figure.ts'
 import { residentBytes, settingsOf, startChild } from '../processes.ts'
 import { median, rounded } from '../stats.ts'
@@ -44,6 +44,7 @@ export async function measureFootprint(world: World, { rounds }: FootprintSize):
   const bundle = await world.bundle('ours')
   const bareEnv = {
     BENCH_BUNDLE: await world.bundle('bare'),
+    BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),
     BENCH_SHAPE: JSON.stringify(workerShape('publishing', config.WORKER_ACTIVITY_SLOTS, {})),
   }
   const start: Record<Name, () => Promise<Started>> = {

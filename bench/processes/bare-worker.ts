@@ -1,4 +1,4 @@
-import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
+import { DefaultLogger, NativeConnection, Runtime, Worker, type NativeConnectionOptions, type WorkerOptions } from '@temporalio/worker'
 import { Pool } from 'undici'
 import { serve, setting } from '../processes.ts'
 
@@ -20,7 +20,10 @@ const activities = {
 export type BareActivities = typeof activities
 
 Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') })
-const connection = await NativeConnection.connect({ address: setting('TEMPORAL_ADDRESS') })
+const connection = await NativeConnection.connect({
+  address: setting('TEMPORAL_ADDRESS'),
+  ...(JSON.parse(setting('BENCH_CONNECTION')) as Partial<NativeConnectionOptions>),
+})
 const worker = await Worker.create({
   connection,
   namespace: setting('TEMPORAL_NAMESPACE'),

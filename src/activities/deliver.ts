@@ -27,6 +27,7 @@ import type { PostStore } from '../store/posts.ts'
 import type { UserStore } from '../store/users.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import { Crowded, type Bulkheads } from './bulkheads.ts'
+import { createBurst } from './burst.ts'
 import { createOutcomes, GONE, isGone, resultOf, TryAgainIn, type Telling } from './outcomes.ts'
 import { verdictOn } from './verdict.ts'
 
@@ -39,7 +40,9 @@ const LAST_LOOK_MS = 500
 const LAST_LOOK_SPREAD_MS = 2 * SECOND
 const MOST_LOOKS = 10
 /** An accepted answer that is not on record by then goes to Temporal as well. */
-const REMEMBER_AFTER_MS = 20
+const REMEMBER_AFTER_MS = 300
+/** How long the record of an answer may stand back behind calls that are due at the same instant. */
+const LONGEST_STAND_BACK_MS = 200
 
 export type DeliveryMetrics = Pick<
   Metrics,
@@ -82,6 +85,7 @@ interface AttemptIo extends ActivityIo, Telling {
 export function createDeliver(deps: DeliverDeps) {
   const { posts, users, notifications, credentials, platforms, clock, bulkheads, metrics } = deps
   const outcomes = createOutcomes({ posts, notifications, clock, metrics })
+  const burst = createBurst(LONGEST_STAND_BACK_MS)
 
   /**
    * One attempt to bring one platform of a post out (design section 4, step 5).
@@ -148,8 +152,9 @@ export function createDeliver(deps: DeliverDeps) {
       await clock.sleepUntil(new Date(lastLook), io.signal)
       return null
     }
+    const isArmed = post.dueAt > clock.now()
     await clock.sleepUntil(post.dueAt, io.signal)
-    return send(post, entry, adapter, account, input, io)
+    return send(post, entry, adapter, account, input, isArmed, io)
   }
 
   const change = (post: Post, move: Move, io: Telling): Promise<Post> => outcomes.change(post._id, move, io)
@@ -250,11 +255,13 @@ export function createDeliver(deps: DeliverDeps) {
     adapter: PlatformAdapter,
     account: Credentials,
     input: DeliveryInput,
+    isArmed: boolean,
     io: AttemptIo,
   ): Promise<DeliveryResult | null> {
+    const inTurn = isArmed ? burst.first : <T>(work: () => Promise<T>) => work()
     let sent: { from: AttemptRef; published: Published } | { from: AttemptRef; error: unknown }
     try {
-      sent = await bulkheads.send(input.platform, account.serviceUrl ?? '', async () => {
+      const claimAndSend = async () => {
         // It may have stood in line for a while.
         io.signal.throwIfAborted()
         const leaseUntil = new Date(clock.now().getTime() + deps.publishTimeoutMs + LEASE_MARGIN_MS)
@@ -289,7 +296,8 @@ export function createDeliver(deps: DeliverDeps) {
         } catch (error) {
           return { from, error }
         }
-      })
+      }
+      sent = await inTurn(() => bulkheads.send(input.platform, account.serviceUrl ?? '', claimAndSend))
     } catch (error) {
       return failedBeforeClaim(error, post, entry, input, io)
     }
@@ -307,6 +315,7 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<DeliveryResult> {
     const late = setTimeout(() => io.remember({ ...from, ...published }), REMEMBER_AFTER_MS)
     try {
+      await burst.over()
       return await outcomes.accepted(post, input, published, io)
     } finally {
       clearTimeout(late)

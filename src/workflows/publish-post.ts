@@ -61,6 +61,7 @@ export async function publishPost(input: PublishPostInput): Promise<PostState['s
   let running: CancellationScope | null = null
   /** Calls back whatever of the plan can still be called back. */
   const becomeStale = () => {
+    if (isStale) return
     isStale = true
     running?.cancel()
   }
