@@ -129,6 +129,8 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
 
     async close(): Promise<void> {
       closing.abort()
+      // Else a first connection that is still being looked for would be waited for.
+      if (connection.readyState === mongoose.ConnectionStates.connecting) await connection.getClient().close()
       await connection.close()
     },
   }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterEach, expect, it } from 'vitest'
 import { freePort } from '../../sandbox/servers/process.ts'
 import { createMetrics, serveMetrics } from '../../src/integrations/metrics.ts'
@@ -31,4 +32,15 @@ it('shows what has not happened yet as 0, so that the first time is seen as a ch
 it('is off with port 0', async () => {
   server = await serveMetrics(createMetrics(), '127.0.0.1', 0)
   await expect(server.close()).resolves.toBeUndefined()
+})
+
+it('has every figure that the deployment guide explains, and no other', async () => {
+  const guide = await readFile(new URL('../../deploy/README.md', import.meta.url), 'utf8')
+  const text = await createMetrics().text()
+  const names = (from: string, pattern: RegExp) => [...new Set([...from.matchAll(pattern)].map(([, name]) => name))]
+  const served = names(text, /^# TYPE (postonce_\w+)/gm)
+  const explained = names(guide, /`(postonce_\w+)`/g)
+  expect(explained.toSorted()).toEqual(served.toSorted())
+  const asked = names(guide, /(postonce_\w+?)(?:_bucket|_count|_sum)?\b/g)
+  expect(asked.filter((name) => !served.includes(name))).toEqual([])
 })
