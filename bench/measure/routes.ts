@@ -37,12 +37,13 @@ interface Rate {
 
 /** Requests that need no worker: what comes between a client and the database, against the least that could. */
 export async function measureRoutes(world: World, size: RoutesSize): Promise<Figure[]> {
+  const { profiling } = world
   const config = await world.config()
   const context = await createContext(config)
   await context.database.createIndexes()
-  const api = await startChild('api', config, world)
-  const alone = await startChild('api', config, { ...world, env: { BENCH_WITHOUT_TEMPORAL: 'yes' } })
-  const bare = await startChild('bare-api', config, world)
+  const api = await startChild('api', config, { profiling })
+  const alone = await startChild('api', config, { profiling, env: { BENCH_WITHOUT_TEMPORAL: 'yes' } })
+  const bare = await startChild('bare-api', config, { profiling })
   try {
     const users = await createUsers(context, CONNECTIONS)
     const scheduledAt = new Date(Date.now() + 30 * DAY).toISOString()

@@ -27,6 +27,7 @@ interface Round {
 export async function measureThroughput(world: World, size: ThroughputSize): Promise<Figure[]> {
   const options = { lanes: size.inFlight }
   const sides = { ours: await openOurs(world, options), bare: await openBare(world, options) }
+  let warnings = 0
   const measured: Record<keyof typeof sides, Round[]> = { ours: [], bare: [] }
   try {
     for (const side of Object.values(sides)) await publishAll(side, size.warmUp, size.inFlight)
@@ -35,6 +36,7 @@ export async function measureThroughput(world: World, size: ThroughputSize): Pro
       measured[name].push(await measureRound(world, sides[name], size))
     })
     await sides.ours.verify()
+    warnings = sides.ours.warnings()
   } finally {
     await sides.bare.stop()
     await sides.ours.stop()
@@ -51,6 +53,7 @@ export async function measureThroughput(world: World, size: ThroughputSize): Pro
       details: {
         'in flight': size.inFlight,
         'posts a round': size.posts,
+        'warnings of ours': warnings,
         ...cpuOf('ours', measured.ours),
         ...cpuOf('bare', measured.bare),
       },
