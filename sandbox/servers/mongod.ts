@@ -57,6 +57,8 @@ export async function startMongod(options: MongodOptions): Promise<Mongod> {
       ...['--replSet', REPLICA_SET, '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', dir],
       ...['--wiredTigerCacheSizeGB', '0.5', '--oplogSize', '128', '--nounixsocket', '--quiet'],
       ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+      // A transaction that a killed process left open bars its user from creating posts for as long.
+      ...['--setParameter', 'transactionLifetimeLimitSeconds=10'],
     ],
     logFile: options.logFile,
     signal: options.signal,

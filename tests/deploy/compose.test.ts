@@ -109,6 +109,7 @@ describe('docker-compose.yml', () => {
       expect.arrayContaining(['setup', 'api', 'worker', 'temporal', 'temporal-ui', 'postgresql', 'mongodb', 'storage']),
     )
     expect(compose.services['mongodb']?.command?.join(' ')).toContain('--replSet rs0')
+    expect(compose.services['mongodb']?.command?.join(' ')).toContain('transactionLifetimeLimitSeconds=10')
   })
 
   test.each(services.filter(([, service]) => service.build === undefined))(
