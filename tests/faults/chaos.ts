@@ -1,39 +1,49 @@
 /**
- * `npm run chaos -- [--seeds <n>] [--seed <s>] [--keep]`: one run a seed, a line each; ends with code 1 when an invariant was broken.
+ * `npm run chaos`: one run a seed, a line each; ends with code 1 when an invariant was broken. With `--churn` many posts under
+ * workers that are killed in turn, beside as many in calm.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { churn } from './churn.ts'
 import { runSeed } from './run.ts'
-import { startFaultWorld } from './world.ts'
+import { startFaultWorld, type FaultWorld } from './world.ts'
 
-const USAGE = `npm run chaos [-- --seeds <n>] [--seed <s>] [--keep]
+const USAGE = `npm run chaos [-- --seeds <n>] [--seed <s>] [--churn <posts>] [--keep]
 
-  --seeds <n>  how many runs (default: 10)
-  --seed <s>   the first seed; the others follow it (default: by the clock)
-  --keep       keeps logs and journal of clean runs, too`
+  --seeds <n>      how many runs (default: 10)
+  --seed <s>       the first seed; the others follow it (default: by the clock)
+  --churn <posts>  instead: so many posts due at once, while a worker is killed every three seconds
+  --keep           keeps logs and journal of clean runs, too`
+
+/** The sweeper takes up what crashes left behind; the sooner, the sooner a run is over. */
+const ENVIRONMENT = { SWEEP_INTERVAL_MS: '5000' }
+const KILL_EVERY_MS = 3_000
+
+interface Options {
+  seeds: number
+  seed: number
+  churn: number
+  keep: boolean
+}
 
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: string[]): Promise<number> {
   const options = read(args)
-  if (typeof options === 'string') {
-    console.error(options)
+  if (options === null) {
+    console.error(USAGE)
     return 2
   }
   const dir = mkdtempSync(join(tmpdir(), 'postonce-chaos-'))
-  const world = await startFaultWorld({ dir })
+  const world = await startFaultWorld({ dir, env: ENVIRONMENT })
   let broken = 0
-  const stopping = stopRequested()
   try {
-    for (let seed = options.seed; seed < options.seed + options.seeds && !stopping.isStopping; seed++) {
-      const { violations, posts, requests, faults, seconds } = await runSeed(world, seed)
-      const work = `${posts} posts, ${requests} requests`
-      console.log(`seed ${seed}: ${verdict(violations)} (${work}, ${seconds} s): ${faults.join(', ')}`)
-      for (const sentence of violations) console.log(`  ${sentence}`)
-      if (violations.length > 0) broken++
-    }
+    broken = await (options.churn > 0 ? runChurn(world, options.churn) : runSeeds(world, options))
+  } catch (error) {
+    broken++
+    console.error(error)
   } finally {
     await world.stop()
   }
@@ -42,23 +52,56 @@ async function main(args: string[]): Promise<number> {
   return broken > 0 ? 1 : 0
 }
 
-function verdict(violations: string[]): string {
-  return violations.length === 0 ? 'clean' : `${violations.length} broken`
+/** Returns how many runs broke an invariant. */
+async function runSeeds(world: FaultWorld, { seed: first, seeds }: Options): Promise<number> {
+  let broken = 0
+  const stopping = stopRequested()
+  for (let seed = first; seed < first + seeds && !stopping.isStopping; seed++) {
+    const { violations, posts, requests, faults, seconds } = await runSeed(world, seed)
+    console.log(
+      `seed ${seed}: ${verdict(violations)} (${posts} posts, ${requests} requests, ${seconds} s): ${faults.join(', ')}`,
+    )
+    if (violations.length > 0) broken++
+  }
+  return broken
 }
 
-function read(args: string[]): { seed: number; seeds: number; keep: boolean } | string {
+async function runChurn(world: FaultWorld, posts: number): Promise<number> {
+  const calm = await churn(world, posts, null)
+  console.log(`${posts} posts in calm: ${verdict(calm.violations)}, drained in ${calm.drainMs} ms`)
+  const churned = await churn(world, posts, KILL_EVERY_MS)
+  const factor = (churned.drainMs / calm.drainMs).toFixed(1)
+  console.log(
+    `${posts} posts, ${churned.kills} workers killed: ${verdict(churned.violations)}, drained in ${churned.drainMs} ms, ${factor} times as long`,
+  )
+  return calm.violations.length + churned.violations.length
+}
+
+function verdict(violations: string[]): string {
+  if (violations.length === 0) return 'clean'
+  return [`${violations.length} broken`, ...violations.map((sentence) => `  ${sentence}`), ''].join('\n')
+}
+
+/** Null when it was called with something else. */
+function read(args: string[]): Options | null {
   try {
     const { values } = parseArgs({
       args,
-      options: { seeds: { type: 'string' }, seed: { type: 'string' }, keep: { type: 'boolean', default: false } },
+      options: {
+        seeds: { type: 'string' },
+        seed: { type: 'string' },
+        churn: { type: 'string' },
+        keep: { type: 'boolean', default: false },
+      },
     })
-    const { seeds = 10, seed = Math.floor(Date.now() / 1_000), keep } = values
-    const options = { seeds: Number(seeds), seed: Number(seed), keep }
-    if (Number.isInteger(options.seeds) && options.seeds > 0 && Number.isInteger(options.seed)) return options
+    const { seeds = 10, seed = Math.floor(Date.now() / 1_000), churn: posts = 0, keep } = values
+    const options = { seeds: Number(seeds), seed: Number(seed), churn: Number(posts), keep }
+    return [options.seeds, options.seed, options.churn].every((value) => Number.isInteger(value) && value >= 0)
+      ? options
+      : null
   } catch {
-    // What it is used like.
+    return null
   }
-  return USAGE
 }
 
 /** The run that is under way comes to its end. */

@@ -38,6 +38,7 @@ function post(
         status: 'completed',
         platformPostId: 'at://one',
         errorCode: null,
+        completedAt: new Date(at(1.1)),
         delivery: { round: 0 },
         ...entry,
       },

@@ -85,12 +85,12 @@ export async function startFaultWorld({
       const name = `api-${number}`
       part(name, () => startApi({ ...environment, PORT: String(port) }, logs, undefined, { root, name }))
     }
-    for (let number = 1; number <= workers; number++) {
-      const name = `worker-${number}`
-      part(name, () => startWorker(environment, logs, undefined, { root, name }))
-    }
+    const addWorker = (name: string, source = root): Part =>
+      part(name, () => startWorker(environment, logs, undefined, { root: source, name }))
+    for (let number = 1; number <= workers; number++) addWorker(`worker-${number}`)
     await setUp(environment, { root })
-    await Promise.all(parts.map((started) => started.start()))
+    const usual = [...parts]
+    await Promise.all(usual.map((started) => started.start()))
 
     const database = new mongo.MongoClient(shown.mongo, { serverSelectionTimeoutMS: 30_000 })
     stops.push(() => database.close())
@@ -111,13 +111,15 @@ export async function startFaultWorld({
         if (!found) throw new Error(`The world has no ${name}`)
         return found
       },
-      parts: (kind: 'api' | 'worker'): Part[] => parts.filter(({ name }) => name.startsWith(`${kind}-`)),
+      /** One more, of another source; it is not up yet, and never among `parts`. */
+      addWorker,
+      parts: (kind: 'api' | 'worker'): Part[] => parts.filter(({ name }) => new RegExp(`^${kind}-\\d`).test(name)),
 
       /** Takes every fault back; returns when all answers again. */
       async heal(): Promise<void> {
         for (const frozen of parts) frozen.thaw()
         await Promise.all(platforms.map(({ control }) => control.clearFaults()))
-        await Promise.all(parts.map((missing) => missing.start()))
+        await Promise.all(usual.map((missing) => missing.start()))
       },
 
       /** Users who can log in; there is no registration yet. */

@@ -66,6 +66,7 @@ export interface StoredPost {
     status: DeliveryStatus
     platformPostId: string | null
     errorCode: string | null
+    completedAt: Date | null
     delivery: { round: number }
   }[]
 }
