@@ -1,4 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
@@ -98,6 +99,14 @@ describe('the HTTP client', () => {
     answer = (response) => response.end(Buffer.alloc(2 * 1_048_576))
     expect((await call()).text).toHaveLength(2 * 1_048_576)
     answer = (response) => response.end(Buffer.alloc(2 * 1_048_576 + 1))
+    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an answer that cannot be read' })
+  })
+
+  it.each([
+    ['headers without end', (socket: Socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`)],
+    ['no HTTP', (socket: Socket) => void socket.write('SSH-2.0-OpenSSH_9.6\r\n')],
+  ])('reads no answer of %s', async (_, write) => {
+    answer = ({ socket }) => write(socket!)
     expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an answer that cannot be read' })
   })
 

@@ -134,6 +134,12 @@ function noting(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
     })
 }
 
+/** Too long, too long already in its headers, or no HTTP at all. */
+function isUnreadable(error: unknown, code: string): boolean {
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === 'UND_ERR_HEADERS_OVERFLOW') return true
+  return error instanceof UnreadableAnswer || (error as Error).name === 'HTTPParserError'
+}
+
 function explain(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) {
     return (signal.reason as Error | undefined)?.name === 'TimeoutError'
@@ -142,8 +148,7 @@ function explain(error: unknown, signal: AbortSignal): string {
   }
   const code = (error as { code?: string }).code ?? ''
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'did not answer in time'
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || error instanceof UnreadableAnswer)
-    return 'sent an answer that cannot be read'
+  if (isUnreadable(error, code)) return 'sent an answer that cannot be read'
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') return 'broke off the connection'
   return 'could not be reached'
 }
