@@ -60,6 +60,8 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
   return {
     ...world,
     user: judged.user,
+    /** For requests that no client of the judge makes. */
+    log: judged.log,
     verdict: () => judged.verdict({ exits }),
 
     async startApi(): Promise<ApiProcess> {

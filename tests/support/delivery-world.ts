@@ -178,6 +178,8 @@ function controlOf(url: string) {
         { method: string; path: string; account: string | null; receivedAt: string; status: number | null }[]
       >,
     fault: (fault: Fault) => call('POST', '/faults', fault),
+    /** Those that are still in force. */
+    faults: () => call('GET', '/faults') as Promise<Fault[]>,
     clearFaults: () => call('DELETE', '/faults'),
     revoke: (account: string) => call('POST', `/accounts/${encodeURIComponent(account)}/revoke`),
     expire: (account: string) => call('POST', `/accounts/${encodeURIComponent(account)}/expire`),

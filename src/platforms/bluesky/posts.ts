@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import type { Facet } from '@atproto/api'
 import type { Published } from '../../domain/post.ts'
 import { mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
-import { MINUTE } from '../../domain/times.ts'
+import { MINUTE, SECOND } from '../../domain/times.ts'
 import type { CallOptions, Credentials, DeliveryLog, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { createLimit } from '../shared/limit.ts'
@@ -26,6 +26,8 @@ interface PostDeps {
 /** Servers drop blobs that no record names after a while; older ones are uploaded again. */
 const BLOB_LIFE_MS = 30 * MINUTE
 const IMAGES_IN_MEMORY = 2
+/** A name is looked up in the few seconds before the instant: one that takes longer makes the post late. */
+const LOOKUP_TIMEOUT_MS = 5 * SECOND
 
 const FACETS = 'facets'
 /** How many keys before turned out to be taken by foreign records. */
@@ -62,7 +64,10 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
     try {
       const params = { handle }
       const service = services.of(account)
-      const found = await xrpc.query(service, 'com.atproto.identity.resolveHandle', params, readResolvedHandle, options)
+      const found = await xrpc.query(service, 'com.atproto.identity.resolveHandle', params, readResolvedHandle, {
+        ...options,
+        timeoutMs: LOOKUP_TIMEOUT_MS,
+      })
       return found.did
     } catch (error) {
       // An answer that there is no such handle; anything else passes and is tried again.
