@@ -1,4 +1,11 @@
-import { DefaultLogger, NativeConnection, Runtime, Worker, type NativeConnectionOptions, type WorkerOptions } from '@temporalio/worker'
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type NativeConnectionOptions,
+  type WorkerOptions,
+} from '@temporalio/worker'
 import { Pool } from 'undici'
 import { serve, setting } from '../processes.ts'
 
