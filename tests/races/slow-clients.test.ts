@@ -79,8 +79,8 @@ it(
     }
     expect(new Set(open.values())).toEqual(new Set())
     expect(served).toBeGreaterThan(10)
-    const connections = await new Promise((resolve) => world.app.server.getConnections((_, count) => resolve(count)))
-    expect(connections).toBeLessThanOrEqual(EACH + 1)
+    const connections = () => new Promise((resolve) => world.app.server.getConnections((_, count) => resolve(count)))
+    await expect.poll(connections).toBeLessThanOrEqual(EACH + 1)
     for (const socket of idle) socket.destroy()
   },
 )
