@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { postCreated } from '../domain/notifications.ts'
 import { postLimitReached } from '../domain/plans.ts'
 import type { Post } from '../domain/post.ts'
+import { ServiceError } from '../domain/service-error.ts'
 import { isDuplicateKey, type Database } from '../store/database.ts'
 import { createBatches } from '../store/line.ts'
 import type { NotificationStore } from '../store/notifications.ts'
@@ -10,8 +10,6 @@ import type { UserStore } from '../store/users.ts'
 
 /** Keeps a transaction short, however many creates come at once. */
 const LARGEST_GROUP = 50
-/** A group that takes longer, since a user's record is contended, must not hold up those after it. */
-const LONGEST_TURN_MS = 50
 
 interface StorePostDeps {
   database: Pick<Database, 'transaction'>
@@ -30,28 +28,23 @@ class NotTogether extends Error {}
  */
 export function createStorePost({ database, posts, notifications, users }: StorePostDeps): StorePost {
   return createBatches<void, Post>(async (group, settle) => {
-    const stored = storeGroup(group, settle)
-    await Promise.race([stored, delay(LONGEST_TURN_MS)])
-  }, LARGEST_GROUP)
-
-  async function storeGroup(group: Post[], settle: (index: number, result: void | Error) => void): Promise<void> {
-    try {
-      if (group.length > 1 && (await together(group))) {
-        group.forEach((_, index) => settle(index, undefined))
-        return
-      }
-    } catch (error) {
-      group.forEach((_, index) => settle(index, error as Error))
+    if (group.length > 1 && (await together(group))) {
+      group.forEach((_, index) => settle(index, undefined))
       return
     }
-    // Those of one user one after the other, since they would only conflict.
     const byUser = Map.groupBy(group.keys(), (index) => group[index]!.userId)
-    await Promise.all(
-      [...byUser.values()].map(async (indexes) => {
-        for (const index of indexes) settle(index, await alone(group[index]!).catch((error: Error) => error))
-      }),
-    )
-  }
+    await Promise.all([...byUser.values()].map((indexes) => oneByOne(indexes)))
+
+    /** Those of one user would only conflict with each other. */
+    async function oneByOne(indexes: number[]): Promise<void> {
+      let busy: Error | undefined
+      for (const index of indexes) {
+        const result = busy ?? (await alone(group[index]!).catch((error: Error) => error))
+        settle(index, result)
+        if (result instanceof Error && !isAboutOne(result)) busy = result
+      }
+    }
+  }, LARGEST_GROUP)
 
   /** False when nothing was stored because they do not fit together. */
   async function together(group: Post[]): Promise<boolean> {
@@ -80,6 +73,11 @@ export function createStorePost({ database, posts, notifications, users }: Store
       if (!taken) throw postLimitReached(allowance)
     })
   }
+}
+
+/** Says nothing of the user's next post, unlike a database that is away or a record that stays locked. */
+function isAboutOne(error: Error): boolean {
+  return isDuplicateKey(error) || (error instanceof ServiceError && error.code === 'POST_LIMIT_REACHED')
 }
 
 export type StorePost = (post: Post) => Promise<void>

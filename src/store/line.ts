@@ -55,13 +55,29 @@ export function createLine<Result, Item>(
     })
 }
 
-/** One line for all: what arrives while a batch is on its way goes together in the next. */
+/** A batch that takes longer, because of one connection or one contended record, must not hold up those after it. */
+const LONGEST_TURN_MS = 50
+
+/** One line for all: what arrives while a batch is on its way, though not for long, goes together in the next. */
 export function createBatches<Result, Item>(
   applyBatch: (items: Item[], settle: (index: number, result: Result | Error) => void) => Promise<void>,
   largestBatch?: number,
 ): (item: Item) => Promise<Result> {
-  const line = createLine<Result, Item>((_, items, settle) => applyBatch(items, settle), largestBatch)
+  const line = createLine<Result, Item>((_, items, settle) => {
+    const applied = applyBatch(items, settle).catch((error: Error) => items.forEach((_, index) => settle(index, error)))
+    return atMost(LONGEST_TURN_MS, applied)
+  }, largestBatch)
   return (item) => line('', item)
+}
+
+function atMost(ms: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    void work.finally(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }
 
 /** Reads records that are asked for at about the same time together, each after it was asked for. */

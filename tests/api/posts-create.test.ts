@@ -518,10 +518,12 @@ it('answers 503 when the user record stays locked, stores nothing and holds up n
   await world.context.users.takePostAllowance(ann.userId, session)
   const started = Date.now()
   const locked = ann.call('POST', '/', postBody())
+  const alsoLocked = Array.from({ length: 3 }, () => ann.call('POST', '/', postBody()))
   const free = await Promise.all(Array.from({ length: 10 }, () => bob.call('POST', '/', postBody())))
   expect(free.map((answer) => answer.status)).toEqual(free.map(() => 201))
   expect(await Promise.race([locked, Promise.resolve('still locked')])).toBe('still locked')
   const { status, body } = await locked
+  for (const answer of await Promise.all(alsoLocked)) expect(answer.status).toBe(503)
   await session.abortTransaction()
   await session.endSession()
   expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE'])
