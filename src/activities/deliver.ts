@@ -199,7 +199,8 @@ export function createDeliver(deps: DeliverDeps) {
     io: AttemptIo,
   ): Promise<DeliveryResult | null> {
     io.signal.throwIfAborted()
-    if (error instanceof ClaimRefused || isDatabaseTrouble(error)) throw error
+    // A post that was deleted before its claim is nothing out of the ordinary.
+    if (error instanceof ClaimRefused || isDatabaseTrouble(error) || isGone(error)) throw error
     return settle(error, post, input, { round: input.round, attempt: entry.delivery.attempt }, io)
   }
 
@@ -241,7 +242,7 @@ export function createDeliver(deps: DeliverDeps) {
         return await adapter.reconcile(outgoing(post, input), account, log, { signal: io.signal })
       } catch (error) {
         io.signal.throwIfAborted()
-        if (isDatabaseTrouble(error)) throw error
+        if (isDatabaseTrouble(error) || isGone(error)) throw error
         if (!(error instanceof PlatformError)) io.report('Looking for the trace of a post failed', error)
         return 'undecidable'
       }
@@ -407,7 +408,7 @@ export function createDeliver(deps: DeliverDeps) {
     const obstacle = await ready(post, entry, adapter, input, io).catch((error: unknown) => {
       if (error instanceof ClaimRefused) return null
       const verdict = verdictOn(error, 0, 0)
-      if (verdict.kind === 'defer' || isDatabaseTrouble(error)) throw error
+      if (verdict.kind === 'defer' || isDatabaseTrouble(error) || isGone(error)) throw error
       return verdict.reason
     })
     if (obstacle && 'code' in obstacle) {

@@ -4,6 +4,7 @@ import { createDeliver, type ActivityIo, type DeliverDeps } from '../../src/acti
 import { systemClock } from '../../src/clock.ts'
 import { isInDoubt } from '../../src/domain/post-moves.ts'
 import type { Move, Post } from '../../src/domain/post.ts'
+import { ServiceError } from '../../src/domain/service-error.ts'
 import { SECOND } from '../../src/domain/times.ts'
 import type { PlatformAdapter } from '../../src/platforms/adapter.ts'
 import { createMetrics } from '../../src/integrations/metrics.ts'
@@ -38,8 +39,8 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
   } as unknown as DeliverDeps)
   return {
     stored,
-    attempt: (post: Post, signal: AbortSignal) => {
-      const io: ActivityIo = { signal, remembered: null, remember: () => {}, report: () => {}, runId: 'run' }
+    attempt: (post: Post, signal: AbortSignal, report: ActivityIo['report'] = () => {}) => {
+      const io: ActivityIo = { signal, remembered: null, remember: () => {}, report, runId: 'run' }
       return deliver({ postId: post._id, platform: 'bluesky', round: 0 }, io)
     },
     add(post: Post): Post {
@@ -120,4 +121,16 @@ it('does not end what another attempt took while this one found a reason to refu
   const post = world.add(buildPost({}, new Date()))
   await expect(world.attempt(post, new AbortController().signal)).rejects.toThrow('Another attempt may be sending')
   expect(world.stored.get(post._id)!.platformStatuses[0]!.status).toBe('processing')
+})
+
+it('finds a post that was deleted before the claim gone, and nothing wrong with that', async () => {
+  const gone = new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  const post = buildPost({}, new Date())
+  const posts = { find: async () => post, transition: () => Promise.reject(gone) }
+  const { attempt } = attempts(() => Promise.reject(new Error('There must be no call')), {
+    posts: posts as unknown as DeliverDeps['posts'],
+  })
+  const reports: string[] = []
+  const result = await attempt(post, new AbortController().signal, (message) => reports.push(message))
+  expect([result.outcome, reports]).toEqual(['void', []])
 })
