@@ -345,6 +345,11 @@ describe('I7', () => {
     passes(({ documents }) => documents.push({ where: 'the vault of ann', text: 'canary-1' })))
 })
 
+it('renewal: an ended token that was renewed twice', () =>
+  breaks('renewal', /ann.test on bluesky ended 1 times and were renewed 2 times/, ({ platforms }) => {
+    platforms[0]!.renewals = [{ account: 'ann.test', made: 2, due: 1 }]
+  }))
+
 describe('I8', () => {
   it('a process that ended by itself', () =>
     breaks('I8', /worker-1 ended with code 1 by itself/, ({ exits }) => {

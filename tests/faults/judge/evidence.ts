@@ -90,6 +90,8 @@ export interface PlatformEvidence {
   ledger: { id: string; account: string; text: string }[]
   /** What reached the platform; `text` is that of a call which makes a post visible, whatever it was answered. */
   requests: { receivedAt: string; text?: string }[]
+  /** Where it is counted: how often an account's tokens were renewed, and how often they had ended. */
+  renewals?: { account: string; made: number; due: number }[]
 }
 
 export interface Outage {
@@ -122,7 +124,7 @@ export interface Document {
 }
 
 export interface Violation {
-  invariant: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8'
+  invariant: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'renewal'
   /** Names the post and what speaks against it. */
   sentence: string
 }

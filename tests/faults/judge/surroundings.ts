@@ -27,6 +27,18 @@ export function judgeSecrets({ canaries, documents, operations }: Evidence): Vio
   )
 }
 
+/** Of all deliveries that find an account's tokens ended, one renews them (single flight). */
+export function judgeRenewals({ platforms }: Evidence): Violation[] {
+  return platforms.flatMap(({ platform, renewals = [] }) =>
+    renewals
+      .filter(({ made, due }) => made > due)
+      .map(({ account, made, due }) => ({
+        invariant: 'renewal' as const,
+        sentence: `the tokens of ${account} on ${platform} ended ${due} times and were renewed ${made} times`,
+      })),
+  )
+}
+
 /** I8: no process ends by itself, every request is answered, and a 5xx is a 502 of a platform or a 503 of a server that is down. */
 export function judgeProcesses({ exits, operations, outages }: Evidence): Violation[] {
   const ended = exits

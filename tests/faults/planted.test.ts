@@ -1,0 +1,70 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findMongod, startMongod, type Mongod } from '../../sandbox/servers/mongod.ts'
+import { judge, sentencesOf } from './judge/judge.ts'
+import type { Violation } from './judge/evidence.ts'
+import { GUARDS } from './planted/guards.ts'
+import { SCENARIOS, type ScenarioName } from './planted/scenarios.ts'
+import { openStage } from './planted/stage.ts'
+import { startPlatforms, type FaultPlatform } from './platforms.ts'
+import { copySource, type Replacement } from './source.ts'
+
+/** A guard whose absence nobody notices is none, or is not judged: each is taken away once, and must be missed. */
+
+const dir = mkdtempSync(join(tmpdir(), 'postonce-planted-'))
+let mongod: Mongod
+let platforms: FaultPlatform[]
+let copies = 0
+const table: { guard: string; scenario: string; reported: string }[] = []
+
+beforeAll(async () => {
+  const program = await findMongod()
+  const starting = [
+    startMongod({ program, logFile: join(dir, 'mongod.log'), dir: join(dir, 'mongodb') }),
+    startPlatforms(dir),
+  ] as const
+  ;[mongod, platforms] = await Promise.all(starting)
+})
+afterAll(async () => {
+  await mongod?.stop()
+  for (const platform of platforms ?? []) await platform.stop()
+  rmSync(dir, { recursive: true, force: true })
+  console.table(table)
+})
+
+async function play(scenario: ScenarioName, replacements: Replacement[]): Promise<Violation[]> {
+  const root = copySource(join(dir, `copy-${++copies}`), replacements)
+  const stage = await openStage({ root, mongoUrl: mongod.url, platform: platforms[0]! })
+  try {
+    await SCENARIOS[scenario](stage)
+    return judge(await stage.evidence())
+  } finally {
+    await stage.close()
+  }
+}
+
+it('names every guard in the README', () => {
+  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8').replaceAll(/ +/g, ' ')
+  for (const { guard, scenario, breaks } of GUARDS) expect(readme).toContain(`| ${guard} | ${scenario} | ${breaks} |`)
+})
+
+describe.concurrent('while every guard stands', () => {
+  const cleanRuns = new Map(
+    GUARDS.map(({ scenario, without = [] }) => [`${scenario}${without.length}`, { scenario, without }]),
+  )
+
+  it.each([...cleanRuns.values()])('nothing is reported when $scenario', async ({ scenario, without }) => {
+    expect(sentencesOf(await play(scenario, without))).toEqual([])
+  })
+})
+
+describe.concurrent('taken away, it is missed', () => {
+  it.each(GUARDS)('$guard: $breaks', async ({ guard, removed, scenario, breaks, without = [] }) => {
+    const violations = await play(scenario, [...without, ...removed])
+    const reported = [...new Set(violations.map(({ invariant }) => invariant))]
+    table.push({ guard, scenario, reported: reported.join(', ') })
+    expect(reported, sentencesOf(violations).join('\n')).toEqual([breaks])
+  })
+})

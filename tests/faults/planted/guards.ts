@@ -1,0 +1,228 @@
+import type { Violation } from '../judge/evidence.ts'
+import type { Replacement } from '../source.ts'
+import type { ScenarioName } from './scenarios.ts'
+
+/** One guard of the service, how it is taken away, and what must then be reported. */
+export interface Guard {
+  guard: string
+  removed: Replacement[]
+  scenario: ScenarioName
+  breaks: Violation['invariant']
+  /** Other guards that hold the same line, taken away from the clean run as well. */
+  without?: Replacement[]
+}
+
+/** Bluesky takes a repeat for what it is, by the record key: as if it were a platform that does not. */
+const EVERY_CALL_IS_NEW: Replacement = {
+  file: 'platforms/bluesky/posts.ts',
+  find: '      rkey: keyOf(delivery),\n',
+  put: '      rkey: recordKey(crypto.randomUUID(), delivery.startedAt),\n',
+}
+const EVERY_REPEAT_IS_NEW: Replacement = {
+  file: 'platforms/bluesky/posts.ts',
+  find: '      rkey: keyOf(delivery),\n',
+  put: `      rkey: calledOnce.has(delivery.key)
+        ? recordKey(crypto.randomUUID(), delivery.startedAt)
+        : (calledOnce.add(delivery.key), keyOf(delivery)),\n`,
+}
+const CALLED_ONCE: Replacement = {
+  file: 'platforms/bluesky/posts.ts',
+  find: 'const IMAGES_IN_MEMORY = 2\n',
+  put: 'const IMAGES_IN_MEMORY = 2\nconst calledOnce = new Set<string>()\n',
+}
+
+export const GUARDS: Guard[] = [
+  {
+    guard: 'The revision is a condition of every write',
+    removed: [
+      {
+        file: 'store/posts.ts',
+        find: '{ _id: stored._id, revision: stored.revision },\n      {\n        $set: difference',
+        put: '{ _id: stored._id },\n      {\n        $set: difference',
+      },
+    ],
+    scenario: 'two workers deliver the same posts at once',
+    breaks: 'I1',
+  },
+  {
+    guard: 'A write that found nothing to change counts as lost',
+    removed: [
+      {
+        file: 'store/posts.ts',
+        find: '    return matchedCount === 1\n',
+        put: '    return matchedCount <= 1\n',
+      },
+    ],
+    scenario: 'a post is deleted while it is armed',
+    breaks: 'I3',
+  },
+  {
+    guard: 'A repeat has the key of the first call',
+    removed: [{ file: 'domain/post-moves.ts', find: 'key: delivery.key ?? wanted.key,', put: 'key: wanted.key,' }],
+    scenario: 'a call reaches the platform after its repeat',
+    breaks: 'I1',
+  },
+  {
+    guard: 'No claim while the lease of another one runs (on a platform that does not know repeats)',
+    without: [EVERY_CALL_IS_NEW],
+    removed: [
+      {
+        file: 'domain/post-moves.ts',
+        find: "    if (delivery.leaseUntil !== null && delivery.leaseUntil > now) throw new ClaimRefused('leased')\n",
+        put: '',
+      },
+    ],
+    scenario: 'two workers deliver the same posts at once',
+    breaks: 'I1',
+  },
+  {
+    guard: 'A doubt is looked into before the call is repeated (on a platform that does not know repeats)',
+    without: [EVERY_REPEAT_IS_NEW, CALLED_ONCE],
+    removed: [
+      {
+        file: 'activities/deliver.ts',
+        find: '    const found = await look()\n',
+        put: "    const found: Awaited<ReturnType<typeof look>> = 'absent' as Awaited<ReturnType<typeof look>>\n",
+      },
+    ],
+    scenario: 'the answer to an accepted call is lost',
+    breaks: 'I1',
+  },
+  {
+    guard: 'The sweeper takes up what Temporal never heard of',
+    removed: [
+      {
+        file: 'activities/sweep.ts',
+        find: 'first < stranded.length; first',
+        put: 'first < 0 * stranded.length; first',
+      },
+    ],
+    scenario: 'Temporal never hears of a post',
+    breaks: 'I2',
+  },
+  {
+    guard: 'No claim before the instant that is stored',
+    removed: [
+      {
+        file: 'domain/post-moves.ts',
+        find: "    if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')\n    if (delivery.leaseUntil",
+        put: '    if (delivery.leaseUntil',
+      },
+    ],
+    scenario: 'a post is moved to a later instant while it is armed',
+    breaks: 'I3',
+  },
+  {
+    guard: 'No claim for what is cancelled',
+    removed: [
+      {
+        file: 'domain/post-moves.ts',
+        find: "  if (post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'PROCESSING') return null\n",
+        put: '',
+      },
+    ],
+    scenario: 'a post is cancelled while it is armed',
+    breaks: 'I3',
+  },
+  {
+    guard: 'No claim for words that were prepared before an edit',
+    removed: [
+      {
+        file: 'domain/post-moves.ts',
+        find: "    if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')\n    return changed",
+        put: '    return changed',
+      },
+    ],
+    scenario: 'a post is edited while it is armed',
+    breaks: 'I3',
+  },
+  {
+    guard: 'The allowance is a condition of the transaction',
+    removed: [
+      {
+        file: 'store/users.ts',
+        find: "return { _id: userId, $expr: { $lte: [{ $add: ['$usage.postsCreated', posts] }, '$limits.maxPosts'] } }",
+        put: 'return { _id: userId, $expr: { $lte: [posts, 50] } }',
+      },
+    ],
+    scenario: 'ten creates at one below the allowance',
+    breaks: 'I4',
+  },
+  {
+    guard: 'An idempotency key is unique',
+    removed: [
+      {
+        file: 'store/posts.ts',
+        find: "{ unique: true, partialFilterExpression: { correlationId: { $type: 'string' } } }",
+        put: "{ partialFilterExpression: { correlationId: { $type: 'string' } } }",
+      },
+    ],
+    scenario: 'ten creates with one idempotency key',
+    breaks: 'I4',
+  },
+  {
+    guard: 'A key that was taken meanwhile is answered like the first request',
+    removed: [
+      {
+        file: 'commands/create-post.ts',
+        find: 'if (!isDuplicateKey(error) || !request.idempotency) throw error',
+        put: 'throw error',
+      },
+    ],
+    scenario: 'ten creates with one idempotency key',
+    breaks: 'I8',
+  },
+  {
+    guard: 'The status of a post is rolled up in one place',
+    removed: [
+      {
+        file: 'domain/post-moves.ts',
+        find: "return failed === statuses.length ? 'FAILED' : 'PARTIAL_SUCCESS'",
+        put: "return failed === statuses.length ? 'COMPLETED' : 'PARTIAL_SUCCESS'",
+      },
+    ],
+    scenario: 'the platform refuses a post',
+    breaks: 'I5',
+  },
+  {
+    guard: 'The key of a notification is unique',
+    removed: [
+      {
+        file: 'store/notifications.ts',
+        find: 'notificationSchema.index({ dedupeKey: 1 }, { unique: true })',
+        put: 'notificationSchema.index({ dedupeKey: 1 })',
+      },
+    ],
+    scenario: 'a delivery that ended is told to end again',
+    breaks: 'I6',
+  },
+  {
+    guard: 'Tokens are sealed before they are stored',
+    removed: [
+      {
+        file: 'integrations/token-cipher.ts',
+        find: '    seal(',
+        put: '    seal: (plain: string) => plain,\n    sealed(',
+      },
+      {
+        file: 'integrations/token-cipher.ts',
+        find: '    open(',
+        put: '    open: (plain: string) => plain,\n    opened(',
+      },
+    ],
+    scenario: 'a delivery that ended is told to end again',
+    breaks: 'I7',
+  },
+  {
+    guard: 'One of all renews an ended token, the others wait for it',
+    removed: [
+      {
+        file: 'commands/account-credentials.ts',
+        find: 'if (!(await accounts.takeLease(userId, platform, version, holder, until))) {',
+        put: 'if (!(await accounts.takeLease(userId, platform, version, holder, until)) && false) {',
+      },
+    ],
+    scenario: 'posts are due on an access token that has ended',
+    breaks: 'renewal',
+  },
+]

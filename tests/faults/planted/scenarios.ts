@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { marked } from '../judge/evidence.ts'
+import type { Stage } from './stage.ts'
+
+const SECOND = 1_000
+/** Past every look at the post that is not the claim's own. */
+const JUST_BEFORE_MS = 300
+
+/** Short stories, each of which is clean as long as its guard stands. */
+export const SCENARIOS = {
+  async 'two workers deliver the same posts at once'(stage: Stage) {
+    const posts = await createSome(stage, 4)
+    await Promise.all(posts.flatMap((postId) => [stage.deliver(0, postId), stage.deliver(1, postId)]))
+  },
+
+  async 'a call reaches the platform after its repeat'(stage: Stage) {
+    await stage.fault('publish', { delayMs: 4 * SECOND })
+    const [postId] = await createSome(stage, 1)
+    await stage.deliver(0, postId!)
+    await delay(3 * SECOND)
+  },
+
+  async 'the answer to an accepted call is lost'(stage: Stage) {
+    await stage.fault('publish', { dropAfterAccept: true })
+    const [postId] = await createSome(stage, 1)
+    await stage.deliver(0, postId!)
+  },
+
+  async 'Temporal never hears of a post'(stage: Stage) {
+    stage.temporal.answers = false
+    await createSome(stage, 1)
+    stage.temporal.answers = true
+    await stage.sweep(31 * SECOND)
+    for (const postId of stage.temporal.started) await stage.deliver(0, postId)
+  },
+
+  async 'a delivery that ended is told to end again'(stage: Stage) {
+    const [postId] = await createSome(stage, 1)
+    await stage.deliver(0, postId!)
+    await stage.deliver(1, postId!)
+  },
+
+  async 'ten creates at one below the allowance'(stage: Stage) {
+    await stage.allow(1)
+    await createAtOnce(stage, (number) => ({ text: marked(`c${number}`, 'one more') }))
+    await deliverAll(stage)
+  },
+
+  async 'ten creates with one idempotency key'(stage: Stage) {
+    await createAtOnce(stage, () => ({ text: marked('once', 'with a key'), idempotencyKey: 'the-key' }))
+    await deliverAll(stage)
+  },
+
+  async 'a post is moved to a later instant while it is armed'(stage: Stage) {
+    await whileArmed(stage, (postId) => stage.client().edit(postId, { scheduledAt: Date.now() + 5 * SECOND }))
+  },
+
+  async 'a post is cancelled while it is armed'(stage: Stage) {
+    await whileArmed(stage, (postId) => stage.client().cancel(postId))
+  },
+
+  async 'a post is deleted while it is armed'(stage: Stage) {
+    await whileArmed(stage, (postId) => stage.client().delete(postId))
+  },
+
+  async 'a post is edited while it is armed'(stage: Stage) {
+    await whileArmed(stage, (postId) => stage.client().edit(postId, { text: marked('armed', 'other words') }))
+  },
+
+  async 'the platform refuses a post'(stage: Stage) {
+    await stage.fault('publish', { status: 400, body: { error: 'InvalidRequest', message: 'no' } })
+    const [postId] = await createSome(stage, 1)
+    await stage.deliver(0, postId!)
+  },
+
+  async 'posts are due on an access token that has ended'(stage: Stage) {
+    const posts = await createSome(stage, 6)
+    await stage.platform.control.expire(stage.account.accountId)
+    stage.renewals.due = 1
+    // Long enough for everybody to find out.
+    await stage.fault('renew', { delayMs: SECOND })
+    await Promise.all(posts.map((postId, number) => stage.deliver(number, postId)))
+  },
+} satisfies Record<string, (stage: Stage) => Promise<void>>
+
+export type ScenarioName = keyof typeof SCENARIOS
+
+async function createSome(stage: Stage, count: number): Promise<string[]> {
+  const posts: string[] = []
+  for (let number = 0; number < count; number++) posts.push(await stage.create(marked(`p${number}`, 'hello')))
+  return posts
+}
+
+async function createAtOnce(stage: Stage, wishOf: (number: number) => object): Promise<void> {
+  await Promise.all(
+    Array.from({ length: 10 }, (_, number) =>
+      stage.client(number).create({ platforms: [stage.platform.platform], ...wishOf(number) }),
+    ),
+  )
+}
+
+async function deliverAll(stage: Stage): Promise<void> {
+  const { posts } = await stage.evidence()
+  await Promise.all(posts.map(({ _id }) => stage.deliver(0, _id)))
+}
+
+/** An attempt waits for the instant; the change comes when it has looked at the post for the last time. */
+async function whileArmed(stage: Stage, change: (postId: string) => Promise<unknown>): Promise<void> {
+  const dueAt = Date.now() + 2 * SECOND
+  const postId = await stage.create(marked('armed', 'hello'), { scheduledAt: dueAt })
+  const delivering = stage.deliver(0, postId)
+  await delay(dueAt - JUST_BEFORE_MS - Date.now())
+  await change(postId)
+  await delivering
+}

@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import type * as ActivitiesModule from '../../../src/activities/index.ts'
+import type * as AppModule from '../../../src/api/app.ts'
+import type { Clock } from '../../../src/clock.ts'
+import type * as ConfigModule from '../../../src/config.ts'
+import type * as ContextModule from '../../../src/context.ts'
+import { entryOf } from '../../../src/domain/post-moves.ts'
+import { newUser } from '../../../src/domain/user.ts'
+import { openSecrets } from '../../../src/commands/account-secrets.ts'
+import type { PublishOrchestrator } from '../../../src/integrations/orchestrator.ts'
+import { createLogger } from '../../../src/logger.ts'
+import { newId } from '../../../src/store/schema-options.ts'
+import { createClient, type Send } from '../client.ts'
+import { readDatabase } from '../gather.ts'
+import type { Canary, Evidence } from '../judge/evidence.ts'
+import { createOperationLog } from '../operations.ts'
+import type { FaultPlatform } from '../platforms.ts'
+import { unique } from '../world.ts'
+
+const PUBLISH_TIMEOUT_MS = 1_500
+const LEASE_MARGIN_MS = 2_000
+const LONGEST_WAIT_MS = 500
+const ENDS_WITHIN_MS = 30_000
+
+export interface StageOptions {
+  /** The folder whose `src` is run. */
+  root: string
+  mongoUrl: string
+  platform: FaultPlatform
+}
+
+/**
+ * The service twice, as two processes would run it, in this process: the routes, the activities and the database are real, and so is
+ * the platform; Temporal's part, calling the activities, is played by the scenario.
+ */
+export async function openStage({ root, mongoUrl, platform }: StageOptions) {
+  const load = (file: string) => import(pathToFileURL(join(root, 'src', file)).href) as Promise<unknown>
+  const { createContext } = (await load('context.ts')) as typeof ContextModule
+  const { buildApp } = (await load('api/app.ts')) as typeof AppModule
+  const { createActivities } = (await load('activities/index.ts')) as typeof ActivitiesModule
+  const { readConfig } = (await load('config.ts')) as typeof ConfigModule
+  const database = new URL(mongoUrl)
+  database.pathname = `/${unique('planted')}`
+
+  const config = readConfig({
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    MONGODB_URL: database.href,
+    JWT_SECRET: randomBytes(32).toString('hex'),
+    REFRESH_TOKEN_SECRET: randomBytes(32).toString('hex'),
+    TOKEN_ENCRYPTION_KEYS: `planted:${randomBytes(32).toString('base64')}`,
+    S3_SECRET_ACCESS_KEY: 'not used',
+    RATE_LIMIT_PER_USER: '100000',
+    RATE_LIMIT_PER_ADDRESS: '100000',
+    PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
+    ...platform.env,
+  })
+  const log = createOperationLog()
+  const renewals = { due: 0 }
+  /** Whether Temporal hears of what is stored. */
+  const temporal = { answers: true, started: [] as string[] }
+
+  async function startProcess(clock?: Clock) {
+    const orchestrator = {
+      async start({ _id }) {
+        if (temporal.answers) temporal.started.push(_id)
+        return temporal.answers
+      },
+      signal: async () => temporal.answers,
+      ping: async () => {},
+      ensureSchedules: async () => {},
+      problems: async () => [],
+      close: async () => {},
+    } satisfies PublishOrchestrator
+    const context = await createContext(config, {
+      logger: createLogger('silent'),
+      orchestrator,
+      ...(clock ? { clock } : {}),
+    })
+    const activities = createActivities({
+      ...context,
+      publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
+      maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
+      callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
+    })
+    return { context, activities, app: await buildApp(context) }
+  }
+
+  const processes = [await startProcess(), await startProcess()] as const
+  const [first] = processes
+  await first.context.database.createIndexes()
+
+  const password = unique('password')
+  const user = newUser(
+    {
+      _id: newId(),
+      email: `${unique('user')}@example.com`,
+      name: 'Planted',
+      passwordHash: await first.context.passwords.hash(password),
+      limits: { maxPosts: 100, maxCaptionGenerations: 1 },
+    },
+    new Date(),
+  )
+  await first.context.users.insert(user)
+  const login = await first.app.inject({
+    method: 'POST',
+    url: '/api/auth/login',
+    payload: { email: user.email, password },
+  })
+  const token = login.json<{ data: { accessToken: string } }>().data.accessToken
+  const clients = processes.map(({ app }) => {
+    const send: Send = async (method, url, body) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const answer = await app.inject({ method, url, headers, ...(body ? { payload: body } : {}) })
+      return { status: answer.statusCode, body: answer.json() }
+    }
+    return { client: createClient({ log, userId: user._id, send }), send }
+  })
+  const account = await platform.connect(unique('u'), clients[0]!.send)
+
+  /** Runs an activity as a worker would. */
+  const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
+    new MockActivityEnvironment().run(activity, ...args)
+
+  /** What the workflow does: one attempt after the other until the post moves no further. Waits are cut short. */
+  async function deliver(number: number, postId: string): Promise<void> {
+    const { context, activities } = processes[number % processes.length]!
+    for (const end = Date.now() + ENDS_WITHIN_MS; Date.now() < end;) {
+      const post = await context.posts.find(postId)
+      const entry = post && entryOf(post, platform.platform)
+      if (!entry || post.status === 'CANCELLED') return
+      const input = { postId, platform: platform.platform, round: entry.delivery.round }
+      const isOver = await run(activities.publishToPlatform, input).then(
+        ({ outcome }) => outcome !== 'again',
+        () => false,
+      )
+      if (isOver) return
+      const { nextAttemptAt, leaseUntil } = entryOf((await context.posts.find(postId))!, platform.platform)!.delivery
+      const wait = Math.max(...[nextAttemptAt, leaseUntil].map((at) => (at ? at.getTime() - Date.now() : 0)))
+      await delay(Math.min(Math.max(wait, 50), LONGEST_WAIT_MS))
+    }
+  }
+
+  return {
+    platform,
+    account,
+    temporal,
+    renewals,
+    processes,
+    client: (number = 0) => clients[number % clients.length]!.client,
+    deliver,
+
+    /** A post of this user, `n` to tell it by; returns its id. */
+    async create(text: string, wish: object = {}): Promise<string> {
+      const answer = await clients[0]!.client.create({ text, platforms: [platform.platform], ...wish })
+      return (answer!.body as { data: { postId: string } }).data.postId
+    },
+
+    /** What the sweeper's next run finds when so much time has passed. */
+    async sweep(laterMs: number): Promise<void> {
+      const { systemClock } = (await load('clock.ts')) as { systemClock: Clock }
+      const late = await startProcess({ ...systemClock, now: () => new Date(Date.now() + laterMs) })
+      await run(late.activities.sweepDeliveries)
+      await late.app.close()
+      await late.context.close()
+    },
+
+    async allow(maxPosts: number): Promise<void> {
+      await first.context.database.connection
+        .collection<{ _id: string }>('users')
+        .updateOne({ _id: user._id }, { $set: { 'limits.maxPosts': maxPosts } })
+    },
+
+    /** A fault that meets only this stage's account. */
+    fault: (path: keyof FaultPlatform['paths'], action: object) =>
+      platform.control.fault({ path: platform.paths[path], account: account.accountId, times: 1, action }),
+
+    async evidence(): Promise<Evidence> {
+      const { document, ...stored } = await readDatabase(first.context.database.connection.db!)
+      const requests = (await platform.control.requests()).filter((request) => request.account === account.accountId)
+      const made = requests.filter(({ path }) => path.includes(platform.paths.renew)).length
+      return {
+        at: Date.now(),
+        operations: log.operations,
+        ...stored,
+        platforms: [
+          {
+            platform: platform.platform,
+            ledger: (await platform.control.ledger()).filter((entry) => entry.account === account.account),
+            requests,
+            renewals: [{ account: account.account, made, due: renewals.due }],
+          },
+        ],
+        outages: [],
+        exits: [],
+        canaries: [
+          { name: 'a password', value: password },
+          { name: 'a token of the user', value: token },
+          ...Object.entries(account.secrets).map(([name, value]): Canary => ({ name, value })),
+          ...(await sealedSecrets()),
+        ],
+        documents: [document],
+        leaseMs: PUBLISH_TIMEOUT_MS + LEASE_MARGIN_MS,
+      }
+    },
+
+    async close(): Promise<void> {
+      for (const { app, context } of processes) {
+        await app.close()
+        await context.close()
+      }
+    },
+  }
+
+  async function sealedSecrets(): Promise<Canary[]> {
+    const stored = await first.context.accounts.findConnected(user._id, platform.platform)
+    if (!stored) return []
+    const { accessToken } = openSecrets(first.context.cipher, user._id, platform.platform, stored)
+    return [{ name: `a token of ${platform.platform}`, value: accessToken }]
+  }
+}
+
+export type Stage = Awaited<ReturnType<typeof openStage>>
