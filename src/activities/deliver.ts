@@ -408,7 +408,7 @@ export function createDeliver(deps: DeliverDeps) {
     const obstacle = await ready(post, entry, adapter, input, io).catch((error: unknown) => {
       if (error instanceof ClaimRefused) return null
       const verdict = verdictOn(error, 0, 0)
-      if (verdict.kind === 'defer' || isDatabaseTrouble(error) || isGone(error)) throw error
+      if (verdict.kind === 'defer' || isDatabaseTrouble(error)) throw error
       return verdict.reason
     })
     if (obstacle && 'code' in obstacle) {
