@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { startBluesky } from '../../sandbox/platforms/bluesky.ts'
-import type { LedgerEntry, LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
-import type { Fault } from '../../sandbox/platforms/faults.ts'
+import { controlOf, type Control } from '../support/platform-control.ts'
 import type { Send } from './client.ts'
 
 /** A platform of the sandbox behind its fault proxy, as a fault run needs it. */
@@ -53,25 +52,3 @@ async function startFaultBluesky(dir: string): Promise<FaultPlatform> {
     stop: bluesky.stop,
   }
 }
-
-/** The control interface that every platform of the sandbox has. */
-export function controlOf(url: string) {
-  async function call<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      ...(body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {}),
-    })
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
-    return (await response.json()) as T
-  }
-  return {
-    ledger: () => call<LedgerEntry[]>('GET', '/ledger'),
-    requests: () => call<LoggedRequest[]>('GET', '/requests'),
-    faults: () => call<Fault[]>('GET', '/faults'),
-    fault: (fault: Fault) => call('POST', '/faults', fault),
-    clearFaults: () => call('DELETE', '/faults'),
-    expire: (accountId: string) => call('POST', `/accounts/${encodeURIComponent(accountId)}/expire`),
-  }
-}
-
-export type Control = ReturnType<typeof controlOf>

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { armLeadMs } from '../../src/domain/publish-plan.ts'
 import type { Wish } from '../faults/judge/evidence.ts'
-import type { LedgerEntry } from '../support/delivery-world.ts'
+import type { LedgerEntry } from '../support/platform-control.ts'
 import { unique } from '../support/servers.ts'
 import { inTurns, madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
 

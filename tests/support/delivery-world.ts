@@ -5,16 +5,8 @@ import { newId } from '../../src/store/schema-options.ts'
 import type { Logger } from '../../src/logger.ts'
 import { startWorkers } from '../../src/workers.ts'
 import { startBluesky } from '../../sandbox/platforms/bluesky.ts'
-import type { Fault } from '../../sandbox/platforms/faults.ts'
+import { controlOf, type LedgerEntry } from './platform-control.ts'
 import { testContext, unique } from './servers.ts'
-
-export interface LedgerEntry {
-  id: string
-  account: string
-  text: string
-  media: unknown[]
-  createdAt: string
-}
 
 export interface PostStatusData {
   postId: string
@@ -158,30 +150,5 @@ export async function poll<T>(ask: () => Promise<T>, fits: (answer: T) => boolea
     if (fits(answer)) return answer
     if (Date.now() > end) throw new Error(`Timed out; the last answer was ${JSON.stringify(answer)}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
-/** The control interface of a sandbox platform. */
-function controlOf(url: string) {
-  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      ...(body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {}),
-    })
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
-    return response.json()
-  }
-  return {
-    ledger: () => call('GET', '/ledger') as Promise<LedgerEntry[]>,
-    requests: () =>
-      call('GET', '/requests') as Promise<
-        { method: string; path: string; account: string | null; receivedAt: string; status: number | null }[]
-      >,
-    fault: (fault: Fault) => call('POST', '/faults', fault),
-    /** Those that are still in force. */
-    faults: () => call('GET', '/faults') as Promise<Fault[]>,
-    clearFaults: () => call('DELETE', '/faults'),
-    revoke: (account: string) => call('POST', `/accounts/${encodeURIComponent(account)}/revoke`),
-    expire: (account: string) => call('POST', `/accounts/${encodeURIComponent(account)}/expire`),
   }
 }
