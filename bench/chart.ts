@@ -106,7 +106,7 @@ function decades(least: number, most: number): number[] {
 
 /** From zero, in steps of 1, 2 or 5 times a power of ten. */
 function niceTicks(most: number): number[] {
-  const rough = most / 4
+  const rough = most / 5
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough)!
   return Array.from({ length: Math.ceil(most / step) + 1 }, (_, index) => index * step)
@@ -114,7 +114,7 @@ function niceTicks(most: number): number[] {
 
 /** The ticks whose numbers do not touch, the ends first. */
 function withRoom(ticks: number[], at: Scale): number[] {
-  const half = (tick: number) => number(tick).length * 4 + 4
+  const half = (tick: number) => number(tick).length * 3.5 + 4
   const last = ticks.at(-1)!
   const kept: number[] = []
   for (const tick of ticks) {
