@@ -1,9 +1,11 @@
 import { heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../clock.ts'
+import { postCreated } from '../domain/notifications.ts'
 import type { Post } from '../domain/post.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
 import type { Finding, Metrics } from '../integrations/metrics.ts'
 import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
+import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
 
 const OVERDUE_AFTER_MS = 30 * SECOND
@@ -13,13 +15,14 @@ const STARTS_AT_ONCE = 20
 
 export interface SweepDeps {
   posts: PostStore
+  notifications: Pick<NotificationStore, 'insertOnce'>
   orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
   clock: Clock
   metrics: Pick<Metrics, 'swept'>
 }
 
 /** Repairs what a crash between a write and a workflow start, or a terminated workflow, left behind. */
-export function createSweepActivities({ posts, orchestrator, clock, metrics }: SweepDeps) {
+export function createSweepActivities({ posts, notifications, orchestrator, clock, metrics }: SweepDeps) {
   return {
     async sweepDeliveries(): Promise<{ takenUp: number }> {
       const now = clock.now()
@@ -33,6 +36,8 @@ export function createSweepActivities({ posts, orchestrator, clock, metrics }: S
       for (let first = 0; first < stranded.length; first += STARTS_AT_ONCE) {
         const started = await Promise.all(
           stranded.slice(first, first + STARTS_AT_ONCE).map(async (post) => {
+            // A draft that was just being published when the process died: its owner was not told either.
+            if (post.startPending) await notifications.insertOnce(postCreated(post))
             // A workflow that runs already knows nothing of a change whose signal was lost: joining it is not enough.
             const acknowledged = await (post.startPending
               ? orchestrator.signal(post, 'changed')

@@ -47,8 +47,8 @@ export async function updatePost(deps: UpdatePostDeps, { userId, postId, update 
     return edited
   })
   if (post.status === 'DRAFT') return post
-  // Raised on every publishing update, kept once: so a repeat after a crash in between makes up for the first.
-  if (update.input.status) await deps.notifications.insertOnce(postCreated(post))
+  // Raised on every update, kept once: so that a repeat, or the next one, makes up for a crash in between, as does the sweeper.
+  await deps.notifications.insertOnce(postCreated(post))
   await handOver(deps, post, 'changed')
   return post
 }

@@ -17,9 +17,9 @@ afterAll(() => world?.stop())
 
 /** The sweeper's activity, as if `ms` had gone by since the posts were stored. */
 async function sweepIn(ms: number): Promise<{ takenUp: number }> {
-  const { posts, orchestrator, metrics } = world.context
+  const { posts, notifications, orchestrator, metrics } = world.context
   const clock = { ...world.context.clock, now: () => new Date(Date.now() + ms) }
-  const { sweepDeliveries } = createSweepActivities({ posts, orchestrator, clock, metrics })
+  const { sweepDeliveries } = createSweepActivities({ posts, notifications, orchestrator, clock, metrics })
   return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
 }
 
@@ -64,6 +64,18 @@ describe('the sweeper', () => {
     await sweepIn(MINUTE)
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await user.published()).toHaveLength(1)
+  })
+
+  it('makes up for everything that a process left undone when it died while publishing a draft', async () => {
+    const user = await world.user()
+    const postId = await user.create({ content: { text: 'Half published' }, status: 'DRAFT' })
+    const dying = { ...world.context, notifications: { insertOnce: () => Promise.reject(new Error('killed')) } }
+    const update = { kind: 'patch', input: { status: 'PENDING' } } as const
+    await expect(updatePost(dying, { userId: user.userId, postId, update })).rejects.toThrow('killed')
+    await sweepIn(MINUTE)
+    await user.until(postId, ['COMPLETED'])
+    const told = (await world.notificationsOf(user.userId)).map(({ dedupeKey }) => dedupeKey)
+    expect(told).toContain(`post-created:${postId}`)
   })
 
   it('leaves a running workflow alone, and starts a terminated one again', async () => {
