@@ -12,7 +12,8 @@ import { SECOND } from '../domain/times.ts'
 import type { Metrics } from '../integrations/metrics.ts'
 import { PlatformError } from '../platforms/errors.ts'
 
-const LONGEST_QUEUE = 1_000
+/** As many as may wait armed in one worker by default: a burst of them is sent, not sent away. */
+const LONGEST_QUEUE = 2_000
 const FAILURES_TO_OPEN = 10
 const HALF_OPEN_AFTER_MS = 5 * SECOND
 
