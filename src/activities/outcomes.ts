@@ -56,7 +56,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     const left = await unlessGone(change(post._id, accept(input.platform, { platformPostId, platformPostUrl }), io))
     metrics.deliveryRecorded(input.platform, 'accepted')
     // A post that was deleted meanwhile is out all the same: its owner has to know.
-    await notifications.insertOnce(postPublished(left ?? post, input.platform, input.round, platformPostUrl))
+    await notifications.insertOnce(postPublished(left ?? post, input.platform, platformPostUrl))
     return left ? resultOf(left, 'completed') : GONE
   }
 
@@ -132,7 +132,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     const entry = entryOf(post, platform)
     if (!entry || entry.delivery.round !== round) return
     if (entry.status === 'completed' && entry.platformPostUrl) {
-      await notifications.insertOnce(postPublished(post, platform, round, entry.platformPostUrl))
+      await notifications.insertOnce(postPublished(post, platform, entry.platformPostUrl))
     }
     if (entry.status === 'failed') {
       const reason = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? 'Unknown')

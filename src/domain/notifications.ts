@@ -26,15 +26,17 @@ export function postCreated(post: Post): NewNotification {
   })
 }
 
-/** Spec 6.2: a platform accepted. Takes ids, not the post alone: it is raised for a deleted post as well. */
+/**
+ * Spec 6.2: a platform accepted, which it does once: a round that finds what an earlier one published raises the same event. Takes
+ * ids, not the post alone: it is raised for a deleted post as well.
+ */
 export function postPublished(
   post: Pick<Post, '_id' | 'userId'> & Partial<Post>,
   platform: Platform,
-  round: number,
   platformPostUrl: string,
 ): NewNotification {
   return about(post._id, post.userId, {
-    dedupeKey: `post-published:${post._id}:${platform}:${round}`,
+    dedupeKey: `post-published:${post._id}:${platform}`,
     type: 'success',
     message: `Successfully posted on ${platform}`,
     options: { ...(post.content ? image(post as Post, platform) : {}), ...link(platformPostUrl) },

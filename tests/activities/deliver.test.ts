@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { createBulkheads } from '../../src/activities/bulkheads.ts'
 import { createDeliver, type ActivityIo, type DeliverDeps } from '../../src/activities/deliver.ts'
 import { systemClock } from '../../src/clock.ts'
-import { isInDoubt } from '../../src/domain/post-moves.ts'
-import type { Move, Post } from '../../src/domain/post.ts'
+import { failure } from '../../src/domain/failure.ts'
+import type { NewNotification } from '../../src/domain/notifications.ts'
+import { giveUp, isInDoubt, retry } from '../../src/domain/post-moves.ts'
+import type { Move, Post, Published } from '../../src/domain/post.ts'
 import { ServiceError } from '../../src/domain/service-error.ts'
 import { SECOND } from '../../src/domain/times.ts'
 import type { PlatformAdapter } from '../../src/platforms/adapter.ts'
@@ -39,9 +41,9 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
   } as unknown as DeliverDeps)
   return {
     stored,
-    attempt: (post: Post, signal: AbortSignal, report: ActivityIo['report'] = () => {}) => {
+    attempt: (post: Post, signal: AbortSignal, report: ActivityIo['report'] = () => {}, round = 0) => {
       const io: ActivityIo = { signal, remembered: null, remember: () => {}, report, runId: 'run' }
-      return deliver({ postId: post._id, platform: 'bluesky', round: 0 }, io)
+      return deliver({ postId: post._id, platform: 'bluesky', round }, io)
     },
     add(post: Post): Post {
       stored.set(post._id, post)
@@ -133,4 +135,31 @@ it('finds a post that was deleted before the claim gone, and nothing wrong with 
   const reports: string[] = []
   const result = await attempt(post, new AbortController().signal, (message) => reports.push(message))
   expect([result.outcome, reports]).toEqual(['void', []])
+})
+
+it('tells once of a post that was published by a round that had been given up', async () => {
+  const answer = Promise.withResolvers<Published>()
+  const called = Promise.withResolvers<void>()
+  const told = new Set<string>()
+  const { add, attempt, stored } = attempts(
+    () => {
+      called.resolve()
+      return answer.promise
+    },
+    {
+      notifications: {
+        insertOnce: async ({ dedupeKey }: NewNotification) => told.add(dedupeKey),
+      } as unknown as DeliverDeps['notifications'],
+    },
+  )
+  const post = add(buildPost({}, new Date()))
+  const { signal } = new AbortController()
+  const givenUp = attempt(post, signal)
+  await called.promise
+  const failed = giveUp('bluesky', failure('INTERNAL', 'lost'), 0)(stored.get(post._id)!, new Date())
+  add(retry()(failed, new Date()))
+  answer.resolve({ platformPostId: '1', platformPostUrl: 'https://x.example/1' })
+  await givenUp
+  await attempt(post, signal, () => {}, 1)
+  expect([...told]).toEqual([`post-published:${post._id}:bluesky`])
 })

@@ -30,7 +30,7 @@ describe('notifications (contract section 9)', () => {
   })
 
   it('name the platform that accepted, with a link to the post there and its first image', () => {
-    expect(postPublished(post, 'bluesky', 0, 'https://bsky.app/x')).toMatchObject({
+    expect(postPublished(post, 'bluesky', 'https://bsky.app/x')).toMatchObject({
       type: 'success',
       message: 'Successfully posted on bluesky',
       reference: { type: 'post', id: post._id, model: 'Post' },
@@ -41,7 +41,7 @@ describe('notifications (contract section 9)', () => {
   it('link and show nothing but http and https', () => {
     const local = { ...image, storageUrl: 'file:///etc/passwd' }
     const odd = buildPost({ content: { text: '', mediaItems: [local] } })
-    expect(postPublished(odd, 'bluesky', 0, 'javascript:alert(1)').options).toEqual({})
+    expect(postPublished(odd, 'bluesky', 'javascript:alert(1)').options).toEqual({})
   })
 
   it.each([
@@ -80,7 +80,7 @@ describe('notifications (contract section 9)', () => {
     const reason = failure('MEDIA_UNAVAILABLE', `The file ${image.originalFilename} was never uploaded, or is gone`)
     const all = [
       postCreated(post),
-      postPublished(post, 'bluesky', 0, 'https://bsky.app/x'),
+      postPublished(post, 'bluesky', 'https://bsky.app/x'),
       postFailed(post, 'bluesky', 0, reason),
       preparationFailed(post, 'bluesky', 0, reason),
       connectionExpired(post.userId, 'bluesky', 1),

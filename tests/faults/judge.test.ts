@@ -58,7 +58,7 @@ function clean(): Evidence {
     operations: [create()],
     posts: [post()],
     users: [{ _id: USER, usage: { postsCreated: 1 }, limits: { maxPosts: 10 } }],
-    notifications: [told('post-created:p1'), told('post-published:p1:bluesky:0')],
+    notifications: [told('post-created:p1'), told('post-published:p1:bluesky')],
     platforms: [{ platform: 'bluesky', ledger: [record()], requests: [call(1)] }],
     outages: [],
     exits: [],
@@ -133,7 +133,7 @@ describe('I1', () => {
       evidence.posts.push(post({ _id: 'p2' }))
       evidence.operations.push(create({ postId: 'p2' }))
       evidence.users[0]!.usage.postsCreated = 2
-      evidence.notifications.push(told('post-created:p2', 'p2'), told('post-published:p2:bluesky:0', 'p2'))
+      evidence.notifications.push(told('post-created:p2', 'p2'), told('post-published:p2:bluesky', 'p2'))
     }))
 
   it('is content when the user was told that nobody knows', () =>
@@ -150,7 +150,7 @@ describe('I1', () => {
       evidence.posts.push(second)
       evidence.operations.push(create({ postId: 'p2' }))
       evidence.users[0]!.usage.postsCreated = 2
-      evidence.notifications.push(told('post-created:p2', 'p2'), told('post-published:p2:bluesky:0', 'p2'))
+      evidence.notifications.push(told('post-created:p2', 'p2'), told('post-published:p2:bluesky', 'p2'))
       evidence.platforms[0]!.ledger.push(record('at://two'))
     }))
 })
@@ -283,7 +283,7 @@ describe('I4', () => {
       evidence.posts.push(post({ _id: 'p2', correlationId: 'k' }, { platformPostId: 'at://two' }))
       evidence.operations.push(create({ postId: 'p2', wish: { ...evidence.operations[0]!.wish } }))
       evidence.users[0]!.usage.postsCreated = 2
-      evidence.notifications.push(told('post-created:p2', 'p2'), told('post-published:p2:bluesky:0', 'p2'))
+      evidence.notifications.push(told('post-created:p2', 'p2'), told('post-published:p2:bluesky', 'p2'))
       evidence.platforms[0]!.ledger.push(record('at://two'))
     }))
 
