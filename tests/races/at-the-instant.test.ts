@@ -57,10 +57,10 @@ async function race() {
   const plan = (count: number, times: number) =>
     Array.from({ length: times }, nextInstant).flatMap((dueAt) => Array.from({ length: count }, () => dueAt))
 
-  const [deletes, edits] = [plan(10, 5), plan(10, 5)]
+  const [deletes, edits, delays] = [plan(10, 5), plan(10, 5), plan(10, 3)]
   const twins = Array.from({ length: 6 }, nextInstant)
   const [cancels, moves] = [plan(20, 10), plan(10, 3)]
-  const [deleted, edited, twinned, cancelled, moved] = await Promise.all([
+  const [deleted, edited, delayed, twinned, cancelled, moved] = await Promise.all([
     enter(
       deletes,
       2,
@@ -71,6 +71,11 @@ async function race() {
       2,
       around(({ user, postId, text }) => editTo(user, postId, { text: `${text} edited` })),
     ),
+    enter(
+      delays,
+      2,
+      around(({ user, postId, dueAt }) => editTo(user, postId, { scheduledAt: delayedTo(dueAt) })),
+    ),
     inTurns([...twins.entries()], 1, ([index, dueAt]) => createTwins(dueAt, users[index % USERS]!)),
     enter(
       cancels,
@@ -79,7 +84,7 @@ async function race() {
     ),
     enter(moves, 2, (racer, index) => move(racer, (['later', 'earlier', 'now'] as const)[index % 3]!)),
   ])
-  return { cancelled, deleted, edited, moved, twinned: twinned.flat() }
+  return { cancelled, deleted, edited, delayed, moved, twinned: twinned.flat() }
 }
 
 /** Creates posts a few at a time, and sends each into its race as soon as it is there. */
@@ -94,6 +99,7 @@ async function enter<T>(
   return Promise.all(racing.map(({ end }) => end))
 }
 
+const delayedTo = (dueAt: Date) => dueAt.getTime() + 2_000
 const editTo = (user: RaceUser, postId: string, wish: Wish) => api().as(user).edit(postId, wish)
 
 async function create(
@@ -205,6 +211,15 @@ describe('posts edited around their instant', () => {
   it('go out once, with the words that were acknowledged', async () => {
     for (const racer of raced.edited) {
       await expectPublished(racer, racer.status === 200 ? `${racer.text} edited` : racer.text, racer.dueAt)
+    }
+  })
+})
+
+describe('posts put off around their instant', () => {
+  it('go out once: at the later instant where that was acknowledged', async () => {
+    expect(new Set(raced.delayed.map(({ status }) => status))).toEqual(new Set([200, 409]))
+    for (const racer of raced.delayed) {
+      await expectPublished(racer, racer.text, racer.status === 200 ? new Date(delayedTo(racer.dueAt)) : racer.dueAt)
     }
   })
 })
