@@ -2,7 +2,7 @@ import { platformLabel } from '../domain/platforms.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
 import type { TokenCipher } from '../integrations/token-cipher.ts'
-import type { DirectConnect, PlatformAdapter } from '../platforms/adapter.ts'
+import type { Connection, DirectConnect, PlatformAdapter } from '../platforms/adapter.ts'
 import { PlatformError } from '../platforms/errors.ts'
 import type { ConnectedAccount, PlatformAccountStore } from '../store/platform-accounts.ts'
 import type { PostStore } from '../store/posts.ts'
@@ -25,8 +25,6 @@ interface ConnectBluesky {
   identifier: string
   appPassword: string
 }
-
-type LoggedIn = Awaited<ReturnType<DirectConnect['connect']>>
 
 const LOGIN_TIMEOUT_MS = 10 * SECOND
 
@@ -57,7 +55,7 @@ export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBlu
   return account
 }
 
-async function logIn(direct: DirectConnect | null, { identifier, appPassword }: ConnectBluesky): Promise<LoggedIn> {
+async function logIn(direct: DirectConnect | null, { identifier, appPassword }: ConnectBluesky): Promise<Connection> {
   if (!direct) throw new ServiceError('PLATFORM_UNAVAILABLE', `${platformLabel('bluesky')} is not available here`)
   const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
   try {

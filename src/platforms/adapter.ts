@@ -87,11 +87,39 @@ export interface PlatformAdapter {
   revoke?(account: Credentials, options: CallOptions): Promise<void>
 }
 
+/** An account that was just proven to be the user's, with secrets of its own. */
+export interface Connection {
+  credentials: Omit<Credentials, 'version'>
+  profile: Profile
+}
+
 /** A platform whose accounts connect by credentials typed into our form. */
 export interface DirectConnect {
-  connect(
-    identifier: string,
-    secret: string,
+  connect(identifier: string, secret: string, options: CallOptions): Promise<Connection>
+}
+
+/**
+ * A platform whose accounts connect on a page of its own (OAuth). The caller makes and checks `state`, binds both halves to one
+ * browser, and calls `complete` at most once for one `begin`.
+ */
+export interface RedirectConnect {
+  begin(
+    input: { state: string; redirectUri: string },
     options: CallOptions,
-  ): Promise<{ credentials: Omit<Credentials, 'version'>; profile: Profile }>
+  ): Promise<{
+    /** Where the user is sent. */
+    url: string
+    /** Kept sealed until the callback: PKCE verifier, secret of the request token. */
+    secrets: Record<string, string>
+    /** What the callback names in place of `state` (OAuth 1.0a: the request token). */
+    lookup?: string
+  }>
+  /**
+   * Exchanges what the callback brought; the parameters of its query are as the platform sent them, each once.
+   * Throws `PlatformError`: `permission` when the user or the platform gave less than is needed, without a call where that can be read off the query.
+   */
+  complete(
+    input: { query: Record<string, string>; redirectUri: string; secrets: Record<string, string> },
+    options: CallOptions,
+  ): Promise<Connection>
 }

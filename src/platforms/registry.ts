@@ -1,5 +1,5 @@
 import type { Platform } from '../domain/platforms.ts'
-import type { DirectConnect, MediaSource, PlatformAdapter } from './adapter.ts'
+import type { DirectConnect, MediaSource, PlatformAdapter, RedirectConnect } from './adapter.ts'
 import { createBluesky } from './bluesky/adapter.ts'
 
 export interface PlatformRegistryOptions {
@@ -22,12 +22,15 @@ export function createPlatformRegistry(options: PlatformRegistryOptions) {
   })
   const adapters: Partial<Record<Platform, PlatformAdapter>> = { bluesky: bluesky.adapter }
   const directConnects: Partial<Record<Platform, DirectConnect>> = { bluesky: bluesky.direct }
+  const redirectConnects: Partial<Record<Platform, RedirectConnect>> = {}
 
   return {
     /** Null: posts to this platform are not delivered yet. */
     find: (platform: Platform): PlatformAdapter | null => adapters[platform] ?? null,
     /** Null: accounts of this platform do not connect by typed-in credentials. */
     direct: (platform: Platform): DirectConnect | null => directConnects[platform] ?? null,
+    /** Null: accounts of this platform do not connect on a page of its own. */
+    redirect: (platform: Platform): RedirectConnect | null => redirectConnects[platform] ?? null,
     /** For processes that deliver, before they take work. */
     warmUp: async (): Promise<void> =>
       void (await Promise.all(Object.values(adapters).map(async (adapter) => adapter.warmUp?.()))),

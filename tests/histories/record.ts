@@ -43,7 +43,8 @@ const adapterOf = (platform: Platform): PlatformAdapter => ({
 const world = await startWorld()
 const config = await world.config()
 const context = await createContext(config, {
-  platforms: { find: adapterOf, direct: () => null, warmUp: async () => {}, close: async () => {} },
+  platforms: { find: adapterOf, direct: () => null,
+    redirect: () => null, warmUp: async () => {}, close: async () => {} },
 })
 await context.database.createIndexes()
 const workers = await startWorkers(context)
