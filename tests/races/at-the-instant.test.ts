@@ -57,9 +57,11 @@ async function race() {
   const plan = (count: number, times: number) =>
     Array.from({ length: times }, nextInstant).flatMap((dueAt) => Array.from({ length: count }, () => dueAt))
 
+  // First, while there is no backlog yet that could hide that they were moved forward.
+  const moves = plan(10, 3)
   const [deletes, edits, delays] = [plan(10, 5), plan(10, 5), plan(10, 3)]
   const twins = Array.from({ length: 6 }, nextInstant)
-  const [cancels, moves] = [plan(20, 10), plan(10, 3)]
+  const cancels = plan(20, 10)
   const [deleted, edited, delayed, twinned, cancelled, moved] = await Promise.all([
     enter(
       deletes,
@@ -153,7 +155,7 @@ async function expectPublished(racer: Racer, text: string, notBefore: Date): Pro
   expect(Date.parse(records[0]!.createdAt)).toBeGreaterThanOrEqual(notBefore.getTime())
   expect(await stored(racer)).toMatchObject({
     status: 'COMPLETED',
-    platformStatuses: [{ status: 'completed', attemptCount: 1, platformPostId: records[0]!.id }],
+    platformStatuses: [{ status: 'completed', platformPostId: records[0]!.id }],
   } satisfies PartOf<Post>)
 }
 
@@ -252,10 +254,11 @@ describe('two posts with the same words at the same instant', () => {
   })
 })
 
-it('every visible call was one of a record', async () => {
+it('no visible call was made of what is not there', async () => {
   const calls = (await Promise.all(users.map((user) => world.callsOf(user, 'putRecord')))).flat()
-  expect(calls.filter(({ status }) => status !== 200)).toEqual([])
-  expect(calls).toHaveLength(ledger.length)
+  const there = new Set(ledger.map(({ text }) => text))
+  expect(calls.length).toBeGreaterThanOrEqual(ledger.length)
+  expect(calls.filter(({ text }) => !there.has(text!))).toEqual([])
 })
 
 it('the invariants hold', async () => {
