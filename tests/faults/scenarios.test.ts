@@ -160,6 +160,8 @@ it('a worker frozen past its lease between claim and call, and thawed when anoth
         put: 'await new Promise((go) => setTimeout(go, 2_000))\nconst from = { round: input.round, attempt: claimed.delivery.attempt }',
       },
     ]),
+    // With its slot taken it asks for nothing more: a frozen worker swallows what is handed to its open requests.
+    { WORKER_ACTIVITY_SLOTS: '1' },
   )
   const others = world.parts('worker')
   await slow.start()

@@ -85,8 +85,8 @@ export async function startFaultWorld({
       const name = `api-${number}`
       part(name, () => startApi({ ...environment, PORT: String(port) }, logs, undefined, { root, name }))
     }
-    const addWorker = (name: string, source = root): Part =>
-      part(name, () => startWorker(environment, logs, undefined, { root: source, name }))
+    const addWorker = (name: string, source = root, more: Record<string, string> = {}): Part =>
+      part(name, () => startWorker({ ...environment, ...more }, logs, undefined, { root: source, name }))
     for (let number = 1; number <= workers; number++) addWorker(`worker-${number}`)
     await setUp(environment, { root })
     const usual = [...parts]
