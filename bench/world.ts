@@ -13,6 +13,7 @@ import { findMongod, startMongod } from '../sandbox/servers/mongod.ts'
 import { findTemporal, startTemporal } from '../sandbox/servers/temporal.ts'
 import { readConfig, type Config } from '../src/config.ts'
 import { DAY } from '../src/domain/times.ts'
+import { bundleWorkflows } from '../src/workflow-bundle.ts'
 import type { Profiling } from './profiling.ts'
 
 export interface World {
@@ -23,13 +24,20 @@ export interface World {
   /** Releases of the servers. */
   versions: Record<'mongodb' | 'temporal', string>
   /** File with the workflows of one side, built when first asked for, so that no worker spends its start on it. */
-  bundle(side: keyof typeof WORKFLOWS): Promise<string>
+  bundle(side: keyof typeof BUNDLES): Promise<string>
   /** A configuration with a database and a Temporal namespace that nothing else uses; both exist. */
   config(overrides?: Record<string, string>): Promise<Config>
   stop(): Promise<void>
 }
 
-const WORKFLOWS = { ours: '../src/workflows/index.ts', bare: './workflows/bare.ts' }
+const BUNDLES = {
+  ours: bundleWorkflows,
+  bare: () =>
+    bundleWorkflowCode({
+      workflowsPath: fileURLToPath(new URL('workflows/bare.ts', import.meta.url)),
+      logger: new DefaultLogger('WARN'),
+    }),
+}
 
 /** Real servers for one run, all in memory or in a folder that goes afterwards. */
 export async function startWorld(profiling: Profiling | null = null): Promise<World> {
@@ -64,14 +72,14 @@ export async function startWorld(profiling: Profiling | null = null): Promise<Wo
       RATE_LIMIT_PER_ADDRESS: '100000000',
       RATE_LIMIT_PER_USER: '100000000',
     }
-    const bundles = new Map<keyof typeof WORKFLOWS, Promise<string>>()
+    const bundles = new Map<keyof typeof BUNDLES, Promise<string>>()
     return {
       bluesky,
       pids: { mongod: mongod.pid, temporal: temporal.pid },
       profiling,
       versions: { mongodb: await mongodVersion(mongod.url), temporal: await temporalVersion(temporal.address) },
       bundle(side) {
-        const known = bundles.get(side) ?? writeBundle(WORKFLOWS[side], join(dir, `workflow-bundle-${side}.js`))
+        const known = bundles.get(side) ?? writeBundle(side, join(dir, `workflow-bundle-${side}.js`))
         bundles.set(side, known)
         return known
       },
@@ -90,11 +98,8 @@ export async function startWorld(profiling: Profiling | null = null): Promise<Wo
   }
 }
 
-async function writeBundle(workflows: string, file: string): Promise<string> {
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL(workflows, import.meta.url)),
-    logger: new DefaultLogger('WARN'),
-  })
+async function writeBundle(side: keyof typeof BUNDLES, file: string): Promise<string> {
+  const { code } = await BUNDLES[side]()
   await writeFile(file, code)
   return file
 }
