@@ -3,7 +3,7 @@ import { SecretUnreadableError, type SecretContext } from '../domain/secrets.ts'
 import { SECOND } from '../domain/times.ts'
 import type { TokenCipher } from '../integrations/token-cipher.ts'
 import type { Credentials, PlatformAdapter } from '../platforms/adapter.ts'
-import type { ConnectedAccount, SealedAuth } from '../store/platform-accounts.ts'
+import type { ConnectedAccount, PlatformAccountStore, SealedAuth } from '../store/platform-accounts.ts'
 
 const REVOKE_TIMEOUT_MS = 5 * SECOND
 
@@ -63,4 +63,31 @@ export async function endSession(adapter: PlatformAdapter | null, credentials: C
   } catch {
     return false
   }
+}
+
+interface EndUnusedDeps {
+  accounts: Pick<PlatformAccountStore, 'findHolder'>
+  cipher: TokenCipher
+  platforms: { find(platform: Platform): PlatformAdapter | null }
+}
+
+/**
+ * Ends a session, unless a stored connection rests on the very same tokens: a platform may give one token per account, however often
+ * and for whomever it is asked (Mastodon does). In doubt the session is left to its own end.
+ */
+export async function endUnusedSession(
+  { accounts, cipher, platforms }: EndUnusedDeps,
+  platform: Platform,
+  credentials: Credentials,
+): Promise<void> {
+  try {
+    const holder = await accounts.findHolder(platform, credentials.accountId)
+    const held = holder && openSecrets(cipher, holder.userId, platform, holder.account)
+    // Two sessions of one second can have like access tokens (Bluesky), but never like refresh tokens.
+    const { accessToken, refreshToken } = credentials
+    if (held?.accessToken === accessToken && held.refreshToken === refreshToken) return
+  } catch {
+    return
+  }
+  await endSession(platforms.find(platform), credentials)
 }

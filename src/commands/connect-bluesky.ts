@@ -1,22 +1,14 @@
 import { platformLabel } from '../domain/platforms.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
-import type { TokenCipher } from '../integrations/token-cipher.ts'
-import type { Connection, DirectConnect, PlatformAdapter } from '../platforms/adapter.ts'
+import type { Connection, DirectConnect } from '../platforms/adapter.ts'
 import { PlatformError } from '../platforms/errors.ts'
-import type { ConnectedAccount, PlatformAccountStore } from '../store/platform-accounts.ts'
-import type { PostStore } from '../store/posts.ts'
-import { endSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
+import type { ConnectedAccount } from '../store/platform-accounts.ts'
 import { platformTrouble } from './platform-trouble.ts'
+import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
-interface ConnectBlueskyDeps {
-  accounts: Pick<PlatformAccountStore, 'connect'>
-  posts: Pick<PostStore, 'unsettle'>
-  cipher: TokenCipher
-  platforms: {
-    find(platform: 'bluesky'): PlatformAdapter | null
-    direct(platform: 'bluesky'): DirectConnect | null
-  }
+interface ConnectBlueskyDeps extends StoreConnectionDeps {
+  platforms: StoreConnectionDeps['platforms'] & { direct(platform: 'bluesky'): DirectConnect | null }
 }
 
 interface ConnectBluesky {
@@ -34,25 +26,8 @@ const LOGIN_TIMEOUT_MS = 10 * SECOND
  *   another user's here
  */
 export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBluesky): Promise<ConnectedAccount> {
-  const { accounts, posts, cipher, platforms } = deps
-  const { userId } = input
-  const adapter = platforms.find('bluesky')
-  const { credentials, profile } = await logIn(platforms.direct('bluesky'), input)
-  const { accountId, handle, serviceUrl = null } = credentials
-  const { account, replaced } = await accounts
-    .connect(userId, 'bluesky', (version) => {
-      const auth = sealSecrets(cipher, { userId, platform: 'bluesky', version }, credentials)
-      return { accountId, handle, serviceUrl, profile, auth }
-    })
-    .catch(async (error: unknown) => {
-      await endSession(adapter, { ...credentials, version: 0 })
-      throw error
-    })
-  if (!replaced) return account
-  await posts.unsettle(userId)
-  const unused = openSecretsIfReadable(cipher, userId, 'bluesky', replaced)
-  if (unused) await endSession(adapter, unused)
-  return account
+  const connection = await logIn(deps.platforms.direct('bluesky'), input)
+  return await storeConnection(deps, input.userId, 'bluesky', connection)
 }
 
 async function logIn(direct: DirectConnect | null, { identifier, appPassword }: ConnectBluesky): Promise<Connection> {

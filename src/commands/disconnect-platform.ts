@@ -3,10 +3,10 @@ import type { TokenCipher } from '../integrations/token-cipher.ts'
 import type { PlatformAdapter } from '../platforms/adapter.ts'
 import type { PlatformAccountStore } from '../store/platform-accounts.ts'
 import type { PostStore } from '../store/posts.ts'
-import { endSession, openSecretsIfReadable } from './account-secrets.ts'
+import { endUnusedSession, openSecretsIfReadable } from './account-secrets.ts'
 
 interface DisconnectPlatformDeps {
-  accounts: Pick<PlatformAccountStore, 'disconnect'>
+  accounts: Pick<PlatformAccountStore, 'disconnect' | 'findHolder'>
   posts: Pick<PostStore, 'unsettle'>
   cipher: TokenCipher
   platforms: { find(platform: Platform): PlatformAdapter | null }
@@ -14,12 +14,13 @@ interface DisconnectPlatformDeps {
 
 /** Forgets the connection first, and then ends its session at the platform if that can be had. May be repeated. */
 export async function disconnectPlatform(
-  { accounts, posts, cipher, platforms }: DisconnectPlatformDeps,
+  deps: DisconnectPlatformDeps,
   userId: string,
   platform: Platform,
 ): Promise<void> {
+  const { accounts, posts, cipher } = deps
   const forgotten = await accounts.disconnect(userId, platform)
   await posts.unsettle(userId)
   const secrets = forgotten && openSecretsIfReadable(cipher, userId, platform, forgotten)
-  if (secrets) await endSession(platforms.find(platform), secrets)
+  if (secrets) await endUnusedSession(deps, platform, secrets)
 }

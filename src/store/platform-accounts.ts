@@ -180,6 +180,17 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
       return account?.connected ? account : null
     },
 
+    /** The connection of a platform account, whosever it is. */
+    async findHolder(
+      platform: Platform,
+      accountId: string,
+    ): Promise<{ userId: string; account: ConnectedAccount } | null> {
+      // Only with the type does the query fit the partial index.
+      const holder = await collection().findOne({ [`${platform}.accountId`]: { $eq: accountId, $type: 'string' } })
+      const account = holder?.[platform]
+      return holder && account?.connected ? { userId: holder.userId, account } : null
+    },
+
     /** The platforms a post of this user could go to. */
     async connectedPlatforms(userId: string): Promise<Set<Platform>> {
       const accounts = await find(userId)
