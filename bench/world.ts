@@ -67,6 +67,7 @@ export async function startWorld(profiling: Profiling | null = null): Promise<Wo
       S3_SECRET_ACCESS_KEY: 'unused',
       JWT_SECRET: randomBytes(32).toString('hex'),
       REFRESH_TOKEN_SECRET: randomBytes(32).toString('hex'),
+      OAUTH_STATE_SECRET: randomBytes(32).toString('hex'),
       TOKEN_ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       BLUESKY_ENTRY_URL: bluesky.url,
       RATE_LIMIT_PER_ADDRESS: '100000000',

@@ -59,6 +59,7 @@ export function serviceEnvironment(
     S3_PUBLIC_URL: storage.publicUrl,
     JWT_SECRET: secrets.jwt,
     REFRESH_TOKEN_SECRET: secrets.refreshToken,
+    OAUTH_STATE_SECRET: secrets.oauthState,
     TOKEN_ENCRYPTION_KEYS: secrets.tokenEncryption,
     BLUESKY_ENTRY_URL: addresses.blueskyUrl,
     RATE_LIMIT_PER_ADDRESS: NO_LIMIT,

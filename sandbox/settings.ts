@@ -20,6 +20,7 @@ export interface Settings {
   secrets: {
     jwt: string
     refreshToken: string
+    oauthState: string
     tokenEncryption: string
     s3AccessKeyId: string
     s3SecretAccessKey: string
@@ -39,7 +40,8 @@ export async function settle(options: Options): Promise<Settings> {
   const wanted = { ...USUAL_PORTS, ...kept.ports, ...(options.port === undefined ? {} : { api: options.port }) }
   const settings: Settings = {
     ports: await settlePorts(wanted),
-    secrets: kept.secrets ?? makeSecrets(),
+    // One that a newer version added is made anew.
+    secrets: { ...makeSecrets(), ...kept.secrets },
     users: kept.users ?? makeUsers(),
     blueskyUrl: kept.blueskyUrl ?? null,
     firstPost: kept.firstPost ?? null,
@@ -70,6 +72,7 @@ export function makeSecrets(): Settings['secrets'] {
   return {
     jwt: randomText(48),
     refreshToken: randomText(48),
+    oauthState: randomText(48),
     tokenEncryption: `sandbox:${randomBytes(32).toString('base64')}`,
     s3AccessKeyId: `sandbox-${randomBytes(6).toString('hex')}`,
     s3SecretAccessKey: randomText(30),

@@ -31,6 +31,7 @@ async function generate(): Promise<string> {
     S3_SECRET_ACCESS_KEY: PLACEHOLDER,
     JWT_SECRET: PLACEHOLDER,
     REFRESH_TOKEN_SECRET: PLACEHOLDER,
+    OAUTH_STATE_SECRET: PLACEHOLDER,
     TOKEN_ENCRYPTION_KEYS: PLACEHOLDER,
   })
   const app = await buildApp({ config, logger: createLogger('silent') } as Context)

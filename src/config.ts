@@ -56,6 +56,12 @@ export const ConfigSchema = Type.Object(
       default: 'lax',
     }),
     REFRESH_COOKIE_DOMAIN: text('Domain of the refresh cookie; empty means this host only', ''),
+    OAUTH_STATE_SECRET: secret('Signs what goes with users to a platform and back'),
+    CONNECT_COOKIE: Type.Union([Type.Literal('browsers'), Type.Literal('always')], {
+      description:
+        'Who has to keep a cookie while an account is connected on a platform: browsers, or always (API clients as well)',
+      default: 'browsers',
+    }),
 
     RATE_LIMIT_PER_ADDRESS: number('Requests a minute and address', 600, 1),
     RATE_LIMIT_PER_USER: number('Requests a minute and user', 300, 1),

@@ -3,6 +3,7 @@ import { createAccountCredentials } from './commands/account-credentials.ts'
 import { createStorePost } from './commands/store-post.ts'
 import type { Config } from './config.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
+import { createConnectStates } from './integrations/connect-states.ts'
 import { createMediaSource } from './integrations/media-source.ts'
 import { createMetrics } from './integrations/metrics.ts'
 import { createOrchestrator, type PublishOrchestrator } from './integrations/orchestrator.ts'
@@ -14,6 +15,7 @@ import { createLogger, type Logger } from './logger.ts'
 import { observePlatforms } from './platforms/observed.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
+import { createConnectAttemptStore } from './store/connect-attempts.ts'
 import { openDatabase, type Database } from './store/database.ts'
 import { createLoginFailures } from './store/login-failures.ts'
 import { createNotificationStore } from './store/notifications.ts'
@@ -105,6 +107,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       issuer: config.PUBLIC_URL,
     }),
     refreshTokens: createRefreshTokens(config.REFRESH_TOKEN_SECRET),
+    connectStates: createConnectStates(config.OAUTH_STATE_SECRET),
+    connectAttempts: createConnectAttemptStore(connection),
     metrics,
     cipher,
     credentials,

@@ -7,6 +7,7 @@ import { SECOND } from '../domain/times.ts'
 import { authRoutes } from './auth/routes.ts'
 import { answerFrameworkError, answerSocketError, installErrorHandling } from './errors.ts'
 import { healthRoutes } from './health/routes.ts'
+import { callbackRoutes } from './platforms/callback-routes.ts'
 import { platformRoutes } from './platforms/routes.ts'
 import { browsers } from './plugins/browsers.ts'
 import { deadlines } from './plugins/deadlines.ts'
@@ -87,6 +88,7 @@ interface RoutesOptions {
 async function publicRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   await app.register(authRoutes, { prefix: '/api/auth', context })
+  await app.register(callbackRoutes, { prefix: '/api/platform', context })
 }
 
 /** For authenticated users: every route in here is guarded, whatever its own file says. */

@@ -9,14 +9,18 @@ import { PlatformError } from '../platforms/errors.ts'
  * @param signal the deadline the platform had
  */
 export function platformTrouble(platform: Platform, error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof PlatformError && (error.class === 'unauthorized' || error.class === 'permission')) {
+    const message = `Connect your ${platformLabel(platform)} account again: ${error.message}`
+    return new ServiceError('RECONNECT_REQUIRED', message, { cause: error })
+  }
+  return platformUnavailable(platform, error, signal)
+}
+
+/** The same where there is no connection yet that could be made again. */
+export function platformUnavailable(platform: Platform, error: unknown, signal: AbortSignal): unknown {
   const label = platformLabel(platform)
   if (error instanceof PlatformError) {
-    const { class: errorClass, retryAfterMs } = error
-    if (errorClass === 'unauthorized' || errorClass === 'permission') {
-      return new ServiceError('RECONNECT_REQUIRED', `Connect your ${label} account again: ${error.message}`, {
-        cause: error,
-      })
-    }
+    const { retryAfterMs } = error
     return new ServiceError('PLATFORM_UNAVAILABLE', `${label} is not available at the moment, try again later`, {
       cause: error,
       ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / SECOND) }),

@@ -103,6 +103,8 @@ export interface DirectConnect {
  * browser, and calls `complete` at most once for one `begin`.
  */
 export interface RedirectConnect {
+  /** The parameter of the callback that names the attempt where the platform knows no `state` (OAuth 1.0a: `oauth_token`). */
+  lookupParameter?: string
   begin(
     input: { state: string; redirectUri: string },
     options: CallOptions,
@@ -111,7 +113,7 @@ export interface RedirectConnect {
     url: string
     /** Kept sealed until the callback: PKCE verifier, secret of the request token. */
     secrets: Record<string, string>
-    /** What the callback names in place of `state` (OAuth 1.0a: the request token). */
+    /** What the callback will name under `lookupParameter` (OAuth 1.0a: the request token). */
     lookup?: string
   }>
   /**

@@ -36,6 +36,15 @@ it('sends what is listed and nothing else of an account, whatever the response s
   })
 })
 
+it("has Mastodon's own fields", () => {
+  const { handle: _, did: __, ...shared } = presentAccount('bluesky', account, now)
+  expect(presentAccount('mastodon', { ...account, serviceUrl: 'https://mastodon.test' }, now)).toStrictEqual({
+    ...shared,
+    accountId: account.accountId,
+    instanceUrl: 'https://mastodon.test',
+  })
+})
+
 it('sends nothing but that it is not connected of what was cut or never was', () => {
   const accounts = { _id: 'a', userId: 'u', bluesky: { connected: false, version: 8 } as const }
   for (const stored of [accounts, null]) {

@@ -83,6 +83,11 @@ export const ROUTES: Record<string, RouteCase> = {
   }),
   'GET /api/platform/bluesky/refresh': userRoute(400),
   'DELETE /api/platform/bluesky/disconnect': userRoute(200),
+  // Connects nothing without an application of ours there.
+  'GET /api/platform/mastodon/connect': userRoute(400),
+  'GET /api/platform/mastodon/callback': publicRoute(302),
+  'GET /api/platform/mastodon/refresh': userRoute(400),
+  'DELETE /api/platform/mastodon/disconnect': userRoute(200),
 
   'GET /api/status/slo': adminRoute(200),
 }

@@ -35,6 +35,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     S3_PUBLIC_URL: `${s3.endpoint}/${name}`,
     JWT_SECRET: randomBytes(32).toString('base64'),
     REFRESH_TOKEN_SECRET: randomBytes(32).toString('base64'),
+    OAUTH_STATE_SECRET: randomBytes(32).toString('base64'),
     TOKEN_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
     BLUESKY_ENTRY_URL: bluesky.url,
   }

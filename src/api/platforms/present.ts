@@ -7,6 +7,7 @@ import type { PresentedAccount } from './schema.ts'
 /** The fields that only this platform's sub-document has (spec section 2). */
 const OWN_FIELDS: Partial<Record<Platform, (account: ConnectedAccount) => Partial<PresentedAccount>>> = {
   bluesky: ({ accountId, handle }) => ({ did: accountId, handle }),
+  mastodon: ({ accountId, serviceUrl }) => ({ accountId, ...(serviceUrl !== null && { instanceUrl: serviceUrl }) }),
 }
 
 /** What a client sees of one platform's account; secrets end here. */

@@ -1,21 +1,35 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import { beginConnect } from '../../commands/begin-connect.ts'
 import { connectBluesky } from '../../commands/connect-bluesky.ts'
 import { disconnectPlatform } from '../../commands/disconnect-platform.ts'
 import { refreshPlatform } from '../../commands/refresh-platform.ts'
 import type { Context } from '../../context.ts'
+import { callbackUrl } from '../../domain/platform-connect.ts'
+import { platformLabel, type Platform } from '../../domain/platforms.ts'
 import { SECOND } from '../../domain/times.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
+import { createConnectCookie } from './connect-cookie.ts'
 import { presentAccount, presentAccounts, presentLimits } from './present.ts'
+import { REDIRECTS } from './redirects.ts'
 import { ConnectBlueskyBody, LimitsSchema, PlatformAccountSchema, PlatformAccountsSchema } from './schema.ts'
 
-const described = (summary: string) => ({ tags: ['platforms'], security: [{ bearer: [] }], summary })
+const described = (summary: string, description?: string) => ({
+  tags: ['platforms'],
+  security: [{ bearer: [] }],
+  summary,
+  ...(description !== undefined && { description }),
+})
 /** These routes wait for the platform, which is given longer than a route usually has. */
 const waiting = { config: { deadlineMs: 30 * SECOND } }
 const accountAnswer = { response: { 200: success(PlatformAccountSchema), ...errorResponses } }
 
+const CONNECTABLE: Platform[] = ['bluesky', ...REDIRECTS.map(({ platform }) => platform)]
+
 /** Spec 4.5, for authenticated users. */
 export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
-  const { accounts, clock } = context
+  const { accounts, clock, config } = context
 
   app.get(
     '/find',
@@ -51,24 +65,62 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     },
   )
 
-  app.get(
-    '/bluesky/refresh',
-    {
-      ...waiting,
-      schema: { ...described('Restore the Bluesky session and fetch the profile anew'), ...accountAnswer },
-    },
-    async ({ user }) => {
-      const account = await refreshPlatform(context, user.userId, 'bluesky')
-      return ok('Bluesky refreshed', presentAccount('bluesky', account, clock.now()))
-    },
-  )
+  for (const { platform, addressField } of REDIRECTS) {
+    const label = platformLabel(platform)
+    const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
+    const cookie = createConnectCookie(redirectUri)
 
-  app.delete(
-    '/bluesky/disconnect',
-    { ...waiting, schema: { ...described('Disconnect the Bluesky account'), ...accountAnswer } },
-    async ({ user }) => {
-      await disconnectPlatform(context, user.userId, 'bluesky')
-      return ok('Bluesky disconnected', { connected: false })
-    },
-  )
+    app.get(
+      `/${platform}/connect`,
+      {
+        ...waiting,
+        exposeHeadRoute: false,
+        schema: {
+          ...described(
+            `Begin to connect a ${label} account`,
+            `Send the user to the address within ten minutes. A browser has to keep the cookie that comes along (credentials: include).`,
+          ),
+          response: { 200: success(Type.Object({ [addressField]: Type.String() })), ...errorResponses },
+        },
+      },
+      async (request, reply) => {
+        const { userId, sessionId } = request.user
+        const isBound = config.CONNECT_COOKIE === 'always' || comesFromBrowser(request)
+        const { url, binding } = await beginConnect(context, { userId, sessionId, platform, redirectUri, isBound })
+        if (binding !== null) cookie.set(reply, binding)
+        reply.header('cache-control', 'no-store')
+        return ok(`Continue on the page of ${label}`, { [addressField]: url })
+      },
+    )
+  }
+
+  for (const platform of CONNECTABLE) {
+    const label = platformLabel(platform)
+
+    app.get(
+      `/${platform}/refresh`,
+      {
+        ...waiting,
+        schema: { ...described(`Prove the ${label} connection and fetch the profile anew`), ...accountAnswer },
+      },
+      async ({ user }) => {
+        const account = await refreshPlatform(context, user.userId, platform)
+        return ok(`${label} refreshed`, presentAccount(platform, account, clock.now()))
+      },
+    )
+
+    app.delete(
+      `/${platform}/disconnect`,
+      { ...waiting, schema: { ...described(`Disconnect the ${label} account`), ...accountAnswer } },
+      async ({ user }) => {
+        await disconnectPlatform(context, user.userId, platform)
+        return ok(`${label} disconnected`, { connected: false })
+      },
+    )
+  }
+}
+
+/** Browsers say so themselves, and pages cannot keep them from it. */
+function comesFromBrowser({ headers }: FastifyRequest): boolean {
+  return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined
 }

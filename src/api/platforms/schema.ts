@@ -32,6 +32,8 @@ export const PlatformAccountSchema = Type.Object({
   connectedAt: Type.Optional(Instant),
   did: Type.Optional(Type.String({ description: 'bluesky' })),
   handle: Type.Optional(Type.String({ description: 'bluesky' })),
+  instanceUrl: Type.Optional(Type.String({ description: 'mastodon' })),
+  accountId: Type.Optional(Type.String({ description: 'mastodon' })),
 })
 
 export type PresentedAccount = Static<typeof PlatformAccountSchema>

@@ -52,6 +52,7 @@ export async function openStage({ root, mongoUrl, platform }: StageOptions) {
     MONGODB_URL: database.href,
     JWT_SECRET: randomBytes(32).toString('hex'),
     REFRESH_TOKEN_SECRET: randomBytes(32).toString('hex'),
+    OAUTH_STATE_SECRET: randomBytes(32).toString('hex'),
     TOKEN_ENCRYPTION_KEYS: `planted:${randomBytes(32).toString('base64')}`,
     S3_SECRET_ACCESS_KEY: 'not used',
     RATE_LIMIT_PER_USER: '100000',

@@ -1,0 +1,23 @@
+import type { Platform } from './platforms.ts'
+import { MINUTE } from './times.ts'
+
+/** How long a user may take on the platform's page. */
+export const CONNECT_ATTEMPT_MS = 10 * MINUTE
+
+/** Where a platform sends users back to (spec 4.5): what is registered there has to be this, to the letter. */
+export function callbackUrl(publicUrl: string, platform: Platform): string {
+  return `${withoutSlash(publicUrl)}/api/platform/${platform}/callback`
+}
+
+/** What came of an attempt; the words of the query that the frontend's settings page is given (contract section 5). */
+export type ConnectOutcome = 'connected' | 'auth_failed' | 'connect_failed' | 'state_invalid'
+
+/** Where a callback ends. Nothing in it comes from the request. */
+export function settingsUrl(frontendUrl: string, platform: Platform, outcome: ConnectOutcome): string {
+  const field = outcome === 'connected' ? 'success' : 'error'
+  return `${withoutSlash(frontendUrl)}/settings?${field}=${platform}_${outcome}`
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
+}
