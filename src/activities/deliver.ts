@@ -114,7 +114,7 @@ export function createDeliver(deps: DeliverDeps) {
     if (!entry) return outcomes.ended(post, input)
     const from = { round: input.round, attempt: entry.delivery.attempt }
     if (io.remembered?.attempt === from.attempt && io.remembered.round === from.round) {
-      return outcomes.accepted(post, input, io.remembered, io)
+      return outcomes.accepted(post, input, from, io.remembered, io)
     }
     const now = clock.now()
     if (post.dueAt === null) return resultOf(post, 'again')
@@ -228,7 +228,7 @@ export function createDeliver(deps: DeliverDeps) {
     }
     if (found === 'undecidable')
       return outcomes.unknown(post, input, from, 'The platform does not tell whether the post is there', io)
-    return outcomes.accepted(post, input, found, io)
+    return outcomes.accepted(post, input, from, found, io)
 
     async function look(): Promise<Published | 'absent' | 'undecidable' | 'other-account'> {
       const { key, startedAt, accountId } = entry.delivery
@@ -239,7 +239,11 @@ export function createDeliver(deps: DeliverDeps) {
         if (account && account.accountId !== accountId) return 'other-account'
         if (!account) return 'undecidable'
         const log = { ...preparationLog(post, entry, account, input), key, startedAt }
-        return await adapter.reconcile(outgoing(post, input), account, log, { signal: io.signal })
+        return await adapter.reconcile(outgoing(post, input), account, log, {
+          signal: io.signal,
+          calledAt: entry.lastAttemptAt ?? startedAt,
+          isTaken: (platformPostId) => posts.isTaken(post._id, input.platform, platformPostId),
+        })
       } catch (error) {
         io.signal.throwIfAborted()
         if (isDatabaseTrouble(error) || isGone(error)) throw error
@@ -317,7 +321,7 @@ export function createDeliver(deps: DeliverDeps) {
     const late = setTimeout(() => io.remember({ ...from, ...published }), REMEMBER_AFTER_MS)
     try {
       await burst.over()
-      return await outcomes.accepted(post, input, published, io)
+      return await outcomes.accepted(post, input, from, published, io)
     } finally {
       clearTimeout(late)
     }

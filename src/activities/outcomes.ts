@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { failure, type Failure } from '../domain/failure.ts'
 import { postFailed, postPublished } from '../domain/notifications.ts'
-import { accept, defer, deliverable, entryOf, markUnknown, refuse } from '../domain/post-moves.ts'
+import { accept, defer, deliverable, EffectTaken, entryOf, markUnknown, refuse } from '../domain/post-moves.ts'
 import type { AttemptRef, Move, Post, Published } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { TimelineEvent } from '../domain/timeline.ts'
@@ -49,11 +49,19 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
   async function accepted(
     post: Post,
     input: DeliveryInput,
+    from: AttemptRef,
     published: Published,
     io: Telling,
   ): Promise<DeliveryResult> {
     const { platformPostId, platformPostUrl } = published
-    const left = await unlessGone(change(post._id, accept(input.platform, { platformPostId, platformPostUrl }), io))
+    let left: Post | null
+    try {
+      left = await unlessGone(change(post._id, accept(input.platform, { platformPostId, platformPostUrl }), io))
+    } catch (error) {
+      if (!(error instanceof EffectTaken)) throw error
+      // Two posts alike, both in doubt, and the other was first: this one's own effect has yet to be found.
+      return unknown(post, input, from, 'What the platform published is on record as another post', io)
+    }
     metrics.deliveryRecorded(input.platform, 'accepted')
     // A post that was deleted meanwhile is out all the same: its owner has to know.
     await notifications.insertOnce(postPublished(left ?? post, input.platform, platformPostUrl))

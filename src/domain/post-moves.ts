@@ -30,6 +30,19 @@ export class ClaimRefused extends Error {
   }
 }
 
+/** The effect on the platform is already on record as another post's. */
+export class EffectTaken extends Error {
+  constructor() {
+    super('another post of ours holds this platform post')
+    this.name = 'EffectTaken'
+  }
+}
+
+/** Names an effect on a platform among all posts. */
+export function publishedKey(platform: Platform, platformPostId: string): string {
+  return `${platform}:${platformPostId}`
+}
+
 /** The status of a post whose delivery began, from its platform statuses; `deleted` counts as accepted (invariant I5). */
 export function rollUp(statuses: readonly { status: DeliveryStatus }[]): PostStatus {
   if (statuses.some(({ status }) => status === 'pending' || status === 'processing')) return 'PROCESSING'
@@ -265,7 +278,7 @@ export function accept(platform: Platform, published: Published): Move {
   return (post, now) => {
     const entry = entryOf(post, platform)
     if (!entry || entry.status === 'completed' || entry.status === 'deleted') return post
-    return changed(post, platform, {
+    const accepted = changed(post, platform, {
       status: 'completed',
       ...published,
       error: null,
@@ -273,6 +286,8 @@ export function accept(platform: Platform, published: Published): Move {
       completedAt: now,
       delivery: { ...entry.delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null },
     })
+    const key = publishedKey(platform, published.platformPostId)
+    return { ...accepted, publishedKeys: [...(post.publishedKeys ?? []), key] }
   }
 }
 

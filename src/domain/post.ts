@@ -126,6 +126,8 @@ export interface Post {
   metadata: { source: 'web' | 'api' }
   /** True until a workflow start or signal for the latest change is acknowledged. */
   startPending: boolean
+  /** `publishedKey` of every effect on a platform; no two posts hold the same. Absent before the first. */
+  publishedKeys?: string[]
   revision: number
   createdAt: Date
   updatedAt: Date

@@ -59,6 +59,14 @@ export interface CallOptions {
   signal: AbortSignal
 }
 
+/** What the search for a trace needs besides. */
+export interface SearchOptions extends CallOptions {
+  /** When the latest visible call began: one that was given up may still be at work on the platform for a while. */
+  calledAt: Date
+  /** Whether the platform's post is on record as that of another post of ours: then it is no candidate. */
+  isTaken(platformPostId: string): Promise<boolean>
+}
+
 /**
  * What a platform is to the rest of the service. Adapters get base addresses and timeouts when they are made; nothing reads configuration.
  * Every method throws `PlatformError` and nothing else on trouble with the platform.
@@ -76,7 +84,7 @@ export interface PlatformAdapter {
     post: OutgoingPost,
     account: Credentials,
     delivery: DeliveryLog,
-    options: CallOptions,
+    options: SearchOptions,
   ): Promise<Published | 'absent' | 'undecidable'>
   /** Loads what `prepare` needs, so that the first delivery of a process does not wait for it. */
   warmUp?(): Promise<void>

@@ -1,5 +1,6 @@
 import { Schema, trusted, type ClientSession, type Connection, type QueryFilter } from 'mongoose'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
+import { EffectTaken, publishedKey } from '../domain/post-moves.ts'
 import { DELIVERY_STATUSES, POST_STATUSES, type Move, type Post, type PostStatus } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
@@ -11,6 +12,7 @@ import {
   TIMELINE_TYPES,
   type TimelineEvent,
 } from '../domain/timeline.ts'
+import { isDuplicateKey } from './database.ts'
 import { driverCollection } from './driver.ts'
 import { anyOf, createBatchedRead, createBatches, createLine } from './line.ts'
 import { schemaOptions } from './schema-options.ts'
@@ -122,6 +124,7 @@ const postSchema = new Schema<StoredPost>(
     firstAnswer: { type: firstAnswerSchema, default: undefined },
     metadata: { source: { type: String, enum: ['web', 'api'], required: true } },
     startPending: { type: Boolean, required: true },
+    publishedKeys: { type: [String], default: undefined },
     revision: { type: Number, required: true },
     createdAt: { type: Date, required: true },
     updatedAt: { type: Date, required: true },
@@ -141,6 +144,9 @@ postSchema.index({ status: 1, dueAt: 1 })
 // Immediate posts are not in it, and cost it nothing.
 postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: { $gt: new Date(0) } } })
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
+// An effect belongs to one post: what two posts could be taken for goes to the first that says so (design section 6).
+postSchema.index({ publishedKeys: 1 }, { unique: true, partialFilterExpression: { publishedKeys: { $exists: true } } })
+
 export interface PostQuery {
   page: number
   limit: number
@@ -221,7 +227,9 @@ export function createPostStore(connection: Connection, now: () => Date) {
       const { post, results, events } = afterMoves(stored, asked, now())
       // A refusal holds only of the post as it is now; a write proves by the revision that nothing changed meanwhile.
       const isConclusive = !remembered || (post !== stored && results.every((result) => !(result instanceof Error)))
-      if (isConclusive && (post === stored || (await replace(stored, post, events)))) {
+      const written = isConclusive && (post === stored || (await replace(stored, post, events)))
+      if (written === 'taken') return applyOneByOne(postId, asked, settle)
+      if (written) {
         if (remembered !== undefined || asked.some(({ isKnown }) => isKnown)) remember(post)
         results.forEach((result, index) => settle(index, result instanceof Error ? result : post))
         return
@@ -231,15 +239,28 @@ export function createPostStore(connection: Connection, now: () => Date) {
     }
   }
 
-  async function replace(stored: Post, post: Post, events: TimelineEvent[]): Promise<boolean> {
-    const { matchedCount } = await collection().updateOne(
-      { _id: stored._id, revision: stored.revision },
-      {
-        $set: difference(stored, post),
-        $push: { timeline: { $each: events, $slice: -TIMELINE_LENGTH } },
-      },
-    )
-    return matchedCount === 1
+  /** One of the moves takes what another post holds: it fails, and the others are made without it. */
+  async function applyOneByOne(...[postId, asked, settle]: Parameters<typeof applyMoves>): Promise<void> {
+    if (asked.length === 1) return settle(0, new EffectTaken())
+    for (const [index, one] of asked.entries()) {
+      await applyMoves(postId, [{ ...one, isKnown: false }], (_, result) => settle(index, result))
+    }
+  }
+
+  async function replace(stored: Post, post: Post, events: TimelineEvent[]): Promise<boolean | 'taken'> {
+    try {
+      const { matchedCount } = await collection().updateOne(
+        { _id: stored._id, revision: stored.revision },
+        {
+          $set: difference(stored, post),
+          $push: { timeline: { $each: events, $slice: -TIMELINE_LENGTH } },
+        },
+      )
+      return matchedCount === 1
+    } catch (error) {
+      if (isDuplicateKey(error)) return 'taken'
+      throw error
+    }
   }
 
   return {
@@ -260,6 +281,13 @@ export function createPostStore(connection: Connection, now: () => Date) {
     async timelineOf(userId: string, postId: string): Promise<TimelineEvent[] | null> {
       const found = await collection().findOne({ _id: postId, userId }, { projection: { timeline: 1 } })
       return found && (found.timeline ?? [])
+    },
+
+    /** Whether the platform's post is on record as that of another post of ours. */
+    async isTaken(postId: string, platform: Platform, platformPostId: string): Promise<boolean> {
+      const filter = { publishedKeys: publishedKey(platform, platformPostId) }
+      const holder = await collection().findOne(filter, { projection: { _id: 1 } })
+      return holder !== null && holder._id !== postId
     },
 
     findByCorrelationId: (userId: string, correlationId: string): Promise<Post | null> =>
@@ -285,7 +313,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
      * Applies a pure move to the stored post: reads it, and writes the result under the condition that its revision is
      * still the one read, else reads again. So of two moves that exclude each other exactly one wins, whoever asks.
      * Moves of one post that meet in this process share a read and a write.
-     * @throws ServiceError NOT_FOUND when the post is gone, and whatever the move throws
+     * @throws ServiceError NOT_FOUND when the post is gone, EffectTaken, and whatever the move throws
      */
     transition: (postId: string, move: Move, options: TransitionOptions = {}): Promise<Post> =>
       inLine(postId, { move, ...options }),

@@ -4,7 +4,7 @@ import { createDeliver, type ActivityIo, type DeliverDeps } from '../../src/acti
 import { systemClock } from '../../src/clock.ts'
 import { failure } from '../../src/domain/failure.ts'
 import type { NewNotification } from '../../src/domain/notifications.ts'
-import { giveUp, isInDoubt, retry } from '../../src/domain/post-moves.ts'
+import { EffectTaken, giveUp, isInDoubt, retry } from '../../src/domain/post-moves.ts'
 import type { Move, Post, Published } from '../../src/domain/post.ts'
 import { ServiceError } from '../../src/domain/service-error.ts'
 import { SECOND } from '../../src/domain/times.ts'
@@ -123,6 +123,56 @@ it('does not end what another attempt took while this one found a reason to refu
   const post = world.add(buildPost({}, new Date()))
   await expect(world.attempt(post, new AbortController().signal)).rejects.toThrow('Another attempt may be sending')
   expect(world.stored.get(post._id)!.platformStatuses[0]!.status).toBe('processing')
+})
+
+it('looks again for its own effect when the one it found is on record as another post', async () => {
+  const taken = { platformPostId: 'taken', platformPostUrl: 'https://x.example/taken' }
+  const world = attempts(async () => taken)
+  const posts = {
+    find: async (id: string) => world.stored.get(id) ?? null,
+    async transition(id: string, move: Move) {
+      const moved = move(world.stored.get(id)!, new Date())
+      if (moved.publishedKeys) throw new EffectTaken()
+      world.stored.set(id, moved)
+      return moved
+    },
+  }
+  const { attempt } = attempts(async () => taken, { posts: posts as unknown as DeliverDeps['posts'] })
+  const post = world.add(buildPost({}, new Date()))
+  await expect(attempt(post, new AbortController().signal)).rejects.toThrow('on record as another post')
+  expect(world.stored.get(post._id)!.platformStatuses[0]).toMatchObject({
+    status: 'processing',
+    platformPostId: null,
+    delivery: { outcome: 'unknown', doubted: true },
+  })
+})
+
+it('tells the search when the last call began, and which effects are taken', async () => {
+  const asked: unknown[] = []
+  const reconcile: PlatformAdapter['reconcile'] = async (_post, _account, _delivery, options) => {
+    asked.push(options.calledAt, await options.isTaken('an-id'))
+    return 'undecidable'
+  }
+  const adapter = { platform: 'bluesky', reconcile } as unknown as PlatformAdapter
+  const world = attempts(() => Promise.reject(new Error('not to be called')))
+  const isTaken = async (...args: unknown[]) => args.join(' ') === `${post._id} bluesky an-id`
+  const posts = {
+    find: async (id: string) => world.stored.get(id) ?? null,
+    transition: async (id: string, move: Move) => move(world.stored.get(id)!, new Date()),
+    isTaken,
+  }
+  const { attempt } = attempts(() => Promise.reject(new Error('not to be called')), {
+    posts: posts as unknown as DeliverDeps['posts'],
+    platforms: { find: () => adapter },
+    credentials: {
+      get: async () => ({ ...account, accountId: 'did:plc:someone' }),
+    } as unknown as DeliverDeps['credentials'],
+  })
+  const before = after(new Date(), -60 * SECOND)
+  const fresh = buildPost({}, before)
+  const post = world.add(claimOf(fresh, 'bluesky', before)(fresh, before))
+  await expect(attempt(post, new AbortController().signal)).rejects.toThrow('does not tell')
+  expect(asked).toEqual([before, true])
 })
 
 it('finds a post that was deleted before the claim gone, and nothing wrong with that', async () => {

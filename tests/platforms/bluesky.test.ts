@@ -8,11 +8,11 @@ import type { Fault } from '../../sandbox/platforms/faults.ts'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
 import type { Published } from '../../src/domain/post.ts'
 import type {
-  CallOptions,
   Credentials,
   DirectConnect,
   OutgoingPost,
   PlatformAdapter,
+  SearchOptions,
 } from '../../src/platforms/adapter.ts'
 import { recordKey } from '../../src/platforms/bluesky/record-key.ts'
 import { createPlatformRegistry, type PlatformRegistry } from '../../src/platforms/registry.ts'
@@ -40,7 +40,11 @@ let owner: BlueskyAccount
 let account: Credentials
 const { media, add, opened } = memoryMedia()
 
-const options = (): CallOptions => ({ signal: AbortSignal.timeout(20_000) })
+const options = (): SearchOptions => ({
+  signal: AbortSignal.timeout(20_000),
+  calledAt: new Date(),
+  isTaken: async () => false,
+})
 
 function registryAt(blueskyEntryUrl: string): PlatformRegistry {
   return createPlatformRegistry({

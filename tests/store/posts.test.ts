@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accept, cancel, defer, edit, entryOf, refuse } from '../../src/domain/post-moves.ts'
+import { accept, cancel, defer, edit, EffectTaken, entryOf, refuse } from '../../src/domain/post-moves.ts'
 import { failure } from '../../src/domain/failure.ts'
 import type { Post } from '../../src/domain/post.ts'
 import type { TimelineEvent } from '../../src/domain/timeline.ts'
@@ -96,6 +96,47 @@ describe('transition', () => {
 
   it('says not found when the post is gone', async () => {
     await expect(first().transition(newId(), cancel())).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+describe('an effect on a platform', () => {
+  const published = () => ({ platformPostId: newId(), platformPostUrl: 'https://mastodon.example/1' })
+
+  it('is one post’s alone, whichever process says so first', async () => {
+    const posts = [await stored(buildPost()), await stored(buildPost())]
+    const effect = published()
+    const results = await Promise.allSettled(
+      posts.map(({ _id }, index) => stores[index]!.transition(_id, accept('bluesky', effect))),
+    )
+    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(EffectTaken) })
+    const [winner, loser] = results[0]!.status === 'fulfilled' ? posts : posts.toReversed()
+    expect((await first().find(loser!._id))!.platformStatuses[0]!.status).toBe('pending')
+    expect(await first().isTaken(loser!._id, 'bluesky', effect.platformPostId)).toBe(true)
+    expect(await first().isTaken(winner!._id, 'bluesky', effect.platformPostId)).toBe(false)
+    expect(await first().isTaken(loser!._id, 'mastodon', effect.platformPostId)).toBe(false)
+    expect(await first().isTaken(loser!._id, 'bluesky', newId())).toBe(false)
+  })
+
+  it('that is taken does no harm to the moves it met', async () => {
+    const effect = published()
+    await first().transition((await stored(buildPost()))._id, accept('bluesky', effect))
+    const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon', 'tumblr'] }))
+    const results = await Promise.allSettled([
+      first().transition(post._id, accept('mastodon', published())),
+      first().transition(post._id, accept('bluesky', effect)),
+      first().transition(post._id, accept('tumblr', published())),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    const left = (await first().find(post._id))!
+    expect(left.platformStatuses.map(({ status }) => status)).toEqual(['pending', 'completed', 'completed'])
+    expect(left.publishedKeys).toHaveLength(2)
+  })
+
+  it('is looked up by the index, however many posts there are', async () => {
+    const filter = { publishedKeys: 'mastodon:1' }
+    const { queryPlanner } = await databases[0]!.connection.collection('posts').find(filter).explain('queryPlanner')
+    expect(JSON.stringify(queryPlanner.winningPlan)).toContain('publishedKeys_1')
   })
 })
 
