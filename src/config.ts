@@ -89,6 +89,9 @@ export const ConfigSchema = Type.Object(
       '.host.bsky.network',
     ),
     BLUESKY_APP_URL: address('Base of the links to published Bluesky posts', 'https://bsky.app'),
+    MASTODON_INSTANCE_URL: address('The Mastodon instance on which accounts live; empty switches Mastodon off', ''),
+    MASTODON_CLIENT_ID: text('This service as an application on the instance, made once by POST /api/v1/apps', ''),
+    MASTODON_CLIENT_SECRET: text('Secret of that application', ''),
   },
   { additionalProperties: false },
 )
@@ -119,8 +122,17 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const wrong = [...Value.Errors(ConfigSchema, filled)].map(
     (error) => `${error.path.slice(1)} ${explain(error.schema)}`,
   )
+  wrong.push(...missingOf(filled as Config))
   if (wrong.length > 0) throw new ConfigError([...new Set(wrong)])
   return Object.freeze(filled as Config)
+}
+
+/** What is needed only where something else is set. */
+function missingOf({ MASTODON_INSTANCE_URL, MASTODON_CLIENT_ID, MASTODON_CLIENT_SECRET }: Config): string[] {
+  const needed = MASTODON_INSTANCE_URL ? { MASTODON_CLIENT_ID, MASTODON_CLIENT_SECRET } : {}
+  return Object.entries(needed)
+    .filter(([, value]) => value === '')
+    .map(([name]) => `${name} must be set where MASTODON_INSTANCE_URL is`)
 }
 
 function parse(schema: TSchema, value: string): unknown {

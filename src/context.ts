@@ -71,6 +71,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
           .map((host) => host.trim())
           .filter(Boolean),
         blueskyAppUrl: config.BLUESKY_APP_URL,
+        mastodon: mastodonOf(config),
         publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
         media: createMediaSource(storage),
       }),
@@ -136,6 +137,15 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       storage.close()
       await database.close()
     },
+  }
+}
+
+function mastodonOf({ MASTODON_INSTANCE_URL, MASTODON_CLIENT_ID, MASTODON_CLIENT_SECRET }: Config) {
+  if (MASTODON_INSTANCE_URL === '') return null
+  return {
+    instanceUrl: MASTODON_INSTANCE_URL,
+    clientId: MASTODON_CLIENT_ID,
+    clientSecret: MASTODON_CLIENT_SECRET,
   }
 }
 

@@ -32,6 +32,12 @@ describe('the configuration', () => {
     expect(message).not.toMatch(/too-short-canary|four thousand/)
   })
 
+  it('refuses a Mastodon instance at which it is nobody', () => {
+    const message = variablesOf({ ...secrets, MASTODON_INSTANCE_URL: 'https://mastodon.example' })
+    expect(message).toContain('MASTODON_CLIENT_ID')
+    expect(message).toContain('MASTODON_CLIENT_SECRET')
+  })
+
   it('is production when nothing says otherwise, with defaults for the rest, and frozen', () => {
     const config = readConfig(secrets)
     expect(config).toMatchObject({ NODE_ENV: 'production', PORT: 4_000, ACCESS_TOKEN_TTL_SECONDS: 600 })

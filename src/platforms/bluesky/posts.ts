@@ -81,11 +81,11 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
     account: Credentials,
     { signal }: CallOptions,
   ): Promise<StoredImage> {
-    const { prepareImage } = await import('./images.ts')
+    const { prepareImage } = await import('../shared/images.ts')
     const { stream } = await media.open(item, { signal })
     const source = await buffer(stream)
     const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
-    const image = await prepareImage(source, POSTING_RULES.bluesky.media.image.maxBytes, name)
+    const image = await prepareImage(source, POSTING_RULES.bluesky.media.image, name)
     const { blob } = await uploads.procedure(
       services.of(account),
       'com.atproto.repo.uploadBlob',
@@ -163,7 +163,7 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
 
   /** What only preparing needs is heavy, and the API never prepares. */
   async function warmUp(): Promise<void> {
-    await Promise.all([import('./facets.ts'), import('./images.ts')])
+    await Promise.all([import('./facets.ts'), import('../shared/images.ts')])
   }
 
   return { warmUp, prepare, publish, reconcile }

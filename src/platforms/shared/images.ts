@@ -1,6 +1,15 @@
 import sharp, { type Metadata, type Sharp } from 'sharp'
 import { MediaUnavailableError } from '../../domain/failure.ts'
 
+/** What a platform takes. */
+export interface ImageLimits {
+  maxBytes: number
+  /** In all, when unpacked. */
+  maxPixels?: number
+  /** Without it every type that we store. */
+  types?: readonly string[]
+}
+
 export interface PreparedImage {
   bytes: Uint8Array
   mimeType: string
@@ -23,41 +32,50 @@ const ATTEMPTS = [
 const FORMATS: Record<string, string> = { jpeg: 'image/jpeg', png: 'image/png', webp: 'image/webp' }
 
 /**
- * Makes a picture ready for everybody's eyes: upright, without the camera's notes about place and owner, and at most `maxBytes` long.
+ * Makes a picture ready for everybody's eyes: upright, without the camera's notes about place and owner, and within the limits.
  * One that is so already stays as it is, byte for byte; the same picture always comes out the same.
  * @throws MediaUnavailableError when the bytes are no picture
  */
-export async function prepareImage(source: Uint8Array, maxBytes: number, name: string): Promise<PreparedImage> {
+export async function prepareImage(source: Uint8Array, limits: ImageLimits, name: string): Promise<PreparedImage> {
   try {
-    return await prepare(source, maxBytes)
+    return await prepare(source, limits)
   } catch {
     throw new MediaUnavailableError(`The file ${name} cannot be read as an image`)
   }
 }
 
-async function prepare(source: Uint8Array, maxBytes: number): Promise<PreparedImage> {
+async function prepare(source: Uint8Array, limits: ImageLimits): Promise<PreparedImage> {
   const open = () => sharp(source, { limitInputPixels: MAX_PIXELS })
   const found = await open().metadata()
-  const mimeType = FORMATS[found.format]
   const isUpright = (found.orientation ?? 1) === 1
-  if (mimeType && isUpright && !hasNotes(found) && source.length <= maxBytes) {
-    return { bytes: source, mimeType, width: found.width, height: found.height }
-  }
+  const asItIs = { bytes: source, mimeType: FORMATS[found.format] ?? '', width: found.width, height: found.height }
+  if (isUpright && !hasNotes(found) && fits(asItIs, limits)) return asItIs
   const upright = () => open().autoOrient()
-  if (source.length <= maxBytes && (found.format === 'png' || found.format === 'webp')) {
+  if (source.length <= limits.maxBytes && (found.format === 'png' || found.format === 'webp')) {
     const lossless = await toImage(found.format === 'png' ? upright().png() : upright().webp({ lossless: true }))
-    if (lossless.bytes.length <= maxBytes) return lossless
+    if (fits(lossless, limits)) return lossless
   }
-  return shrink(upright, found.hasAlpha, maxBytes)
+  return shrink(upright, found.hasAlpha, limits)
 }
 
-async function shrink(upright: () => Sharp, hasAlpha: boolean, maxBytes: number): Promise<PreparedImage> {
+async function shrink(upright: () => Sharp, hasAlpha: boolean, limits: ImageLimits): Promise<PreparedImage> {
   for (const { side, quality } of ATTEMPTS) {
     const resized = upright().resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
-    const image = await toImage(hasAlpha ? resized.webp({ quality }) : resized.jpeg({ quality }))
-    if (image.bytes.length <= maxBytes) return image
+    const image = await toImage(encode(resized, hasAlpha, quality, limits))
+    if (fits(image, limits)) return image
   }
   throw new Error('still too large at the smallest size')
+}
+
+function encode(image: Sharp, hasAlpha: boolean, quality: number, { types }: ImageLimits): Sharp {
+  const takes = (type: string) => types?.includes(type) ?? true
+  if (!hasAlpha && takes('image/jpeg')) return image.jpeg({ quality })
+  return takes('image/webp') ? image.webp({ quality }) : image.png()
+}
+
+function fits({ bytes, mimeType, width, height }: PreparedImage, limits: ImageLimits): boolean {
+  const { maxBytes, maxPixels = Infinity, types = Object.values(FORMATS) } = limits
+  return bytes.length <= maxBytes && width * height <= maxPixels && types.includes(mimeType)
 }
 
 async function toImage(pipeline: Sharp): Promise<PreparedImage> {

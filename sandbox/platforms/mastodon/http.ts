@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import type { Answer } from '../fault-proxy.ts'
+
+/** An error answer, in the words of the real server. */
+export class Refusal extends Error {
+  readonly answer: Answer
+  constructor(status: number, error: string, extra: Record<string, string> = {}, headers: Answer['headers'] = {}) {
+    super(error)
+    this.answer = { status, headers, body: { error, ...extra } }
+  }
+}
+
+export interface Params {
+  text(name: string): string | undefined
+  /** Of `name[]`, or of an array in JSON. */
+  list(name: string): string[]
+  file(name: string): File | undefined
+}
+
+const MAX_BODY_BYTES = 110 * 1_048_576
+
+/** The parameters of a request: of its query, and of a body in any of the forms that Mastodon takes. */
+export async function readParams(request: IncomingMessage, url: URL): Promise<Params> {
+  const values = new Map<string, (string | File)[]>()
+  const add = (name: string, value: string | File) => {
+    const key = name.replace(/\[\]$/, '')
+    values.set(key, [...(values.get(key) ?? []), value])
+  }
+  for (const [name, value] of url.searchParams) add(name, value)
+  if (request.method !== 'GET') await readBody(request, add)
+  const first = (name: string) => values.get(name)?.[0]
+  return {
+    text(name) {
+      const value = first(name)
+      return typeof value === 'string' ? value : undefined
+    },
+    list: (name) => (values.get(name) ?? []).filter((value) => typeof value === 'string'),
+    file(name) {
+      const value = first(name)
+      return value instanceof File ? value : undefined
+    },
+  }
+}
+
+async function readBody(request: IncomingMessage, add: (name: string, value: string | File) => void): Promise<void> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw new Refusal(413, 'Payload too large')
+  const bytes = await buffer(request)
+  const type = request.headers['content-type'] ?? ''
+  try {
+    if (type.startsWith('application/json')) {
+      for (const [name, value] of Object.entries(JSON.parse(bytes.toString()) as object)) {
+        for (const one of [value].flat()) if (one !== null) add(name, String(one))
+      }
+    } else if (type.startsWith('multipart/form-data') || type.startsWith('application/x-www-form-urlencoded')) {
+      const form = await new Response(bytes, { headers: { 'content-type': type } }).formData()
+      for (const [name, value] of form) add(name, value)
+    }
+  } catch {
+    throw new Refusal(400, 'Bad Request')
+  }
+}

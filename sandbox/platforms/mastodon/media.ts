@@ -1,0 +1,164 @@
+import { mkdirSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileTypeFromBuffer } from 'file-type'
+import sharp from 'sharp'
+import type { Answer } from '../fault-proxy.ts'
+import { Refusal, type Params } from './http.ts'
+import type { Account, Media, State } from './state.ts'
+
+export const MEDIA_LIMITS = {
+  types: [
+    'image/jpeg',
+    'image/png',
+    'image/gif',
+    'image/heic',
+    'image/heif',
+    'image/webp',
+    'image/avif',
+    'video/webm',
+    'video/mp4',
+    'video/quicktime',
+  ],
+  imageBytes: 16_777_216,
+  imagePixels: 33_177_600,
+  videoBytes: 103_809_024,
+  videoPixels: 8_294_400,
+  videoFrameRate: 120,
+  description: 1_500,
+}
+
+const BAD_TYPE = 'Validation failed: File content type is invalid, File is invalid'
+
+export interface MediaStoreOptions {
+  state: State
+  /** Where the bytes go. */
+  dir: string
+  base(): string
+  /** How long the work on a video takes. */
+  processingMs: number
+  /** Fewer than the real server takes, for instances that were set up so. */
+  types: string[]
+}
+
+/** Uploads, and what becomes of them (platforms.md 6b). */
+export function createMediaStore({ state, dir, base, processingMs, types }: MediaStoreOptions) {
+  mkdirSync(dir, { recursive: true })
+
+  async function upload(account: Account, params: Params): Promise<Answer> {
+    const file = params.file('file')
+    if (!file) throw new Refusal(422, "Validation failed: File can't be blank")
+    const description = descriptionOf(params)
+    const bytes = Buffer.from(await file.arrayBuffer())
+    const mimeType = (await fileTypeFromBuffer(bytes))?.mime ?? ''
+    if (!types.includes(mimeType) || mimeType !== file.type) throw new Refusal(422, BAD_TYPE)
+    const kind = mimeType.startsWith('video/') ? 'video' : 'image'
+    const max = kind === 'video' ? MEDIA_LIMITS.videoBytes : MEDIA_LIMITS.imageBytes
+    if (bytes.length > max) {
+      throw new Refusal(422, `Validation failed: File file size must be less than ${max / 1_048_576} MB`)
+    }
+    if (kind === 'image') await assertPicture(bytes)
+    const id = state.newId()
+    await writeFile(join(dir, id), bytes)
+    const media = state.media.set(id, {
+      id,
+      accountId: account.id,
+      kind,
+      mimeType,
+      sizeBytes: bytes.length,
+      description,
+      readyAt: kind === 'video' ? Date.now() + processingMs : 0,
+      statusId: null,
+    })
+    return { status: isReady(media) ? 200 : 202, body: present(media) }
+  }
+
+  async function assertPicture(bytes: Buffer): Promise<void> {
+    const { width, height } = await sharp(bytes, { limitInputPixels: false })
+      .metadata()
+      .catch(() => {
+        throw new Refusal(500, 'Error processing thumbnail for uploaded media')
+      })
+    if (width * height > MEDIA_LIMITS.imagePixels) {
+      throw new Refusal(422, `Validation failed: ${width}x${height} images are not supported`)
+    }
+  }
+
+  function own(account: Account, id: string): Media {
+    const media = state.media.get(id)
+    if (!media || media.accountId !== account.id || media.statusId !== null) throw new Refusal(404, 'Record not found')
+    return media
+  }
+
+  function present(media: Media) {
+    const url = `${base()}/media/${media.id}`
+    return {
+      id: media.id,
+      type: media.kind,
+      url: isReady(media) ? url : null,
+      preview_url: isReady(media) ? url : null,
+      remote_url: null,
+      meta: {},
+      description: media.description,
+      blurhash: null,
+    }
+  }
+
+  return {
+    upload,
+    present,
+
+    find(account: Account, id: string): Answer {
+      const media = own(account, id)
+      return { status: isReady(media) ? 200 : 206, body: present(media) }
+    },
+
+    describe(account: Account, id: string, params: Params): Answer {
+      const media = state.media.set(id, { ...own(account, id), description: descriptionOf(params) })
+      return { status: 200, body: present(media) }
+    },
+
+    /** Those that a new status of the account may show, in this order. */
+    attachable(account: Account, ids: string[]): Media[] {
+      if (ids.length > 4) throw new Refusal(422, 'Cannot attach more than 4 files')
+      const missing = ids.filter((id) => {
+        const media = state.media.get(id)
+        return !media || media.accountId !== account.id || media.statusId !== null
+      })
+      if (missing.length > 0) {
+        throw new Refusal(422, `Media ${missing.join(', ')} not found or already attached to another post`)
+      }
+      const media = ids.map((id) => state.media.get(id)!)
+      if (media.length > 1 && media.some(({ kind }) => kind === 'video')) {
+        throw new Refusal(422, 'Cannot attach a video to a post that already contains images')
+      }
+      if (!media.every(isReady)) {
+        throw new Refusal(422, 'Cannot attach files that have not finished processing. Try again in a moment!')
+      }
+      return media
+    },
+
+    async file(id: string): Promise<Answer & { bytes: Buffer }> {
+      const media = state.media.get(id)
+      if (!media) throw new Refusal(404, 'Record not found')
+      return { status: 200, headers: { 'content-type': media.mimeType }, bytes: await readFile(join(dir, id)) }
+    },
+  }
+}
+
+export type MediaStore = ReturnType<typeof createMediaStore>
+
+function descriptionOf(params: Params): string | null {
+  const description = params.text('description') ?? ''
+  if ([...description].length > MEDIA_LIMITS.description) {
+    throw new Refusal(
+      422,
+      `Validation failed: Description is too long (maximum is ${MEDIA_LIMITS.description} characters)`,
+    )
+  }
+  return description === '' ? null : description
+}
+
+function isReady({ readyAt }: Media): boolean {
+  return Date.now() >= readyAt
+}

@@ -1,0 +1,184 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Answer } from '../fault-proxy.ts'
+import { readParams, Refusal, type Params } from './http.ts'
+import { MEDIA_LIMITS, type MediaStore } from './media.ts'
+import { presentApp, type OAuth } from './oauth.ts'
+import { startPage, statusesPage } from './pages.ts'
+import type { createRateLimits } from './rate-limits.ts'
+import type { State, Status, Token } from './state.ts'
+import type { Statuses } from './statuses.ts'
+
+interface ServerDeps {
+  state: State
+  oauth: OAuth
+  media: MediaStore
+  statuses: Statuses
+  countRequest: ReturnType<typeof createRateLimits>
+  base(): string
+  maxCharacters: number
+  types: string[]
+}
+
+interface Call {
+  request: IncomingMessage
+  params: Params
+  token: Token | null
+  /** What the path's pattern caught. */
+  id: string
+}
+
+type Route = [method: string, path: RegExp, handle: (call: Call) => Answer | Promise<Answer>]
+
+const SCOPES = ['read', 'read:accounts', 'read:statuses', 'write', 'write:media', 'write:statuses', 'profile']
+
+/** The part of Mastodon's interface that a publishing service meets, and a few pages to look at. */
+export function createMastodonServer(deps: ServerDeps): Server {
+  const { state, oauth, media, statuses, base } = deps
+
+  const shown = (list: Status[]) =>
+    list
+      .toReversed()
+      .slice(0, 100)
+      .map((status) => ({ status, account: state.accounts.get(status.accountId)!, html: statuses.html(status) }))
+
+  const routes: Route[] = [
+    ['GET', /^\/$/, () => startPage(state.accounts.values(), shown(state.statuses.values()))],
+    ['GET', /^\/@(\w+)$/, ({ id }) => statusesPage(`@${id}`, shown(statuses.listOf(accountNamed(id).id)))],
+    ['GET', /^\/@\w+\/(\d+)$/, ({ id }) => statusesPage('Post', shown([statuses.find(id)]))],
+    ['GET', /^\/media\/(\d+)$/, ({ id }) => media.file(id)],
+    ['POST', /^\/api\/v1\/apps$/, ({ params }) => oauth.registerApp(params)],
+    ['GET', /^\/oauth\/authorize$/, ({ params }) => oauth.authorize(params)],
+    ['POST', /^\/oauth\/authorize$/, ({ params }) => oauth.decide(params)],
+    ['POST', /^\/oauth\/token$/, ({ params }) => oauth.issueToken(params)],
+    ['POST', /^\/oauth\/revoke$/, ({ params }) => oauth.revoke(params)],
+    ['GET', /^\/\.well-known\/oauth-authorization-server$/, () => ({ status: 200, body: serverMetadata() })],
+    ['GET', /^\/api\/v2\/instance$/, () => ({ status: 200, body: instance() })],
+    ['GET', /^\/api\/v1\/apps\/verify_credentials$/, ({ token }) => ownApp(token)],
+    ['GET', /^\/api\/v1\/accounts\/verify_credentials$/, ({ token }) => ownAccount(token)],
+    [
+      'GET',
+      /^\/api\/v1\/accounts\/(\d+)\/statuses$/,
+      ({ token, id, params }) => {
+        oauth.userOf(token, 'read:statuses')
+        return statuses.page(id, params)
+      },
+    ],
+    ['POST', /^\/api\/v2\/media$/, ({ token, params }) => media.upload(oauth.userOf(token, 'write:media'), params)],
+    ['GET', /^\/api\/v1\/media\/(\d+)$/, ({ token, id }) => media.find(oauth.userOf(token, 'write:media'), id)],
+    [
+      'PUT',
+      /^\/api\/v1\/media\/(\d+)$/,
+      ({ token, id, params }) => media.describe(oauth.userOf(token, 'write:media'), id, params),
+    ],
+    [
+      'POST',
+      /^\/api\/v1\/statuses$/,
+      ({ token, params, request }) => {
+        const key = request.headers['idempotency-key'] as string | undefined
+        return statuses.create(oauth.userOf(token, 'write:statuses'), token!.clientId, params, key)
+      },
+    ],
+    ['GET', /^\/api\/v1\/statuses$/, ({ params }) => statuses.several(params.list('id'))],
+    ['GET', /^\/api\/v1\/statuses\/(\d+)$/, ({ id }) => ({ status: 200, body: statuses.present(statuses.find(id)) })],
+    [
+      'GET',
+      /^\/api\/v1\/statuses\/(\d+)\/source$/,
+      ({ token, id }) => statuses.source(oauth.userOf(token, 'read:statuses'), id),
+    ],
+    [
+      'DELETE',
+      /^\/api\/v1\/statuses\/(\d+)$/,
+      ({ token, id }) => {
+        const status = statuses.findOwn(oauth.userOf(token, 'write:statuses'), id)
+        const body = { ...statuses.present(status), text: status.text }
+        statuses.remove(status)
+        return { status: 200, body }
+      },
+    ],
+  ]
+
+  function accountNamed(username: string) {
+    const account = state.accounts.values().find((one) => one.username === username)
+    if (!account) throw new Refusal(404, 'Record not found')
+    return account
+  }
+
+  function ownApp(token: Token | null): Answer {
+    const app = token && state.apps.get(token.clientId)
+    if (!app) throw new Refusal(401, 'The access token is invalid')
+    return { status: 200, body: presentApp(app) }
+  }
+
+  function ownAccount(token: Token | null): Answer {
+    const account = oauth.userOf(token, 'read:accounts', 'profile')
+    const source = { privacy: 'public', sensitive: false, language: '', note: account.note, fields: [] }
+    return { status: 200, body: { ...statuses.presentAccount(account), source } }
+  }
+
+  function serverMetadata() {
+    return {
+      issuer: `${base()}/`,
+      authorization_endpoint: `${base()}/oauth/authorize`,
+      token_endpoint: `${base()}/oauth/token`,
+      revocation_endpoint: `${base()}/oauth/revoke`,
+      app_registration_endpoint: `${base()}/api/v1/apps`,
+      scopes_supported: SCOPES,
+      response_types_supported: ['code'],
+      grant_types_supported: ['authorization_code', 'client_credentials'],
+      code_challenge_methods_supported: ['S256'],
+    }
+  }
+
+  function instance() {
+    return {
+      domain: new URL(base()).host,
+      title: 'Mastodon sandbox',
+      version: '4.4.0',
+      configuration: {
+        statuses: { max_characters: deps.maxCharacters, max_media_attachments: 4, characters_reserved_per_url: 23 },
+        media_attachments: {
+          supported_mime_types: deps.types,
+          description_limit: MEDIA_LIMITS.description,
+          image_size_limit: MEDIA_LIMITS.imageBytes,
+          image_matrix_limit: MEDIA_LIMITS.imagePixels,
+          video_size_limit: MEDIA_LIMITS.videoBytes,
+          video_frame_rate_limit: MEDIA_LIMITS.videoFrameRate,
+          video_matrix_limit: MEDIA_LIMITS.videoPixels,
+        },
+      },
+    }
+  }
+
+  async function answerTo(request: IncomingMessage): Promise<Answer & { bytes?: Buffer }> {
+    const url = new URL(request.url ?? '/', base())
+    let headers = {}
+    try {
+      const route = routes.find(([method, path]) => method === request.method && path.test(url.pathname))
+      if (!route) throw new Refusal(404, 'Record not found')
+      const isApi = url.pathname.startsWith('/api/')
+      const token = isApi ? oauth.tokenOf(request.headers.authorization) : null
+      if (isApi) headers = deps.countRequest(request, url.pathname, token?.token ?? 'anybody')
+      const [, path, handle] = route
+      const params = await readParams(request, url)
+      const answer = await handle({ request, params, token, id: path.exec(url.pathname)?.[1] ?? '' })
+      return { ...answer, headers: { ...headers, ...answer.headers } }
+    } catch (error) {
+      request.resume()
+      if (error instanceof Refusal) {
+        return { ...error.answer, headers: { ...headers, ...error.answer.headers } }
+      }
+      return { status: 500, body: { error: 'There was a problem processing your request' } }
+    }
+  }
+
+  return createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+    void answerTo(request).then((answer) => send(response, answer))
+  })
+}
+
+function send(response: ServerResponse, { status, headers, body, bytes }: Answer & { bytes?: Buffer }): void {
+  const isText = typeof body === 'string' || body === undefined
+  const type = isText ? {} : { 'content-type': 'application/json; charset=utf-8' }
+  response.writeHead(status, { ...type, ...headers })
+  response.end(bytes ?? (isText ? body : JSON.stringify(body)))
+}

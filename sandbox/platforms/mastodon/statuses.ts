@@ -1,0 +1,202 @@
+import type { Answer } from '../fault-proxy.ts'
+import { Refusal, type Params } from './http.ts'
+import type { MediaStore } from './media.ts'
+import type { Account, State, Status } from './state.ts'
+import { statusLength, toHtml } from './text.ts'
+
+const KEY_LIFE_MS = 3_600_000
+const VISIBILITIES = ['public', 'unlisted', 'private', 'direct']
+const MOST_AT_ONCE = 40
+
+interface StatusesOptions {
+  state: State
+  media: MediaStore
+  base(): string
+  maxCharacters: number
+  /** False for servers that take the `Idempotency-Key` and ignore it. */
+  honoursKeys: boolean
+}
+
+export function createStatuses({ state, media, base, maxCharacters, honoursKeys }: StatusesOptions) {
+  const ofAccount = new Map<string, Status[]>()
+  for (const status of state.statuses.values()) listOf(status.accountId).push(status)
+
+  /** Oldest first. */
+  function listOf(accountId: string): Status[] {
+    const list = ofAccount.get(accountId) ?? []
+    ofAccount.set(accountId, list)
+    return list
+  }
+
+  /** Looked up before and kept after, and what a repeat brings is not looked at (platforms.md 6e). */
+  function create(account: Account, clientId: string, params: Params, key: string | undefined): Answer {
+    const keyOf = key === undefined || key === '' ? null : `${account.id}/${key}`
+    const known = keyOf === null || !honoursKeys ? undefined : state.idempotency.get(keyOf)
+    if (known && known.until > Date.now()) return { status: 200, body: present(find(known.statusId)) }
+    const status = publish(account, clientId, params)
+    if (keyOf !== null) state.idempotency.set(keyOf, { statusId: status.id, until: Date.now() + KEY_LIFE_MS })
+    return { status: 200, body: present(status) }
+  }
+
+  function publish(account: Account, clientId: string, params: Params): Status {
+    const text = (params.text('status') ?? '').trim()
+    const mediaIds = params.list('media_ids')
+    const attached = media.attachable(account, mediaIds)
+    const visibility = params.text('visibility') ?? 'public'
+    if (!VISIBILITIES.includes(visibility)) {
+      throw new Refusal(422, `Validation failed: Visibility is not included in the list`)
+    }
+    if (params.text('scheduled_at') !== undefined) {
+      throw new Refusal(422, 'Validation failed: Scheduled at must be a valid date')
+    }
+    if (text === '' && attached.length === 0) throw new Refusal(422, "Validation failed: Text can't be blank")
+    if (statusLength((params.text('spoiler_text') ?? '') + text) > maxCharacters) {
+      throw new Refusal(422, `Validation failed: Text character limit of ${maxCharacters} exceeded`)
+    }
+    const status: Status = {
+      id: state.newId(),
+      accountId: account.id,
+      text,
+      visibility,
+      language: params.text('language') ?? null,
+      mediaIds,
+      clientId,
+      createdAt: new Date().toISOString(),
+    }
+    for (const one of attached) state.media.set(one.id, { ...one, statusId: status.id })
+    state.statuses.set(status.id, status)
+    listOf(account.id).push(status)
+    return status
+  }
+
+  function find(id: string): Status {
+    const status = state.statuses.get(id)
+    if (!status) throw new Refusal(404, 'Record not found')
+    return status
+  }
+
+  function findOwn(account: Account, id: string): Status {
+    const status = find(id)
+    if (status.accountId !== account.id) throw new Refusal(404, 'Record not found')
+    return status
+  }
+
+  function remove(status: Status): void {
+    state.statuses.delete(status.id)
+    const list = listOf(status.accountId)
+    list.splice(list.indexOf(status), 1)
+  }
+
+  function html({ text }: Status): string {
+    const usernames = new Set(state.accounts.values().map(({ username }) => username))
+    return toHtml(text, base(), (username) => usernames.has(username))
+  }
+
+  function present(status: Status) {
+    const account = state.accounts.get(status.accountId)!
+    const app = state.apps.get(status.clientId)
+    return {
+      id: status.id,
+      created_at: status.createdAt,
+      in_reply_to_id: null,
+      in_reply_to_account_id: null,
+      sensitive: false,
+      spoiler_text: '',
+      visibility: status.visibility,
+      language: status.language,
+      uri: `${base()}/users/${account.username}/statuses/${status.id}`,
+      url: `${base()}/@${account.username}/${status.id}`,
+      replies_count: status.metrics?.['replies'] ?? 0,
+      reblogs_count: status.metrics?.['reblogs'] ?? 0,
+      favourites_count: status.metrics?.['favourites'] ?? 0,
+      quotes_count: status.metrics?.['quotes'] ?? 0,
+      edited_at: null,
+      content: html(status),
+      reblog: null,
+      application: app ? { name: app.name, website: app.website } : null,
+      account: presentAccount(account),
+      media_attachments: status.mediaIds.map((id) => media.present(state.media.get(id)!)),
+      mentions: [],
+      tags: [],
+      emojis: [],
+      card: null,
+      poll: null,
+    }
+  }
+
+  function presentAccount(account: Account) {
+    const counts = account.metrics ?? {}
+    return {
+      id: account.id,
+      username: account.username,
+      acct: account.username,
+      display_name: account.displayName,
+      locked: false,
+      bot: false,
+      created_at: account.createdAt,
+      note: account.note,
+      url: `${base()}/@${account.username}`,
+      avatar: `${base()}/avatars/original/missing.png`,
+      avatar_static: `${base()}/avatars/original/missing.png`,
+      followers_count: counts['followers'] ?? 0,
+      following_count: counts['following'] ?? 0,
+      statuses_count: listOf(account.id).length,
+      emojis: [],
+      fields: [],
+    }
+  }
+
+  return {
+    create,
+    find,
+    findOwn,
+    remove,
+    html,
+    present,
+    presentAccount,
+    listOf,
+
+    source: (account: Account, id: string): Answer => {
+      const status = findOwn(account, id)
+      return { status: 200, body: { id: status.id, text: status.text, spoiler_text: '' } }
+    },
+
+    several(ids: string[]): Answer {
+      const found = ids.slice(0, 20).flatMap((id) => state.statuses.get(id) ?? [])
+      return { status: 200, body: found.map(present) }
+    },
+
+    /** Newest first, in pages. */
+    page(accountId: string, params: Params): Answer {
+      if (!state.accounts.get(accountId)) throw new Refusal(404, 'Record not found')
+      const limit = Math.min(Number(params.text('limit') ?? 20) || 20, MOST_AT_ONCE)
+      const [maxId, minId] = [params.text('max_id'), params.text('min_id') ?? params.text('since_id')]
+      const found = listOf(accountId).filter(
+        ({ id }) =>
+          (maxId === undefined || BigInt(id) < BigInt(maxId)) && (minId === undefined || BigInt(id) > BigInt(minId)),
+      )
+      const page = params.text('min_id') === undefined ? found.slice(-limit) : found.slice(0, limit)
+      return { status: 200, body: page.toReversed().map(present) }
+    },
+
+    /** As a user does in the web client, which is another application. */
+    publishElsewhere(account: Account, text: string): Status {
+      const web = state.apps.values().find(({ name }) => name === 'Web')!
+      return publish(account, web.clientId, {
+        text: (name) => (name === 'status' ? text : undefined),
+        list: () => [],
+        file: () => undefined,
+      })
+    },
+
+    /** Changes the words of a status, as its author may anywhere. */
+    rewrite(id: string, text: string): void {
+      const before = find(id)
+      const after = state.statuses.set(id, { ...before, text })
+      const list = listOf(before.accountId)
+      list[list.indexOf(before)] = after
+    },
+  }
+}
+
+export type Statuses = ReturnType<typeof createStatuses>

@@ -1,0 +1,119 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { readAccount, readToken, type Account } from './answers.ts'
+import { form, ignoreAnswer, type Api } from './api.ts'
+import { plainText } from './html.ts'
+
+interface AccountDeps {
+  api: Api
+  clientId: string
+  clientSecret: string
+}
+
+/** What publishing and looking for the trace of a post need, and no more. */
+const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media']
+
+/** The login on the instance's own page (https://docs.joinmastodon.org/spec/oauth/), its end, and whose account it is. */
+export function createAccounts({ api, clientId, clientSecret }: AccountDeps) {
+  const client = { client_id: clientId, client_secret: clientSecret }
+
+  const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
+    const verifier = randomBytes(32).toString('base64url')
+    const url = new URL(`${api.base}/oauth/authorize`)
+    url.search = new URLSearchParams({
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope: SCOPES.join(' '),
+      state,
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    }).toString()
+    return { url: url.href, secrets: { verifier } }
+  }
+
+  const complete: RedirectConnect['complete'] = async ({ query, redirectUri, secrets }, { signal }) => {
+    const { code, error } = query
+    if (error !== undefined || !code) {
+      const message = error === 'access_denied' ? 'Access was denied on Mastodon' : 'Mastodon sent no login back'
+      throw new PlatformError('permission', message, { certain: true })
+    }
+    const { body: token } = await api.post(
+      '/oauth/token',
+      form({
+        grant_type: 'authorization_code',
+        code,
+        ...client,
+        redirect_uri: redirectUri,
+        code_verifier: secrets['verifier'] ?? '',
+      }),
+      readToken,
+      { signal },
+    )
+    const granted = token.scope.split(/[\s+]+/)
+    if (SCOPES.some((scope) => !granted.includes(scope) && !granted.includes(scope.split(':')[0]!))) {
+      // Nobody will know of this login, so it must not stay open; whether it could be ended changes nothing here.
+      await end(token.access_token, { signal }).catch(() => undefined)
+      throw new PlatformError('permission', 'Mastodon was not allowed enough', { certain: true })
+    }
+    // Not ended in trouble: of logins with the same scopes all get the same token, and an older one may be in use.
+    return connectionOf(token.access_token, { signal })
+  }
+
+  async function connectionOf(accessToken: string, options: CallOptions): Promise<Connection> {
+    const account = await ownAccount(accessToken, options)
+    const handle = handleOf(account)
+    return {
+      credentials: { accountId: account.id, handle, serviceUrl: api.base, accessToken },
+      profile: profileOf(account),
+    }
+  }
+
+  async function ownAccount(token: string, { signal }: CallOptions): Promise<Account> {
+    return (await api.get('/api/v1/accounts/verify_credentials', {}, readAccount, { token, signal })).body
+  }
+
+  async function end(token: string, { signal }: CallOptions): Promise<void> {
+    await api.post('/oauth/revoke', form({ ...client, token }), ignoreAnswer, { signal })
+  }
+
+  /** `acct` has no server in it for accounts of the instance itself. */
+  function handleOf({ username }: Account): string {
+    return `${username}@${new URL(api.base).host}`
+  }
+
+  function profileOf(account: Account): Profile {
+    const description = plainText(account.note ?? '')
+    return {
+      displayName: account.display_name?.trim() || account.username,
+      handle: handleOf(account),
+      avatar: /^https?:\/\//.test(account.avatar ?? '') ? account.avatar! : null,
+      ...(description !== '' && { description }),
+    }
+  }
+
+  /**
+   * Accounts live on the one configured instance. Their tokens go nowhere else, also not to the one that was configured before.
+   * @throws PlatformError `unauthorized`
+   */
+  function assertAtHome({ serviceUrl }: Pick<Credentials, 'serviceUrl'>): void {
+    if (serviceUrl === api.base) return
+    throw new PlatformError('unauthorized', 'This Mastodon account is on another server', { certain: true })
+  }
+
+  const connect: RedirectConnect = { begin, complete }
+  return {
+    connect,
+    assertAtHome,
+
+    async profile(account: Credentials, options: CallOptions): Promise<Profile> {
+      assertAtHome(account)
+      return profileOf(await ownAccount(account.accessToken, options))
+    },
+
+    async revoke(account: Credentials, options: CallOptions): Promise<void> {
+      if (account.serviceUrl === api.base) await end(account.accessToken, options)
+    },
+  }
+}

@@ -1,0 +1,172 @@
+import type { PlatformErrorClass } from '../../domain/failure.ts'
+import { SECOND } from '../../domain/times.ts'
+import { PlatformError } from '../errors.ts'
+import type { HttpAnswer, HttpFailure } from '../shared/http.ts'
+import { retryAfterMs } from '../shared/retry-after.ts'
+import { readError } from './answers.ts'
+
+/** An error answer, by what of it may be told; `cause` of the PlatformError made of it. */
+export class MastodonRefusal extends Error {
+  readonly status: number
+  readonly kind: Kind | undefined
+  constructor(status: number, kind: Kind | undefined) {
+    super(`status ${status}`)
+    this.name = 'MastodonRefusal'
+    this.status = status
+    this.kind = kind
+  }
+}
+
+/** Refusals that the adapter itself acts on. */
+type Kind = 'media-missing' | 'media-broken' | 'bad-grant'
+
+interface Meaning {
+  class: PlatformErrorClass
+  message: string
+  kind?: Kind
+  /** Only where the status does not tell: see `refusalOf`. */
+  certain?: boolean
+}
+
+interface Rule extends Meaning {
+  status: number
+  /** In the error's text, which is all that tells one refusal of a status from another. */
+  text?: RegExp
+}
+
+/** The first row that fits holds (platforms.md 6g). */
+const RULES: Rule[] = [
+  {
+    status: 400,
+    text: /^invalid_grant/,
+    class: 'permission',
+    message: 'Mastodon does not accept this login',
+    kind: 'bad-grant',
+  },
+  {
+    status: 401,
+    text: /^(invalid_client|unauthorized_client)/,
+    class: 'permission',
+    message: 'Mastodon does not know this service any more',
+  },
+  { status: 401, class: 'unauthorized', message: 'Mastodon does not accept the login any more' },
+  {
+    status: 403,
+    text: /^your login is currently|missing a confirmed e-?mail/i,
+    class: 'blocked_by_platform',
+    message: 'Mastodon does not let this account in at the moment: log in there to see why',
+  },
+  {
+    status: 403,
+    text: /scope/i,
+    class: 'permission',
+    message: 'Mastodon was not allowed enough when it was connected: connect it again',
+  },
+  { status: 403, class: 'permission', message: 'Mastodon does not allow this account to do that' },
+  { status: 404, class: 'not_found', message: 'Mastodon does not know what was asked for' },
+  // A server or proxy that gave up waiting for the rest of a request may still have it.
+  { status: 408, class: 'transient', message: 'Mastodon did not get the request in time', certain: false },
+  { status: 410, class: 'not_found', message: 'This Mastodon account does not exist any more' },
+  { status: 413, class: 'validation', message: 'Mastodon refused a file as too large' },
+  {
+    status: 422,
+    text: /finished processing/i,
+    class: 'media_not_ready',
+    message: 'Mastodon is still working on an image or video',
+  },
+  {
+    status: 422,
+    text: /^(validation failed: )?media .*not found/i,
+    class: 'media_not_ready',
+    message: 'Mastodon no longer has an uploaded file, so it is uploaded again',
+    kind: 'media-missing',
+  },
+  {
+    status: 422,
+    text: /thumbnail|processing/i,
+    class: 'media_fetch_failed',
+    message: 'Mastodon could not read an image or video',
+    kind: 'media-broken',
+  },
+  {
+    status: 422,
+    text: /character limit/i,
+    class: 'validation',
+    message: 'Mastodon refused the post: its text is too long',
+  },
+  { status: 422, text: /text can't be blank/i, class: 'validation', message: 'Mastodon refused the post as empty' },
+  {
+    status: 422,
+    text: /^(validation failed: )?cannot attach/i,
+    class: 'validation',
+    message: 'Mastodon refused the combination of images and videos',
+  },
+  {
+    status: 422,
+    text: /file|supported|content type/i,
+    class: 'validation',
+    message: 'Mastodon does not accept an image or video',
+  },
+  { status: 422, class: 'validation', message: 'Mastodon refused the post as invalid' },
+  { status: 429, class: 'rate_limited', message: 'Mastodon asks to slow down' },
+  {
+    status: 500,
+    text: /thumbnail/i,
+    class: 'media_fetch_failed',
+    message: 'Mastodon could not read an image or video',
+    kind: 'media-broken',
+  },
+]
+
+/** What an answer other than 2xx means. A 4xx is a definite refusal; a 5xx or a redirect leaves open whether anything was done. */
+export function refusalOf(answer: HttpAnswer): PlatformError {
+  const { status } = answer
+  const text = readError(answer.text)?.error ?? ''
+  const isRefusal = status >= 400 && status < 500
+  const meaning = RULES.find((rule) => rule.status === status && (!rule.text || rule.text.test(text))) ?? other(status)
+  const wait = waitOf(meaning.class, answer)
+  return new PlatformError(meaning.class, meaning.message, {
+    certain: meaning.certain ?? isRefusal,
+    ...(wait !== undefined && { retryAfterMs: wait }),
+    cause: new MastodonRefusal(status, meaning.kind),
+  })
+}
+
+function other(status: number): Meaning {
+  if (status >= 500) return { class: 'transient', message: 'Mastodon has trouble at the moment' }
+  if (status >= 400) return { class: 'validation', message: 'Mastodon refused the post as invalid' }
+  return { class: 'transient', message: 'Mastodon answered in an unexpected way' }
+}
+
+/** Every answer says when the rate limit begins anew; that is worth waiting for only when the limit was the reason. */
+function waitOf(errorClass: PlatformErrorClass, answer: HttpAnswer): number | undefined {
+  if (errorClass === 'transient') return retryAfterMs(answer)
+  return errorClass === 'rate_limited' ? (retryAfterMs(answer) ?? untilReset(answer)) : undefined
+}
+
+/** `X-RateLimit-Reset` is ISO 8601; some servers of the same API send unix seconds. */
+function untilReset(answer: HttpAnswer): number | undefined {
+  const reset = answer.header('x-ratelimit-reset')?.trim() ?? ''
+  const at = /^\d+$/.test(reset) ? Number(reset) * SECOND : Date.parse(reset)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
+}
+
+/** A call that got no answer to its end. */
+export function lostCall(failure: HttpFailure): PlatformError {
+  return new PlatformError('transient', `Mastodon ${failure.message}`, { certain: !failure.sent, cause: failure })
+}
+
+/** A 2xx answer that does not say what it should. */
+export function unreadableAnswer(): PlatformError {
+  return new PlatformError('transient', 'Mastodon answered in an unexpected way', { certain: false })
+}
+
+/** Did Mastodon refuse with this status? */
+export function isRefusedWith(error: unknown, status: number): error is PlatformError {
+  return error instanceof PlatformError && error.cause instanceof MastodonRefusal && error.cause.status === status
+}
+
+/** Did Mastodon refuse for this reason? */
+export function isRefusedAs(error: unknown, kind: Kind): boolean {
+  return error instanceof PlatformError && error.cause instanceof MastodonRefusal && error.cause.kind === kind
+}

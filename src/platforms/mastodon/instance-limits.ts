@@ -1,0 +1,77 @@
+import { POSTING_RULES, type PostingRules } from '../../domain/posting-rules.ts'
+import { HOUR, MINUTE, SECOND } from '../../domain/times.ts'
+import type { CallOptions } from '../adapter.ts'
+import { readInstance, type Instance } from './answers.ts'
+import type { Api } from './api.ts'
+
+export interface InstanceLimits {
+  rules: PostingRules
+  /** Types of images that the instance takes; others are converted. */
+  imageTypes: readonly string[]
+  imagePixels: number
+}
+
+const LIFE_MS = HOUR
+const AFTER_FAILURE_MS = MINUTE
+const TIMEOUT_MS = 5 * SECOND
+/** Mastodon's own (platforms.md 6d). */
+const DEFAULT_IMAGE_PIXELS = 33_177_600
+
+/** What this instance accepts: asked of it once in a while, the last answer or Mastodon's defaults while it cannot say. */
+export function createInstanceLimits(api: Api) {
+  let known: InstanceLimits = limitsOf({ configuration: {} })
+  let askAgainAt = 0
+  let asking: Promise<void> | null = null
+
+  async function ask(): Promise<void> {
+    try {
+      const signal = AbortSignal.timeout(TIMEOUT_MS)
+      known = limitsOf((await api.get('/api/v2/instance', {}, readInstance, { signal })).body)
+      askAgainAt = Date.now() + LIFE_MS
+    } catch {
+      askAgainAt = Date.now() + AFTER_FAILURE_MS
+    } finally {
+      asking = null
+    }
+  }
+
+  return async function current({ signal }: CallOptions): Promise<InstanceLimits> {
+    signal.throwIfAborted()
+    if (Date.now() >= askAgainAt) await (asking ??= ask())
+    return known
+  }
+}
+
+function limitsOf({ configuration: { statuses = {}, media_attachments: files = {} } }: Instance): InstanceLimits {
+  const defaults = POSTING_RULES.mastodon
+  const { image, video } = defaults.media
+  const types = files.supported_mime_types
+  const max = statuses.max_media_attachments ?? defaults.media.max
+  const imageTypes = types ? image.types.filter((type) => types.includes(type)) : image.types
+  return {
+    rules: {
+      text: [{ unit: 'graphemesLinksAs23', max: statuses.max_characters ?? defaults.text[0].max }],
+      media: {
+        ...defaults.media,
+        max,
+        // One type that it takes is enough: what it does not take is converted.
+        image: {
+          max,
+          types: imageTypes.length > 0 ? image.types : [],
+          maxBytes: files.image_size_limit ?? image.maxBytes,
+        },
+        video: {
+          max: video.max,
+          types: types ? video.types.filter((type) => types.includes(type)) : video.types,
+          maxBytes: files.video_size_limit ?? video.maxBytes,
+        },
+      },
+      altText: {
+        image: files.description_limit ?? defaults.altText.image,
+        video: files.description_limit ?? defaults.altText.video,
+      },
+    },
+    imageTypes,
+    imagePixels: files.image_matrix_limit ?? DEFAULT_IMAGE_PIXELS,
+  }
+}

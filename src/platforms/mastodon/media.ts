@@ -1,0 +1,170 @@
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { MediaItem } from '../../domain/post.ts'
+import { fitAltText, mediaKind } from '../../domain/posting-rules.ts'
+import { HOUR, MINUTE, SECOND } from '../../domain/times.ts'
+import type { CallOptions, Credentials, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { createLimit } from '../shared/limit.ts'
+import { multipart } from '../shared/multipart.ts'
+import { readMediaAttachment } from './answers.ts'
+import type { Api } from './api.ts'
+import { isRefusedAs, isRefusedWith } from './errors.ts'
+import type { InstanceLimits } from './instance-limits.ts'
+
+interface MediaDeps {
+  api: Api
+  /** Apart from `api`, so that uploads never keep a visible call from its connection. */
+  uploads: Api
+  media: MediaSource
+  /** How long one look waits for the server's work on an image or video. */
+  processingWaitMs: number
+}
+
+/** Servers drop files that no post took after a day or so; older ones are uploaded again. */
+const LIFE_MS = 12 * HOUR
+const IMAGES_IN_MEMORY = 2
+const UPLOAD_TIMEOUT_MS = { image: MINUTE, video: 10 * MINUTE }
+const FIRST_POLL_MS = SECOND / 2
+const LONGEST_POLL_MS = 5 * SECOND
+const LOOK_AGAIN_MS = 5 * SECOND
+
+const handleOf = (index: number) => `media.${index}`
+
+/** What `prepare` remembers of a file; an empty handle means that it has to be uploaded again. */
+interface Uploaded {
+  id: string
+  /** Whether the server has done its work on it. */
+  isReady: boolean
+  uploadedAt: number
+}
+
+/** Files on their way to the server, long before the post that shows them. */
+export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps) {
+  const inMemory = createLimit(IMAGES_IN_MEMORY)
+
+  /** Each file's id is safe before the next step, so that nothing is uploaded twice without need. */
+  async function prepare(
+    { content }: OutgoingPost,
+    account: Credentials,
+    log: PreparationLog,
+    limits: InstanceLimits,
+    options: CallOptions,
+  ): Promise<void> {
+    for (const [index, item] of content.mediaItems.entries()) {
+      const known = read(log, index)
+      if (known && Date.now() - known.uploadedAt < LIFE_MS) continue
+      const { status, body } = await upload(item, account, limits, options)
+      await save(log, index, { id: body.id, isReady: status !== 202, uploadedAt: Date.now() })
+    }
+    for (const index of content.mediaItems.keys()) {
+      const uploaded = read(log, index)!
+      if (!uploaded.isReady) await awaitProcessing(uploaded, index, account, log, options)
+    }
+  }
+
+  async function upload(item: MediaItem, account: Credentials, limits: InstanceLimits, { signal }: CallOptions) {
+    const kind = mediaKind(item.mimeType)
+    const fields = { description: fitAltText(item, limits.rules) }
+    const send = (mimeType: string, sizeBytes: number, content: Uint8Array | AsyncIterable<Uint8Array>) => {
+      const fileName = `${kind}.${mimeType.split('/')[1]}`
+      const body = multipart(fields, { field: 'file', fileName, mimeType, sizeBytes, content })
+      const options = { token: account.accessToken, signal, timeoutMs: UPLOAD_TIMEOUT_MS[kind] }
+      return uploads.post('/api/v2/media', body, readMediaAttachment, options)
+    }
+    if (kind === 'video') {
+      const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
+      if (sizeBytes > limits.rules.media.video.maxBytes) {
+        await stream.cancel()
+        throw new PlatformError('validation', 'The video is larger than Mastodon takes', { certain: true })
+      }
+      return send(mimeType, sizeBytes, stream)
+    }
+    return inMemory(async () => {
+      const { prepareImage } = await import('../shared/images.ts')
+      const { stream } = await media.open(item, { signal })
+      const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
+      const image = await prepareImage(
+        await buffer(stream),
+        { maxBytes: limits.rules.media.image.maxBytes, maxPixels: limits.imagePixels, types: limits.imageTypes },
+        name,
+      )
+      return send(image.mimeType, image.bytes.length, image.bytes)
+    })
+  }
+
+  async function awaitProcessing(
+    uploaded: Uploaded,
+    index: number,
+    account: Credentials,
+    log: PreparationLog,
+    { signal }: CallOptions,
+  ): Promise<void> {
+    const end = Date.now() + processingWaitMs
+    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
+      if (await isProcessed(uploaded.id, index, account, log, { signal })) break
+      if (Date.now() + pause > end) {
+        throw new PlatformError('media_not_ready', 'Mastodon is still working on an image or video', {
+          certain: true,
+          retryAfterMs: LOOK_AGAIN_MS,
+        })
+      }
+      await delay(pause, undefined, { signal })
+    }
+    await save(log, index, { ...uploaded, isReady: true })
+  }
+
+  async function isProcessed(
+    id: string,
+    index: number,
+    account: Credentials,
+    log: PreparationLog,
+    { signal }: CallOptions,
+  ): Promise<boolean> {
+    const path = `/api/v1/media/${encodeURIComponent(id)}`
+    try {
+      const { status } = await api.get(path, {}, readMediaAttachment, { token: account.accessToken, signal })
+      return status !== 206
+    } catch (error) {
+      const isGone = isRefusedWith(error, 404)
+      if (isGone || isRefusedAs(error, 'media-broken')) await log.save(handleOf(index), '')
+      if (!isGone) throw error
+      throw new PlatformError('media_not_ready', 'Mastodon no longer has an uploaded file, so it is uploaded again', {
+        certain: true,
+        retryAfterMs: SECOND,
+        cause: error,
+      })
+    }
+  }
+
+  /** What only preparing needs is heavy, and the API never prepares. */
+  const warmUp = async (): Promise<void> => void (await import('../shared/images.ts'))
+
+  return { prepare, warmUp }
+}
+
+export function uploadedId(log: PreparationLog, index: number): string | null {
+  return read(log, index)?.id ?? null
+}
+
+/** @throws PlatformError when something was not prepared */
+export function uploadedIds({ content }: OutgoingPost, log: PreparationLog): string[] {
+  return content.mediaItems.map((_, index) => {
+    const id = uploadedId(log, index)
+    if (id !== null) return id
+    throw new PlatformError('media_not_ready', 'The post was not prepared for Mastodon', { certain: true })
+  })
+}
+
+export async function forgetUploads({ content }: OutgoingPost, log: PreparationLog): Promise<void> {
+  for (const index of content.mediaItems.keys()) await log.save(handleOf(index), '')
+}
+
+function read(log: PreparationLog, index: number): Uploaded | null {
+  const stored = log.handle(handleOf(index))
+  return stored ? (JSON.parse(stored) as Uploaded) : null
+}
+
+async function save(log: PreparationLog, index: number, uploaded: Uploaded): Promise<void> {
+  await log.save(handleOf(index), JSON.stringify(uploaded))
+}

@@ -1,0 +1,126 @@
+import type { Content } from '../../domain/post.ts'
+import { MINUTE } from '../../domain/times.ts'
+import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { readApplication, readStatuses, readStatusSource, type Status } from './answers.ts'
+import type { Api } from './api.ts'
+import { plainText } from './html.ts'
+import { uploadedId } from './media.ts'
+
+interface SearchDeps {
+  api: Api
+  /** A call that was given up may still be at work this long after it began; before, nothing found proves nothing. */
+  settleMs: number
+}
+
+/** By how much the server's clock and ours may differ. */
+const CLOCK_TOLERANCE_MS = MINUTE
+const PAGE = 40
+const MOST_PAGES = 5
+/** Statuses that do not look alike and are read once more in their own words. */
+const MOST_UNLIKE = 10
+
+/**
+ * Looks for what an earlier call published among the account's own statuses (design section 6). The idempotency key is not asked:
+ * some servers ignore it, all forget it after an hour, and asking it would publish.
+ */
+export function createSearch({ api, settleMs }: SearchDeps) {
+  let applicationName: string | undefined
+
+  return async function search(
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryLog,
+    options: SearchOptions,
+  ): Promise<Status | 'absent' | 'undecidable'> {
+    const statuses = await statusesSince(delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
+    if (!statuses) return 'undecidable'
+    const candidates: Status[] = []
+    const ourName = statuses.length > 0 ? await ourApplication(account, options) : null
+    for (const status of statuses) {
+      if (mayBeOurs(status, ourName) && !(await options.isTaken(status.id))) candidates.push(status)
+    }
+    // Of several alike the oldest: the others belong to posts that are yet to be looked for.
+    const oldestFirst = candidates.toReversed()
+    const [alike, unlike] = [true, false].map((is) => oldestFirst.filter((one) => isShownAs(one, post.content) === is))
+    for (const candidate of [...alike!, ...unlike!.slice(0, MOST_UNLIKE)]) {
+      if (await saysTheSame(candidate, post, account, delivery, options)) return candidate
+    }
+    // Something that we published and that nothing explains may be this very post with its words changed.
+    if (candidates.length > 0) return 'undecidable'
+    return Date.now() - options.calledAt.getTime() >= settleMs ? 'absent' : 'undecidable'
+  }
+
+  /** Newest first; null when there are too many to look through. */
+  async function statusesSince(since: number, account: Credentials, { signal }: SearchOptions) {
+    const path = `/api/v1/accounts/${encodeURIComponent(account.accountId)}/statuses`
+    const found: Status[] = []
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const last = found.at(-1)
+      const params = { limit: String(PAGE), exclude_reblogs: 'true', ...(last && { max_id: last.id }) }
+      const { body } = await api.get(path, params, readStatuses, { token: account.accessToken, signal })
+      const recent = body.filter(({ created_at }) => !(Date.parse(created_at) < since))
+      found.push(...recent)
+      if (body.length === 0 || recent.length < body.length) return found.filter(({ reblog }) => !reblog)
+    }
+    return null
+  }
+
+  /** What our statuses are signed with; null when the server does not tell, and then every status may be ours. */
+  async function ourApplication(account: Credentials, { signal }: SearchOptions): Promise<string | null> {
+    if (applicationName !== undefined) return applicationName
+    const options = { token: account.accessToken, signal }
+    try {
+      const { body } = await api.get('/api/v1/apps/verify_credentials', {}, readApplication, options)
+      return (applicationName = body.name)
+    } catch (error) {
+      if (isDefinite(error)) return null
+      throw error
+    }
+  }
+
+  async function saysTheSame(
+    status: Status,
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryLog,
+    options: SearchOptions,
+  ): Promise<boolean> {
+    const shown = status.media_attachments.map(({ id }) => id)
+    const sent = post.content.mediaItems.map((_, index) => uploadedId(delivery, index))
+    if (shown.length !== sent.length || !sent.every((id) => id === null || shown.includes(id))) return false
+    const source = await sourceOf(status, account, options)
+    return source === null ? isShownAs(status, post.content) : normal(source) === normal(post.content.text)
+  }
+
+  /** The words as they were sent; null when the server does not give them. */
+  async function sourceOf({ id }: Status, account: Credentials, { signal }: SearchOptions): Promise<string | null> {
+    const path = `/api/v1/statuses/${encodeURIComponent(id)}/source`
+    try {
+      return (await api.get(path, {}, readStatusSource, { token: account.accessToken, signal })).body.text
+    } catch (error) {
+      if (isDefinite(error)) return null
+      throw error
+    }
+  }
+}
+
+function mayBeOurs({ application }: Status, ourName: string | null): boolean {
+  return ourName === null || !application || application.name === ourName
+}
+
+/** Mastodon strips the ends, and nothing else, of what it is sent. */
+function normal(text: string): string {
+  return text.replace(/\r\n?/g, '\n').trim()
+}
+
+/** The words as they are shown: without white space that HTML may have moved, and without the servers of mentions. */
+function isShownAs({ content }: Status, { text }: Content): boolean {
+  const words = (written: string) => written.replace(/(@[\w.-]*\w)@[\w.-]*\w(:\d+)?/g, '$1').replace(/\s+/g, '')
+  return words(plainText(content)) === words(text)
+}
+
+/** A refusal that is about the question, not about now or the login. */
+function isDefinite(error: unknown): boolean {
+  return error instanceof PlatformError && ['not_found', 'permission', 'validation'].includes(error.class)
+}
