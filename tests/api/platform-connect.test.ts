@@ -362,6 +362,10 @@ describe('GET /api/platform/mastodon/callback', () => {
         const query = queryOf(platform.consent(page))
         await expectUntouched(user, () => callBack(query, { app }))
         expect(await callBack(query, { app, cookie })).toBe(CONNECTED)
+
+        const begunBefore = await someone()
+        const unbound = queryOf(platform.consent((await begunBefore.begin()).page))
+        await expectUntouched(begunBefore, () => callBack(unbound, { app }))
       } finally {
         await app.close()
       }
@@ -560,6 +564,13 @@ describe('a platform that names attempts itself', () => {
     const user = await someone()
     expect(await callBack(pick(await attemptOf(user)) as Query)).toBe(CONNECTED)
     expect(await user.stored()).not.toBeNull()
+  })
+
+  it('is not found any more once the ten minutes are over', async () => {
+    const user = await someone()
+    const { code, oauth_token } = await attemptOf(user)
+    clock.forward(10 * MINUTE + SECOND)
+    await expectUntouched(user, () => callBack({ code, oauth_token }))
   })
 
   it.each<[string, (query: Record<string, string>, other: Record<string, string>) => object]>([

@@ -107,6 +107,16 @@ describe('settings', () => {
     expect(second.ports.api).not.toBe(first.ports.api)
   })
 
+  test('of an older sandbox gain the secrets it did not have, and keep the others', async () => {
+    mkdirSync(options.dir)
+    const first = await settle(options)
+    const { oauthState: _, ...older } = first.secrets
+    writeFileSync(join(options.dir, 'settings.json'), JSON.stringify({ ...first, secrets: older }))
+    const { secrets } = await settle(options)
+    expect(secrets).toEqual({ ...older, oauthState: expect.stringMatching(/^[\w-]{64}$/) })
+    expect((await settle(options)).secrets).toEqual(secrets)
+  })
+
   test('differ from sandbox to sandbox', async () => {
     const other = { ...options, dir: join(home, 'other') }
     const [one, two] = [await settle(options), await settle(other)]
