@@ -6,7 +6,10 @@ import type { Receiver } from './receiver.ts'
 import type { Side } from './sides.ts'
 
 export const LANES = 20
-/** Posts are armed at most this long before their instant; what is measured is created before that. */
+/**
+ * Posts are armed at most this long before their instant; what is measured is created before that. Bare timers get the same time,
+ * so that the first workflow task of each is over by then.
+ */
 export const LONGEST_LEAD_MS = 10 * SECOND
 /** Time for a burst to be over before the next one of its row is due. */
 const PAUSE_MS = 500
@@ -34,14 +37,13 @@ interface MeasuredBurst {
 export async function measureRow(side: Side, receiver: Receiver, row: Burst[]): Promise<MeasuredBurst[]> {
   const bursts = row.flatMap(({ size, times }) => Array<number>(times).fill(size))
   const count = bursts.reduce((sum, size) => sum + size, 0)
-  const leadMs = side.name === 'ours' ? LONGEST_LEAD_MS : 0
   for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const firstAt = Date.now() + leadMs + SECOND + count * createMs[side.name] * attempt
+    const firstAt = Date.now() + LONGEST_LEAD_MS + SECOND + count * createMs[side.name] * attempt
     const startedAt = performance.now()
     const due = await scheduleRow(side, bursts, firstAt)
     const took = performance.now() - startedAt
     createMs[side.name] = (1.5 * took) / count
-    const isInTime = Date.now() < firstAt - leadMs
+    const isInTime = Date.now() < firstAt - LONGEST_LEAD_MS
     const measured = await arrived(side, receiver, due)
     if (isInTime) return measured
   }

@@ -4,6 +4,7 @@
  *
  *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog]
  *   npm run bench -- --profile throughput   # where the measured processes spend their time
+ *   npm run bench -- --save backlog         # in the place of that group in the results
  *   npm run bench -- --charts               # draws again from the results
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -55,7 +56,7 @@ const FULL: Sizes = {
       [{ size: 1_000, times: 1 }],
     ],
   },
-  backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 1 },
+  backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 2 },
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
@@ -100,6 +101,7 @@ async function main(): Promise<void> {
       quick: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       charts: { type: 'boolean', default: false },
+      save: { type: 'boolean', default: false },
     },
     allowPositionals: true,
   })
@@ -133,13 +135,30 @@ async function main(): Promise<void> {
     console.log(`${profiling.report()}\n\nThe profiles, for a browser's developer tools, are in ${profiles}`)
     return
   }
-  // What stands in the results was measured in one run.
-  if (positionals.length > 0) return
+  if (positionals.length > 0 && !values.save) return
   await mkdir(FOLDER, { recursive: true })
-  const results: Results = { ...(await circumstances(startedAt, world)), ...found }
+  const measured: Results = { ...(await circumstances(startedAt, world)), ...found }
+  const results = positionals.length > 0 ? await mergedInto(name, measured) : measured
   await writeFile(new URL(`${name}.json`, FOLDER), `${JSON.stringify(results, null, 2)}\n`)
   await show(name)
   console.log(`Everything measured is in ${fileURLToPath(new URL(`${name}.json`, FOLDER))}`)
+}
+
+/** Puts groups that were measured alone in the place of the old ones: every figure has its baseline from its own group's run. */
+async function mergedInto(name: string, measured: Results): Promise<Results> {
+  const before = JSON.parse(await readFile(new URL(`${name}.json`, FOLDER), 'utf8')) as Results
+  const order = Object.keys(MEASUREMENTS)
+  const groups = new Set(measured.figures.map(({ group }) => group))
+  const figures = [...before.figures.filter(({ group }) => !groups.has(group)), ...measured.figures]
+  return {
+    ...before,
+    figures: figures.toSorted((one, other) => order.indexOf(one.group) - order.indexOf(other.group)),
+    charts: before.charts.map((chart) => measured.charts.find(({ id }) => id === chart.id) ?? chart),
+    measuredLater: {
+      ...before.measuredLater,
+      ...Object.fromEntries([...groups].map((group) => [group, measured.startedAt])),
+    },
+  }
 }
 
 /** The full results are shown in the README; what a short run drew is only looked at. */

@@ -10,6 +10,8 @@ export interface Results {
   versions: Record<string, string>
   figures: Figure[]
   charts: Chart[]
+  /** Groups that were measured alone after the run, and when. */
+  measuredLater?: Record<string, string>
 }
 
 /** A Markdown table, which reads well in a terminal too. */

@@ -34,6 +34,8 @@ export async function measureBacklog(world: World, size: BacklogSize): Promise<{
       const measured: Record<Name, number[]> = { ours: [], bare: [] }
       for (const side of Object.values(sides)) await wait(side, waiting - before)
       before = waiting
+      // Queues keep their order: when these are through, the first workflow task of all that wait has been done.
+      for (const side of Object.values(sides)) await publishAll(side, LANES, LANES)
       await inTurns<Name>(['bare', 'ours'], size.rounds, async (name) => {
         await delay(SETTLE_MS)
         const startedAt = performance.now()

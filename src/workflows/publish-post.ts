@@ -31,7 +31,7 @@ const publishing = proxyActivities<Activities>({
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   startToCloseTimeout: 5 * MINUTE,
   heartbeatTimeout: 5 * SECOND,
-  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 30 * SECOND },
+  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 5 * SECOND },
 })
 
 /** One attempt, and only ahead of the instant: what it did not manage is done again when the post is armed. */
