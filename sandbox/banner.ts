@@ -19,6 +19,8 @@ export function banner(world: World, settings: Settings, dir: string, took: stri
     row('Temporal UI', temporal.ui),
     row('Bluesky server', platforms.bluesky.url),
     row('faults, ledger', `${platforms.bluesky.control}/ledger`),
+    row('Mastodon', platforms.mastodon.url),
+    row('faults, ledger', `${platforms.mastodon.control}/ledger`),
     row('user', `${user.email}  ${user.password}`),
     row('admin', `${admin.email}  ${admin.password}`),
     row('for scripts', `${dir}/world.json`),

@@ -3,9 +3,11 @@ import { say, step } from '../scripts/provision.mjs'
 import { createApiClient } from './api-client.ts'
 import { processesFile, type Processes } from './folder.ts'
 import type { Options } from './options.ts'
+import { callbackUrl } from '../src/domain/platform-connect.ts'
 import { startBluesky, type Bluesky } from './platforms/bluesky.ts'
 import { writeJson } from './platforms/json-file.ts'
-import { connectBluesky, publishFirstPost, seedUsers } from './seed.ts'
+import { startMastodon, type Mastodon } from './platforms/mastodon.ts'
+import { connectBluesky, connectMastodon, publishFirstPost, seedUsers } from './seed.ts'
 import { findMongod, startMongod, type Mongod } from './servers/mongod.ts'
 import { findObjectStorage, startObjectStorage, type ObjectStorage } from './servers/object-storage.ts'
 import type { Running } from './servers/process.ts'
@@ -24,12 +26,14 @@ import { supervise, type Supervised } from './supervisor.ts'
 import { removeWorld, writeWorld, type World } from './world.ts'
 
 const HANDLE = 'postonce.test'
+const MASTODON_USER = 'postonce'
 
 interface Servers {
   mongod: Supervised<Mongod>
   temporal: Supervised<Temporal>
   storage: Supervised<ObjectStorage>
   bluesky: Bluesky
+  mastodon: Mastodon
 }
 
 type ProcessName = keyof World['processes']
@@ -78,6 +82,8 @@ export function createSandbox(options: Options) {
     const log = (name: string) => join(logs, `${name}.log`)
     const starting = startBluesky({ dir: data('bluesky') })
     stops.push(async () => (await starting.catch(() => null))?.stop())
+    const mastodon = await startMastodon({ dir: data('mastodon') })
+    stops.push(() => mastodon.stop())
     const [mongod, temporal, storage, bluesky] = await Promise.all([
       run('mongod', 'MongoDB', (signal) =>
         startMongod({
@@ -111,19 +117,20 @@ export function createSandbox(options: Options) {
       ),
       starting,
     ])
-    return { mongod, temporal, storage, bluesky }
+    return { mongod, temporal, storage, bluesky, mastodon }
   }
 
   async function startService(settings: Settings, servers: Servers): Promise<() => World> {
-    const { mongod, temporal, storage, bluesky } = servers
-    const addresses = {
-      mongoUrl: mongod.current().url,
+    const { mongod, temporal, storage, bluesky, mastodon } = servers
+    const places = { mongoUrl: mongod.current().url, storageEndpoint: storage.current().endpoint }
+    const shown = publicAddresses(settings, places)
+    const redirectUris = [callbackUrl(shown.api, 'mastodon')]
+    const env = serviceEnvironment(settings, {
+      ...places,
       temporalAddress: temporal.current().address,
-      storageEndpoint: storage.current().endpoint,
       blueskyUrl: bluesky.url,
-    }
-    const env = serviceEnvironment(settings, addresses)
-    const shown = publicAddresses(settings, addresses)
+      mastodon: { url: mastodon.url, ...mastodon.createApp({ name: 'postonce', redirectUris }) },
+    })
     const schema = setUp(env)
     const [api, worker, account] = await Promise.all([
       // The only one that insists on the indexes.
@@ -155,20 +162,28 @@ export function createSandbox(options: Options) {
           identifier: account.handle,
           appPassword: account.appPassword,
         },
+        mastodon: { url: mastodon.url, control: mastodon.control },
       },
     })
   }
 
   /** Only what an earlier start has not done: a sandbox goes on where it ended, also with what was changed in it. */
-  async function seed(settings: Settings, { api: base, platforms }: World): Promise<void> {
+  async function seed(settings: Settings, { api: base, platforms }: World, { mastodon }: Servers): Promise<void> {
     const { bluesky } = platforms
     const publishes = options.firstPost && settings.firstPost === null
-    if (settings.blueskyUrl === bluesky.url && !publishes) return
+    const isConnected = settings.blueskyUrl === bluesky.url && settings.mastodonUrl === mastodon.url
+    if (isConnected && !publishes) return
     const api = createApiClient(base)
     const token = await api.logIn(settings.users.user)
     if (settings.blueskyUrl !== bluesky.url) {
       await connectBluesky(api, token, bluesky)
       settings.blueskyUrl = bluesky.url
+      keep(dir, settings)
+    }
+    if (settings.mastodonUrl !== mastodon.url) {
+      const { id } = mastodon.createAccount({ username: MASTODON_USER, displayName: 'Sandbox user' })
+      await connectMastodon(api, token, id)
+      settings.mastodonUrl = mastodon.url
       keep(dir, settings)
     }
     if (!publishes) return
@@ -189,11 +204,11 @@ export function createSandbox(options: Options) {
         say(`  Port ${options.port} is taken; the API listens on ${settings.ports.api} instead`)
       }
       const programs = await findPrograms()
-      const servers = await step('MongoDB, Temporal, object storage and a Bluesky server', () =>
+      const servers = await step('MongoDB, Temporal, object storage, Bluesky and Mastodon', () =>
         startServers(settings, programs),
       )
       const current = await step('Schema, API and worker', () => startService(settings, servers))
-      await seed(settings, current())
+      await seed(settings, current(), servers)
       world = current
       recordProcesses()
       return { world: world(), settings }

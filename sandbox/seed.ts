@@ -4,6 +4,7 @@ import { openDatabase } from '../src/store/database.ts'
 import { newId } from '../src/store/schema-options.ts'
 import { createUserStore } from '../src/store/users.ts'
 import type { ApiClient } from './api-client.ts'
+import { consent } from './platforms/mastodon/consent.ts'
 import type { SandboxUser } from './settings.ts'
 
 const MAX_POSTS = 1_000
@@ -43,6 +44,14 @@ export async function connectBluesky(
   account: { identifier: string; appPassword: string },
 ): Promise<void> {
   await api.call('POST', '/api/platform/bluesky/connect', { token, body: account })
+}
+
+/** As a user does: over the page of the instance and back. */
+export async function connectMastodon(api: ApiClient, token: string, accountId: string): Promise<void> {
+  const { authUrl } = await api.call<{ authUrl: string }>('GET', '/api/platform/mastodon/connect', { token })
+  const back = await fetch(await consent(authUrl, accountId), { redirect: 'manual' })
+  const end = back.headers.get('location') ?? `status ${back.status}`
+  if (!end.includes('success=mastodon_connected')) throw new Error(`Connecting Mastodon ended at ${end}`)
 }
 
 export interface FirstPost {

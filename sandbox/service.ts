@@ -18,6 +18,8 @@ export interface ServiceAddresses {
   temporalAddress: string
   storageEndpoint: string
   blueskyUrl: string
+  /** Null: there is none. */
+  mastodon: { url: string; clientId: string; clientSecret: string } | null
 }
 
 /** The addresses that clients see, by what was settled. */
@@ -62,6 +64,9 @@ export function serviceEnvironment(
     OAUTH_STATE_SECRET: secrets.oauthState,
     TOKEN_ENCRYPTION_KEYS: secrets.tokenEncryption,
     BLUESKY_ENTRY_URL: addresses.blueskyUrl,
+    MASTODON_INSTANCE_URL: addresses.mastodon?.url ?? '',
+    MASTODON_CLIENT_ID: addresses.mastodon?.clientId ?? '',
+    MASTODON_CLIENT_SECRET: addresses.mastodon?.clientSecret ?? '',
     RATE_LIMIT_PER_ADDRESS: NO_LIMIT,
     RATE_LIMIT_PER_USER: NO_LIMIT,
     LOGIN_FAILURES_PER_ACCOUNT: NO_LIMIT,

@@ -28,6 +28,8 @@ export interface Settings {
   users: { user: SandboxUser; admin: SandboxUser }
   /** Where the Bluesky account was connected; null before the first connect. */
   blueskyUrl: string | null
+  /** Where the Mastodon account was connected; null before the first connect. */
+  mastodonUrl: string | null
   firstPost: { postId: string; uri: string } | null
 }
 
@@ -44,6 +46,7 @@ export async function settle(options: Options): Promise<Settings> {
     secrets: { ...makeSecrets(), ...kept.secrets },
     users: kept.users ?? makeUsers(),
     blueskyUrl: kept.blueskyUrl ?? null,
+    mastodonUrl: kept.mastodonUrl ?? null,
     firstPost: kept.firstPost ?? null,
   }
   keep(options.dir, settings)

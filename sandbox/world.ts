@@ -12,7 +12,10 @@ export interface World {
   storage: { endpoint: string; bucket: string; publicUrl: string }
   processes: { api: number; worker: number; mongod: number; temporal: number; storage: number }
   users: SandboxUser[]
-  platforms: { bluesky: { url: string; control: string; identifier: string; appPassword: string } }
+  platforms: {
+    bluesky: { url: string; control: string; identifier: string; appPassword: string }
+    mastodon: { url: string; control: string }
+  }
 }
 
 export function writeWorld(dir: string, world: World): void {

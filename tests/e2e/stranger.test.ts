@@ -128,7 +128,7 @@ function worldOn(port: number): unknown {
       { email: text, password: text, role: 'user' },
       { email: text, password: text, role: 'admin' },
     ],
-    platforms: { bluesky: { url, control: url, identifier: text, appPassword: text } },
+    platforms: { bluesky: { url, control: url, identifier: text, appPassword: text }, mastodon: { url, control: url } },
   }
 }
 

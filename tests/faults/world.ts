@@ -72,7 +72,7 @@ export async function startFaultWorld({
 
     const shown = publicAddresses(settings, servers.addresses)
     const environment = {
-      ...serviceEnvironment(settings, { ...servers.addresses, blueskyUrl: '' }),
+      ...serviceEnvironment(settings, { ...servers.addresses, blueskyUrl: '', mastodon: null }),
       PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
       SHUTDOWN_GRACE_MS: '5000',
       ...Object.assign({}, ...platforms.map((platform) => platform.env)),
