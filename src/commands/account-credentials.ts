@@ -109,7 +109,12 @@ export function createAccountCredentials(deps: Dependencies) {
     if (!account || account.version !== version) return await readAgain(userId, platform, account)
     const current = await openAccount(userId, platform, account)
     const adapter = adapters.find(platform)
-    if (!adapter?.renew) throw mustReconnect(`${platformLabel(platform)} asks for a new login`)
+    if (!adapter?.renew) {
+      const reason = `${platformLabel(platform)} asks for a new login`
+      // Refused, and nothing but a new login can change that.
+      if (adapter) await expire(userId, platform, version, reason)
+      throw mustReconnect(reason)
+    }
 
     const holder = randomUUID()
     const until = after(renewalTimeoutMs + LEASE_MARGIN_MS)

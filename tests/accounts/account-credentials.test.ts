@@ -207,6 +207,21 @@ describe('renewing credentials', () => {
     expect(platform.calls).toHaveLength(1)
   })
 
+  it('marks a refused connection expired where logins cannot be renewed, and tells the user once', async () => {
+    const { renew: _, ...adapter } = rotatingPlatform().adapter
+    const here = await startProcess(adapter)
+    const userId = newId()
+    await here.connect(userId, rotatingPlatform().login())
+    const refused = (await here.credentials.get(userId, 'bluesky', { signal }))!
+    for (let call = 0; call < 2; call++) {
+      await expect(here.credentials.renew(userId, 'bluesky', refused, { signal })).rejects.toMatchObject({
+        class: 'unauthorized',
+      })
+    }
+    expect((await here.accounts.findConnected(userId, 'bluesky'))?.health.status).toBe('expired')
+    expect(await here.notifications.listOf(userId, 10)).toHaveLength(1)
+  })
+
   it.each([
     ['a 5xx', () => new PlatformError('transient', 'Bluesky is down', { certain: false }), 'transient'],
     ['a 429', () => new PlatformError('rate_limited', 'Wait', { certain: true, retryAfterMs: 1 }), 'rate_limited'],
