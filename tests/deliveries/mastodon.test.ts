@@ -1,0 +1,95 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { startMastodon, type Mastodon } from '../../sandbox/platforms/mastodon.ts'
+import { consent } from '../../sandbox/platforms/mastodon/consent.ts'
+import type { FaultAction } from '../../sandbox/platforms/faults.ts'
+import { callbackUrl } from '../../src/domain/platform-connect.ts'
+import { startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
+import { controlOf, type Control } from '../support/platform-control.ts'
+import { testConfig, unique } from '../support/servers.ts'
+
+const STATUSES = '/api/v1/statuses'
+
+let mastodon: Mastodon
+let control: Control
+let world: DeliveryWorld
+
+beforeAll(async () => {
+  mastodon = await startMastodon()
+  control = controlOf(mastodon.control)
+  const redirectUris = [callbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
+  const { clientId, clientSecret } = mastodon.createApp({ name: 'postonce', redirectUris })
+  world = await startDeliveryWorld({
+    MASTODON_INSTANCE_URL: mastodon.url,
+    MASTODON_CLIENT_ID: clientId,
+    MASTODON_CLIENT_SECRET: clientSecret,
+  })
+}, 120_000)
+afterEach(() => control.clearFaults())
+afterAll(async () => {
+  await world?.stop()
+  await mastodon?.stop()
+})
+
+/** A user with a Mastodon account, connected over its page. */
+async function someone() {
+  const user = await world.user()
+  const account = mastodon.createAccount({ username: unique('u').replace(/\W/g, '') })
+  const { body } = await user.call('GET', '/api/platform/mastodon/connect')
+  const { pathname, search } = new URL(await consent(body.data.authUrl, account.id))
+  const back = await world.app.inject({ url: `${pathname}${search}` })
+  expect(back.headers.location).toContain('success=mastodon_connected')
+  return {
+    ...user,
+    publish: (text: string, selectedPlatforms = ['mastodon']) => user.create({ content: { text }, selectedPlatforms }),
+    seen: async () => (await control.ledger()).filter((entry) => entry.account === account.username),
+  }
+}
+
+it('a post goes to Mastodon and Bluesky alike', async () => {
+  const user = await someone()
+  const { status, platformStatuses } = await user.until(await user.publish('Both', ['bluesky', 'mastodon']))
+  expect(status).toBe('COMPLETED')
+  const [entry] = await user.seen()
+  expect(entry).toMatchObject({ text: 'Both' })
+  expect(platformStatuses[1]).toMatchObject({
+    platformPostId: entry!.id,
+    platformPostUrl: `${mastodon.url}/@${entry!.account}/${entry!.id}`,
+  })
+  expect(await user.published()).toMatchObject([{ text: 'Both' }])
+})
+
+it.each<[string, FaultAction]>([
+  ['is lost', { dropAfterAccept: true }],
+  ['is cut off', { truncate: true }],
+  ['is an error', { statusAfterAccept: 500 }],
+  ['is a page', { statusAfterAccept: 200, body: '<html>' }],
+])('a post whose answer %s is published once', async (_, action) => {
+  const user = await someone()
+  await control.fault({ method: 'POST', path: STATUSES, times: 1, action })
+  const { status, platformStatuses } = await user.until(await user.publish('Only once'))
+  expect(status).toBe('COMPLETED')
+  const seen = await user.seen()
+  expect(seen).toHaveLength(1)
+  expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
+})
+
+it('two posts alike, both in doubt, get a status each', async () => {
+  const user = await someone()
+  await control.fault({ method: 'POST', path: STATUSES, times: 2, action: { dropAfterAccept: true } })
+  const posts = await Promise.all([user.publish('Twins'), user.publish('Twins')])
+  const ends = await Promise.all(posts.map((postId) => user.until(postId)))
+  expect(ends.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
+  const ids = ends.map(({ platformStatuses }) => platformStatuses[0]!.platformPostId!)
+  expect(ids.toSorted()).toEqual((await user.seen()).map(({ id }) => id).toSorted())
+})
+
+it('a login that ended fails the post and says so', async () => {
+  const user = await someone()
+  const { body } = await user.call('GET', '/api/platform/find')
+  await control.revoke(body.data.mastodon.accountId)
+  const { platformStatuses } = await user.until(await user.publish('Too late'))
+  expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
+  const after = await user.call('GET', '/api/platform/find')
+  expect(after.body.data.mastodon.health).toMatchObject({ status: 'expired', needsReconnection: true })
+  expect(await user.seen()).toEqual([])
+})
