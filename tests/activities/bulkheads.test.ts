@@ -42,7 +42,7 @@ describe('a bulkhead', () => {
 
   it('sends the rest away when the line is too long', async () => {
     const { send, letGo } = hanging(createBulkheads(1, createMetrics()), 'https://a')
-    const sends = Array.from({ length: 1_001 }, send)
+    const sends = Array.from({ length: 2_001 }, send)
     await expect(send()).rejects.toBeInstanceOf(Crowded)
     letGo()
     await Promise.all(sends)
@@ -51,12 +51,12 @@ describe('a bulkhead', () => {
   it('counts how long sends stood in line, and those it sent away', async () => {
     const metrics = createMetrics()
     const { send, letGo } = hanging(createBulkheads(1, metrics), 'https://a')
-    const sends = Array.from({ length: 1_001 }, send)
+    const sends = Array.from({ length: 2_001 }, send)
     await expect(send()).rejects.toBeInstanceOf(Crowded)
     letGo()
     await Promise.all(sends)
     const text = await metrics.text()
-    expect(text).toContain('postonce_send_wait_seconds_count{platform="bluesky"} 1001')
+    expect(text).toContain('postonce_send_wait_seconds_count{platform="bluesky"} 2001')
     expect(text).toContain('postonce_sends_crowded_out_total{platform="bluesky",reason="full"} 1')
   })
 
