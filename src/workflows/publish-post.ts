@@ -1,5 +1,6 @@
 import {
   CancellationScope,
+  condition,
   continueAsNew,
   isCancellation,
   log,
@@ -58,26 +59,20 @@ export async function publishPost(input: PublishPostInput): Promise<PostState['s
   const { postId } = input
   let seenRevision = input.revision
   let isStale = false
-  let running: CancellationScope | null = null
-  /** Calls back whatever of the plan can still be called back. */
-  const becomeStale = () => {
-    if (isStale) return
-    isStale = true
-    running?.cancel()
-  }
   for (const signal of [cancelSignal, retrySignal, changedSignal]) {
     setHandler(signal, (revision) => {
       if (revision <= seenRevision) return
       seenRevision = revision
-      becomeStale()
+      isStale = true
     })
   }
   CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(async () => {
       await records.cancelPost.executeWithOptions({ summary: 'Cancel the post' }, [postId])
-      becomeStale()
+      isStale = true
     }),
   )
+  const untilStale = () => condition(() => isStale)
 
   return CancellationScope.nonCancellable(async () => {
     let plan: PublishPlan | null = input
@@ -94,9 +89,7 @@ export async function publishPost(input: PublishPostInput): Promise<PostState['s
         // Temporal ends a workflow whose history has grown too long, and a post may be edited thousands of times.
         if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof publishPost>(plan)
       }
-      running = new CancellationScope({ cancellable: true })
-      const results = await calledBackIsNothing(running.run(() => carryOut(plan!)))
-      running = null
+      const results = await interruptible(plan, untilStale)
       if (isStale) continue
       if (results.some(({ outcome }) => outcome === 'again')) isStale = true
       else return newest(results).status
@@ -104,7 +97,12 @@ export async function publishPost(input: PublishPostInput): Promise<PostState['s
   })
 }
 
-async function calledBackIsNothing(run: Promise<DeliveryResult[]>): Promise<DeliveryResult[]> {
+/** Runs the plan; a change meanwhile calls back whatever can still be called back, and waits for the rest. */
+async function interruptible(plan: PublishPlan, untilStale: () => Promise<void>): Promise<DeliveryResult[]> {
+  const scope = new CancellationScope({ cancellable: true })
+  const run = scope.run(() => carryOut(plan))
+  await Promise.race([run.catch(() => {}), untilStale()])
+  scope.cancel()
   try {
     return await run
   } catch (error) {
@@ -115,18 +113,17 @@ async function calledBackIsNothing(run: Promise<DeliveryResult[]>): Promise<Deli
 
 async function carryOut(plan: PublishPlan): Promise<DeliveryResult[]> {
   const armAt = plan.dueAt - armLeadMs(plan.postId)
-  // Every promise costs here, since the SDK notes where it was made: what is due at once makes none for nothing.
-  const early = plan.platforms.filter(({ prepareLeadMs }) => plan.dueAt - prepareLeadMs < armAt && Date.now() < armAt)
-  if (early.length > 0) await Promise.all(early.map((planned) => prepareAhead(plan, planned, armAt)))
-  if (armAt > Date.now())
-    await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
+  await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned, armAt)))
+  await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
   return Promise.all(plan.platforms.map((planned) => deliver(plan, planned)))
 }
 
 /** What takes longer than the armed seconds happens further ahead; a failure here is a warning, not yet the end. */
 async function prepareAhead(plan: PublishPlan, planned: PlannedPlatform, armAt: number): Promise<void> {
+  const prepareAt = plan.dueAt - planned.prepareLeadMs
+  if (prepareAt >= armAt || Date.now() >= armAt) return
   const label = platformLabel(planned.platform)
-  await sleepUntil(plan.dueAt - planned.prepareLeadMs, `Wait until the media is prepared for ${label}`)
+  await sleepUntil(prepareAt, `Wait until the media is prepared for ${label}`)
   const { platform, round } = planned
   try {
     await preparing.preparePlatform.executeWithOptions(
@@ -139,18 +136,22 @@ async function prepareAhead(plan: PublishPlan, planned: PlannedPlatform, armAt: 
   }
 }
 
-function deliver(plan: PublishPlan, { platform, round }: PlannedPlatform): Promise<DeliveryResult> {
+async function deliver(plan: PublishPlan, { platform, round }: PlannedPlatform): Promise<DeliveryResult> {
   const input = { postId: plan.postId, platform, round }
   const label = platformLabel(platform)
-  const summary = round === 0 ? `Publish on ${label}` : `Publish on ${label}, retry ${round}`
-  return publishing.publishToPlatform.executeWithOptions({ summary }, [input]).catch((error: unknown) => {
+  try {
+    return await publishing.publishToPlatform.executeWithOptions(
+      { summary: round === 0 ? `Publish on ${label}` : `Publish on ${label}, retry ${round}` },
+      [input],
+    )
+  } catch (error) {
     // An attempt that was called back may also end by a time-out, when its worker died: that is no reason to give up.
     const isCalledBack = isCancellation(error) || CancellationScope.current().consideredCancelled
     if (isCalledBack) return { outcome: 'again', status: 'PROCESSING', revision: plan.revision }
     return CancellationScope.nonCancellable(() =>
       records.giveUpDelivery.executeWithOptions({ summary: `Give up on ${label}` }, [input]),
     )
-  })
+  }
 }
 
 async function sleepUntil(instant: number, summary: string): Promise<void> {

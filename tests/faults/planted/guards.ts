@@ -37,8 +37,8 @@ export const GUARDS: Guard[] = [
     removed: [
       {
         file: 'store/posts.ts',
-        find: '{ _id: stored._id, revision: stored.revision },\n      {\n        $set: difference',
-        put: '{ _id: stored._id },\n      {\n        $set: difference',
+        find: '{ _id: stored._id, revision: stored.revision },',
+        put: '{ _id: stored._id },',
       },
     ],
     scenario: 'two workers deliver the same posts at once',
