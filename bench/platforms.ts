@@ -8,6 +8,10 @@ import { createPlatformRegistry, type PlatformRegistry } from '../src/platforms/
 /** Platforms that answer at once, beside the real Bluesky. Their rules allow a short text. */
 export const INSTANT_PLATFORMS = ['mastodon', 'threads', 'tumblr'] as const satisfies Platform[]
 
+async function noMedia(): Promise<never> {
+  throw new Error('Nothing that is measured here uses media')
+}
+
 /**
  * The service's registry with instant platforms added. With a receiver their visible call is an HTTP request to it, which
  * notes when it arrived; without one it is nothing at all.
@@ -17,11 +21,7 @@ export function benchPlatforms(config: Config, receiver: string | null): Platfor
     blueskyEntryUrl: config.BLUESKY_ENTRY_URL,
     blueskyAppUrl: config.BLUESKY_APP_URL,
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
-    media: {
-      async open() {
-        throw new Error('Nothing that is measured here uses media')
-      },
-    },
+    media: { open: noMedia, address: noMedia, keepCopy: noMedia },
   })
   const pool = receiver === null ? null : new Pool(receiver, { connections: 64 })
   const instant = new Map<Platform, PlatformAdapter>(

@@ -24,6 +24,14 @@ export function mediaKey(userId: string, uuid: string, type: MediaType): string 
 }
 
 /**
+ * Object key of a converted copy, under the prefix of the one who owns the media it was made of.
+ * @param digest of the copy's bytes, so that equal copies are one
+ */
+export function copyKey(ownKey: string, digest: string, type: MediaType): string {
+  return `copies/${ownKey.split('/')[1]}/${digest}.${EXTENSIONS[type]}`
+}
+
+/**
  * Whether the key stays under the user's own prefix, however often a server between us and the object may decode it
  * (safety section 5): no dot segments, encoded or not, no control characters, at most 1,024 bytes.
  */

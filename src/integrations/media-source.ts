@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto'
 import { MediaUnavailableError } from '../domain/failure.ts'
 import type { MediaItem } from '../domain/post.ts'
 import { MAX_UPLOAD_BYTES, mediaKind } from '../domain/posting-rules.ts'
+import { copyKey } from '../domain/storage-keys.ts'
+import { HOUR } from '../domain/times.ts'
 import type { ObjectStorage } from './storage.ts'
 
 /** As much of a file's beginning as telling its type can need. */
@@ -9,26 +12,66 @@ const SNIFF_BYTES = 4_100
 /** Types that differ from what we store only by name. */
 const SAME_AS: Record<string, string> = { 'image/jpg': 'image/jpeg', 'video/x-m4v': 'video/mp4' }
 
-/** Opens a post's media, after making sure that it is what its record says. */
-export function createMediaSource(storage: Pick<ObjectStorage, 'open'>) {
+/** Copies go a day after they were stored last (`cleanUploads`); one older than this is stored again rather than relied on. */
+const COPY_LIFE_MS = 12 * HOUR
+
+interface Options {
+  signal?: AbortSignal
+}
+
+/** Gives out a post's media, after making sure that it is what its record says. */
+export function createMediaSource(
+  storage: Pick<ObjectStorage, 'open' | 'readHead' | 'publicUrl' | 'put' | 'storedAt'>,
+) {
   return {
     /**
      * The bytes of a media item. The stream must be read or cancelled.
      * @throws MediaUnavailableError when the object is missing, too large, or not what its type says
      */
-    async open(item: MediaItem, options: { signal?: AbortSignal } = {}) {
-      const name = item.originalFilename ?? item.storageKey.split('/').at(-1)
+    async open(item: MediaItem, options: Options = {}) {
       const object = await storage.open(item.storageKey, options)
-      if (!object) throw new MediaUnavailableError(`The file ${name} was never uploaded, or is gone`)
+      if (!object) throw unavailable(item, MISSING)
       const { stream, head } = await readHead(object.stream)
       const problem = await findProblem(item, object.sizeBytes, head)
       if (problem !== null) {
         await stream.cancel()
-        throw new MediaUnavailableError(`The file ${name} ${problem}`)
+        throw unavailable(item, problem)
       }
       return { stream, sizeBytes: object.sizeBytes, mimeType: normalType(item.mimeType) }
     },
+
+    /**
+     * Where anyone can read a media item; of its bytes only the beginning is read.
+     * @throws MediaUnavailableError as `open`
+     */
+    async address(item: MediaItem, options: Options = {}): Promise<string> {
+      const object = await storage.readHead(item.storageKey, SNIFF_BYTES, options)
+      const problem = object ? await findProblem(item, object.sizeBytes, object.head) : MISSING
+      if (problem !== null) throw unavailable(item, problem)
+      return storage.publicUrl(item.storageKey)
+    },
+
+    /** Stores what a media item was converted to, unless it is there already, and answers its public address. */
+    async keepCopy(
+      item: MediaItem,
+      { bytes, mimeType }: { bytes: Uint8Array; mimeType: 'image/jpeg' | 'image/png' },
+      options: Options = {},
+    ): Promise<string> {
+      const key = copyKey(item.storageKey, createHash('sha256').update(bytes).digest('hex'), mimeType)
+      const storedAt = await storage.storedAt(key, options)
+      if (storedAt === null || Date.now() - storedAt.getTime() > COPY_LIFE_MS) {
+        await storage.put({ key, body: bytes, contentType: mimeType }, options)
+      }
+      return storage.publicUrl(key)
+    },
   }
+}
+
+const MISSING = 'was never uploaded, or is gone'
+
+function unavailable(item: MediaItem, problem: string): MediaUnavailableError {
+  const name = item.originalFilename ?? item.storageKey.split('/').at(-1)
+  return new MediaUnavailableError(`The file ${name} ${problem}`)
 }
 
 async function findProblem(item: MediaItem, sizeBytes: number, head: Uint8Array): Promise<string | null> {

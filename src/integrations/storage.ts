@@ -2,6 +2,7 @@ import {
   CreateBucketCommand,
   GetObjectCommand,
   HeadBucketCommand,
+  HeadObjectCommand,
   PutBucketCorsCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
@@ -28,11 +29,29 @@ export interface StoredObject {
   contentType: string
 }
 
+/** The beginning of an object. */
+export interface ObjectHead {
+  head: Uint8Array
+  /** Of the whole object. */
+  sizeBytes: number
+}
+
 export interface UploadRequest {
   key: string
   contentType: string
   /** When given, the upload must be exactly this long. */
   sizeBytes?: number
+}
+
+export interface NewObject {
+  key: string
+  body: Uint8Array
+  contentType: string
+}
+
+interface CallOptions {
+  /** Ends the call, and the reading of what it answers. */
+  signal?: AbortSignal
 }
 
 export type ObjectStorage = ReturnType<typeof createObjectStorage>
@@ -41,7 +60,7 @@ export type ObjectStorage = ReturnType<typeof createObjectStorage>
 export const PRESIGN_TTL_SECONDS = 900
 
 /** The only folders that the public may read. */
-const PUBLIC_PREFIXES = ['posts/', 'avatars/']
+const PUBLIC_PREFIXES = ['posts/', 'avatars/', 'copies/']
 
 const CONNECT_TIMEOUT_MS = 5 * SECOND
 const RESPONSE_TIMEOUT_MS = 30 * SECOND
@@ -96,7 +115,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     },
 
     /** Null when there is no such object. The signal ends the reading, too. */
-    async open(key: string, { signal }: { signal?: AbortSignal } = {}): Promise<StoredObject | null> {
+    async open(key: string, { signal }: CallOptions = {}): Promise<StoredObject | null> {
       try {
         const answer = await client.send(
           new GetObjectCommand({ Bucket: bucket, Key: key }),
@@ -113,7 +132,46 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       }
     },
 
-    /** Makes the bucket, lets anyone read posts' media and avatars, and lets the frontends upload. Can be repeated. */
+    /** As much of an object's beginning as asked for, without the rest; null when there is no such object. */
+    async readHead(key: string, bytes: number, { signal }: CallOptions = {}): Promise<ObjectHead | null> {
+      try {
+        const answer = await client.send(
+          new GetObjectCommand({ Bucket: bucket, Key: key, Range: `bytes=0-${bytes - 1}` }),
+          signal ? { abortSignal: signal } : {},
+        )
+        const head = await answer.Body!.transformToByteArray()
+        return { head, sizeBytes: Number(answer.ContentRange?.split('/')[1] ?? answer.ContentLength ?? 0) }
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
+        // An empty object has no first byte to begin with.
+        if (isNamed(error, 'InvalidRange')) return { head: new Uint8Array(), sizeBytes: 0 }
+        throw error
+      }
+    },
+
+    /** Stores an object, over an earlier one of this key. */
+    async put({ key, body, contentType }: NewObject, { signal }: CallOptions = {}): Promise<void> {
+      await client.send(
+        new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }),
+        signal ? { abortSignal: signal } : {},
+      )
+    },
+
+    /** When an object was stored last; null when there is no such object. */
+    async storedAt(key: string, { signal }: CallOptions = {}): Promise<Date | null> {
+      try {
+        const answer = await client.send(
+          new HeadObjectCommand({ Bucket: bucket, Key: key }),
+          signal ? { abortSignal: signal } : {},
+        )
+        return answer.LastModified ?? new Date(0)
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
+        throw error
+      }
+    },
+
+    /** Makes the bucket, lets anyone read posts' media, their copies and avatars, and lets the frontends upload. Can be repeated. */
     async ensureBucket(corsOrigins: string[]): Promise<void> {
       await createBucket()
       await client.send(

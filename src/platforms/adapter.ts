@@ -46,12 +46,27 @@ export interface DeliveryLog {
 /** Invisible preparation happens before the claim, so it has no key and no `startedAt` yet. */
 export type PreparationLog = Pick<DeliveryLog, 'handle' | 'save'>
 
-/** Bytes of a media item, streamed from object storage; throws `MediaUnavailableError` when absent, too large or not what its type says. */
+/** A post's media in object storage. */
 export interface MediaSource {
+  /**
+   * The bytes of a media item, streamed; they must be read or cancelled.
+   * @throws MediaUnavailableError when absent, empty, too large or not what its type says
+   */
   open(
     item: MediaItem,
     options: CallOptions,
   ): Promise<{ stream: ReadableStream<Uint8Array>; sizeBytes: number; mimeType: string }>
+  /** The public address of a media item, for a platform that fetches it itself. Checks and throws as `open` does. */
+  address(item: MediaItem, options: CallOptions): Promise<string>
+  /**
+   * Stores what a media item was converted to, and answers its public address: equal bytes, equal address. It stays for
+   * at least half a day; who needs it after that keeps it again.
+   */
+  keepCopy(
+    item: MediaItem,
+    copy: { bytes: Uint8Array; mimeType: 'image/jpeg' | 'image/png' },
+    options: CallOptions,
+  ): Promise<string>
 }
 
 export interface CallOptions {

@@ -3,8 +3,10 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { MediaUnavailableError } from '../../src/domain/failure.ts'
 import type { MediaItem } from '../../src/domain/post.ts'
+import { HOUR } from '../../src/domain/times.ts'
 import { createMediaSource } from '../../src/integrations/media-source.ts'
 import { createObjectStorage } from '../../src/integrations/storage.ts'
+import { storedMedia } from '../platforms/support.ts'
 
 const FRONTEND = 'https://app.example'
 const { s3 } = inject('servers')
@@ -87,13 +89,14 @@ describe('bucket', () => {
     expect((await fetch(item.storageUrl)).status).toBe(200)
   })
 
-  it('shows the public posts and avatars only, and no listing', async () => {
+  it('shows the public media of posts, copies and avatars only, and no listing', async () => {
     const body = await image('png')
     const status = async (key: string) => {
       await put(await storage.presignPut({ key, contentType: 'image/png' }), body)
       return (await fetch(storage.publicUrl(key))).status
     }
     expect(await status(newKey('avatars/u1'))).toBe(200)
+    expect(await status(newKey('copies/u1'))).toBe(200)
     expect(await status(newKey('private'))).toBe(403)
     expect((await fetch(options.publicUrl)).status).toBe(403)
     expect((await fetch(storage.publicUrl(newKey()), { method: 'PUT', body: 'x' })).status).toBe(403)
@@ -151,6 +154,7 @@ describe('media source', () => {
       },
     })
     const slow = createMediaSource({
+      ...storage,
       open: async () => ({ stream: bytes, sizeBytes: body.length, contentType: 'image/png' }),
     })
     const opened = await slow.open({ storageKey: newKey(), storageUrl: '', mimeType: 'image/png' })
@@ -173,7 +177,7 @@ describe('media source', () => {
     expect(opened.mimeType).toBe('image/jpeg')
   })
 
-  it.each([
+  const refused: [string, () => Promise<MediaItem>][] = [
     ['was never uploaded, or is gone', async () => ({ storageKey: newKey(), storageUrl: '', mimeType: 'image/png' })],
     ['is image/webp, not image/png', async () => stored(await image('webp'))],
     ['is not image/png', async () => stored(Buffer.from('<script>alert(1)</script>'))],
@@ -182,11 +186,90 @@ describe('media source', () => {
       'is too large: 10000001 of at most 10000000 bytes',
       async () => stored(Buffer.concat([await image('png'), Buffer.alloc(10_000_000)], 10_000_001)),
     ],
-  ])('refuses a file that %s', async (words, make) => {
+  ]
+
+  it.each(refused)('refuses a file that %s', async (words, make) => {
     const item = { ...(await make()), originalFilename: 'cat.png' }
-    const error = await media.open(item).catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(MediaUnavailableError)
-    expect((error as Error).message).toContain('The file cat.png')
-    expect((error as Error).message).toContain(words)
+    for (const ask of [media.open, media.address]) {
+      const error = await ask(item).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(MediaUnavailableError)
+      expect((error as Error).message).toContain('The file cat.png')
+      expect((error as Error).message).toContain(words)
+    }
+  })
+
+  it('gives the public address of a file, and reads no more of it than its beginning', async () => {
+    const body = Buffer.concat([await image('png'), Buffer.alloc(3_000_000, 7)])
+    const item = await stored(body)
+    const reads: number[] = []
+    const watched = createMediaSource({
+      ...storage,
+      open: () => expect.unreachable('the whole file was asked for'),
+      async readHead(...args) {
+        const found = await storage.readHead(...args)
+        reads.push(found!.head.length)
+        return found
+      },
+    })
+    const address = await watched.address(item)
+    expect(reads).toEqual([4_100])
+    expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(body)).toBe(true)
+  })
+})
+
+describe('copies', () => {
+  const copyOf = async (background: string) => ({
+    bytes: await sharp({ create: { width: 4, height: 4, channels: 3, background } })
+      .jpeg()
+      .toBuffer(),
+    mimeType: 'image/jpeg' as const,
+  })
+  /** Counts uploads, and makes every stored object look this old. */
+  const counting = (ageMs = 0) => {
+    const put: string[] = []
+    const source = createMediaSource({
+      ...storage,
+      async put(object) {
+        put.push(object.key)
+        await storage.put(object)
+      },
+      async storedAt(key) {
+        const at = await storage.storedAt(key)
+        return at && new Date(at.getTime() - ageMs)
+      },
+    })
+    return { put, source }
+  }
+
+  it('are kept under the owner of what they were made of, where anyone can read them', async () => {
+    const { media: source, add, kept, close } = await storedMedia()
+    const item = await add(await image('webp'), 'image/webp')
+    const copy = await copyOf('teal')
+    const address = await source.keepCopy(item, copy, { signal: AbortSignal.timeout(10_000) })
+    close()
+    expect(kept).toEqual([address])
+    const owner = item.storageKey.split('/')[1]!
+    expect(new URL(address).pathname.split('/').slice(2, 4)).toEqual(['copies', owner])
+    expect(address).toMatch(/\/[0-9a-f]{64}\.jpg$/)
+    const read = await fetch(address)
+    expect([read.status, read.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
+    expect(Buffer.from(await read.arrayBuffer())).toEqual(copy.bytes)
+  })
+
+  it('have one address for equal bytes, and are uploaded once', async () => {
+    const item = await stored(await image('webp'), 'image/webp')
+    const { put, source } = counting()
+    const first = await source.keepCopy(item, await copyOf('red'))
+    expect(await source.keepCopy(item, await copyOf('red'))).toBe(first)
+    expect(await source.keepCopy(item, await copyOf('blue'))).not.toBe(first)
+    expect(put.length).toBe(2)
+  })
+
+  it('are stored again when they may be cleaned away soon', async () => {
+    const item = await stored(await image('webp'), 'image/webp')
+    const { put, source } = counting(13 * HOUR)
+    const first = await source.keepCopy(item, await copyOf('green'))
+    expect(await source.keepCopy(item, await copyOf('green'))).toBe(first)
+    expect(put.length).toBe(2)
   })
 })

@@ -1,8 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { inject } from 'vitest'
 import type { Bluesky, BlueskyAccount } from '../../sandbox/platforms/bluesky.ts'
 import type { LedgerEntry, LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
 import type { Fault } from '../../sandbox/platforms/faults.ts'
 import type { MediaItem } from '../../src/domain/post.ts'
+import { createMediaSource } from '../../src/integrations/media-source.ts'
+import { createObjectStorage } from '../../src/integrations/storage.ts'
 import type { Credentials, DeliveryLog, MediaSource, OutgoingPost } from '../../src/platforms/adapter.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 
@@ -37,6 +40,8 @@ export function memoryMedia() {
       const { bytes, mimeType } = files.get(item.storageKey)!
       return { stream: new Blob([bytes]).stream(), sizeBytes: bytes.length, mimeType }
     },
+    address: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
+    keepCopy: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
   }
   function add(bytes: Uint8Array<ArrayBuffer>, mimeType: string, altText?: string): MediaItem {
     const storageKey = randomUUID()
@@ -44,6 +49,39 @@ export function memoryMedia() {
     return { storageKey, storageUrl: '', mimeType, ...(altText !== undefined && { altText }) }
   }
   return { media, add, opened }
+}
+
+/**
+ * Media in a bucket of the real S3 gateway, for platforms that fetch what they publish. `opened` has the keys whose bytes the adapter
+ * asked for itself, `kept` the addresses of the copies that it made. Close it in `afterAll`.
+ */
+export async function storedMedia() {
+  const { s3 } = inject('servers')
+  const bucket = `media-${randomUUID()}`
+  const storage = createObjectStorage({ ...s3, region: 'us-east-1', bucket, publicUrl: `${s3.endpoint}/${bucket}` })
+  await storage.ensureBucket(['https://app.example'])
+  const source = createMediaSource(storage)
+  const opened: string[] = []
+  const kept: string[] = []
+  const media: MediaSource = {
+    ...source,
+    open(item, options) {
+      opened.push(item.storageKey)
+      return source.open(item, options)
+    },
+    async keepCopy(item, copy, options) {
+      const address = await source.keepCopy(item, copy, options)
+      kept.push(address)
+      return address
+    },
+  }
+  async function add(bytes: Uint8Array, mimeType: string, altText?: string): Promise<MediaItem> {
+    const storageKey = `posts/${randomUUID()}/${randomUUID()}`
+    await storage.put({ key: storageKey, body: bytes, contentType: mimeType })
+    const storageUrl = storage.publicUrl(storageKey)
+    return { storageKey, storageUrl, mimeType, ...(altText !== undefined && { altText }) }
+  }
+  return { media, add, opened, kept, close: () => storage.close() }
 }
 
 export function withVersion(credentials: Omit<Credentials, 'version'>): Credentials {
