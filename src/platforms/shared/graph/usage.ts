@@ -1,0 +1,22 @@
+import { Type } from '@sinclair/typebox'
+import { MINUTE } from '../../../domain/times.ts'
+import { answerReader } from '../answers.ts'
+import type { HttpAnswer } from '../http.ts'
+
+/** https://developers.facebook.com/docs/graph-api/overview/rate-limiting: `X-Business-Use-Case-Usage`, minutes. */
+const readBusinessUsage = answerReader(
+  Type.Record(
+    Type.String(),
+    Type.Array(Type.Object({ estimated_time_to_regain_access: Type.Optional(Type.Number({ minimum: 0 })) })),
+  ),
+)
+
+/** When the platform expects calls to be let in again, milliseconds from now; undefined where no limit holds or nothing is said. */
+export function regainAccessMs(answer: Pick<HttpAnswer, 'header'>): number | undefined {
+  const usage = readBusinessUsage(answer.header('x-business-use-case-usage') ?? '')
+  const waits = Object.values(usage ?? {}).flatMap((uses) =>
+    uses.map(({ estimated_time_to_regain_access: minutes = 0 }) => minutes),
+  )
+  const longest = Math.max(0, ...waits)
+  return longest > 0 ? longest * MINUTE : undefined
+}
