@@ -1,6 +1,6 @@
 import type { PlatformErrorClass } from '../../domain/failure.ts'
 import { PlatformError } from '../errors.ts'
-import type { HttpAnswer, HttpFailure } from '../shared/http.ts'
+import type { HttpAnswer } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readXrpcError } from './answers.ts'
 
@@ -95,16 +95,6 @@ function invalid(message: string): Meaning {
 function troubled(status: number): Meaning {
   const message = status >= 500 ? 'Bluesky has trouble at the moment' : 'Bluesky answered in an unexpected way'
   return { class: 'transient', message, certain: false }
-}
-
-/** A call that got no answer to its end. */
-export function lostCall(failure: HttpFailure): PlatformError {
-  return new PlatformError('transient', `Bluesky ${failure.message}`, { certain: !failure.sent, cause: failure })
-}
-
-/** A 2xx answer that does not say what it should. */
-export function unreadableAnswer(): PlatformError {
-  return new PlatformError('transient', 'Bluesky answered in an unexpected way', { certain: false })
 }
 
 /** Did Bluesky refuse with this error name? */

@@ -1,9 +1,10 @@
 import type { CallOptions, Credentials, Profile } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
+import { ignoreAnswer } from '../shared/calls.ts'
 import { readProfile, readSession, type Session } from './answers.ts'
 import { isRefusedAs } from './errors.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
-import { ignoreAnswer, type Xrpc } from './xrpc.ts'
+import type { Xrpc } from './xrpc.ts'
 
 interface SessionDeps {
   xrpc: Xrpc

@@ -1,5 +1,6 @@
-import { HttpFailure, type HttpClient, type HttpAnswer, type HttpRequest } from '../shared/http.ts'
-import { lostCall, refusalOf, unreadableAnswer } from './errors.ts'
+import { createCalls } from '../shared/calls.ts'
+import type { HttpClient, HttpRequest } from '../shared/http.ts'
+import { refusalOf } from './errors.ts'
 
 export interface XrpcOptions {
   /** Bearer token. */
@@ -13,22 +14,18 @@ interface Bytes {
   mimeType: string
 }
 
-/** Calls to Bluesky servers (https://atproto.com/specs/xrpc). Everything that goes wrong comes out as a `PlatformError`. */
+/** Calls to Bluesky servers (https://atproto.com/specs/xrpc). */
 export function createXrpc(http: HttpClient) {
+  const sendCall = createCalls(http, { label: 'Bluesky', refusalOf })
+
   async function send<T>(
-    { token, signal, timeoutMs }: XrpcOptions,
+    { token, ...options }: XrpcOptions,
     call: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
     read: (text: string) => T | null,
   ): Promise<T> {
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const headers = { accept: 'application/json', ...call.headers, ...authorization }
-    const answer = await http
-      .send({ ...call, headers, signal, ...(timeoutMs !== undefined && { timeoutMs }) })
-      .catch(asPlatformError)
-    if (!isSuccess(answer)) throw refusalOf(answer)
-    const body = read(answer.text)
-    if (body === null) throw unreadableAnswer()
-    return body
+    return (await sendCall({ ...call, ...options, headers }, read)).body
   }
 
   return {
@@ -65,21 +62,10 @@ export function createXrpc(http: HttpClient) {
 
 export type Xrpc = ReturnType<typeof createXrpc>
 
-/** For methods that answer with nothing. */
-export const ignoreAnswer = (): true => true
-
 function methodUrl(service: string, nsid: string): URL {
   return new URL(`${service.replace(/\/+$/, '')}/xrpc/${nsid}`)
 }
 
 function isBytes(input: Record<string, unknown> | Bytes): input is Bytes {
   return input['bytes'] instanceof Uint8Array
-}
-
-function isSuccess({ status }: HttpAnswer): boolean {
-  return status >= 200 && status < 300
-}
-
-function asPlatformError(error: unknown): never {
-  throw error instanceof HttpFailure ? lostCall(error) : error
 }

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
+import { form, ignoreAnswer } from '../shared/calls.ts'
 import { readAccount, readToken, type Account } from './answers.ts'
-import { form, ignoreAnswer, type Api } from './api.ts'
+import type { Api } from './api.ts'
 import { plainText } from './html.ts'
 
 interface AccountDeps {

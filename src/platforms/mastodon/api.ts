@@ -1,5 +1,6 @@
-import { HttpFailure, type HttpAnswer, type HttpClient, type HttpRequest } from '../shared/http.ts'
-import { lostCall, refusalOf, unreadableAnswer } from './errors.ts'
+import { createCalls } from '../shared/calls.ts'
+import type { HttpClient, HttpRequest } from '../shared/http.ts'
+import { refusalOf } from './errors.ts'
 
 interface ApiOptions {
   /** Bearer token. */
@@ -8,29 +9,21 @@ interface ApiOptions {
   timeoutMs?: number
 }
 
-interface Body {
-  headers: Record<string, string>
-  body: NonNullable<HttpRequest['body']>
-}
+type Body = Required<Pick<HttpRequest, 'headers' | 'body'>>
 
-/** Calls to one Mastodon server (https://docs.joinmastodon.org/api/). Everything that goes wrong comes out as a `PlatformError`. */
+/** Calls to one Mastodon server (https://docs.joinmastodon.org/api/). */
 export function createApi(http: HttpClient, baseUrl: string) {
   const base = baseUrl.replace(/\/+$/, '')
+  const sendCall = createCalls(http, { label: 'Mastodon', refusalOf })
 
-  async function send<T>(
+  function send<T>(
     call: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
     read: (text: string) => T | null,
-    { token, signal, timeoutMs }: ApiOptions,
-  ): Promise<{ status: number; body: T }> {
+    { token, ...options }: ApiOptions,
+  ) {
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const headers = { accept: 'application/json', ...call.headers, ...authorization }
-    const answer = await http
-      .send({ ...call, headers, signal, ...(timeoutMs !== undefined && { timeoutMs }) })
-      .catch(asPlatformError)
-    if (!isSuccess(answer)) throw refusalOf(answer)
-    const body = read(answer.text)
-    if (body === null) throw unreadableAnswer()
-    return { status: answer.status, body }
+    return sendCall({ ...call, ...options, headers }, read)
   }
 
   return {
@@ -51,23 +44,3 @@ export function createApi(http: HttpClient, baseUrl: string) {
 }
 
 export type Api = ReturnType<typeof createApi>
-
-export function form(fields: Record<string, string>): Body {
-  const body = new URLSearchParams(fields).toString()
-  return { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body }
-}
-
-export function json(value: object, headers: Record<string, string> = {}): Body {
-  return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
-}
-
-/** For calls that answer with nothing of use. */
-export const ignoreAnswer = (): true => true
-
-function isSuccess({ status }: HttpAnswer): boolean {
-  return status >= 200 && status < 300
-}
-
-function asPlatformError(error: unknown): never {
-  throw error instanceof HttpFailure ? lostCall(error) : error
-}

@@ -1,7 +1,7 @@
 import type { PlatformErrorClass } from '../../domain/failure.ts'
 import { SECOND } from '../../domain/times.ts'
 import { PlatformError } from '../errors.ts'
-import type { HttpAnswer, HttpFailure } from '../shared/http.ts'
+import type { HttpAnswer } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readError } from './answers.ts'
 
@@ -149,16 +149,6 @@ function untilReset(answer: HttpAnswer): number | undefined {
   const reset = answer.header('x-ratelimit-reset')?.trim() ?? ''
   const at = /^\d+$/.test(reset) ? Number(reset) * SECOND : Date.parse(reset)
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
-}
-
-/** A call that got no answer to its end. */
-export function lostCall(failure: HttpFailure): PlatformError {
-  return new PlatformError('transient', `Mastodon ${failure.message}`, { certain: !failure.sent, cause: failure })
-}
-
-/** A 2xx answer that does not say what it should. */
-export function unreadableAnswer(): PlatformError {
-  return new PlatformError('transient', 'Mastodon answered in an unexpected way', { certain: false })
 }
 
 /** Did Mastodon refuse with this status? */

@@ -6,7 +6,7 @@ import { HOUR, MINUTE, SECOND } from '../../domain/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { createLimit } from '../shared/limit.ts'
-import { multipart } from '../shared/multipart.ts'
+import { multipart, textPart } from '../shared/multipart.ts'
 import { readMediaAttachment } from './answers.ts'
 import type { Api } from './api.ts'
 import { isRefusedAs, isRefusedWith } from './errors.ts'
@@ -65,10 +65,11 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
 
   async function upload(item: MediaItem, account: Credentials, limits: InstanceLimits, { signal }: CallOptions) {
     const kind = mediaKind(item.mimeType)
-    const fields = { description: fitAltText(item, limits.rules) }
+    const description = textPart('description', fitAltText(item, limits.rules))
     const send = (mimeType: string, sizeBytes: number, content: Uint8Array | AsyncIterable<Uint8Array>) => {
       const fileName = `${kind}.${mimeType.split('/')[1]}`
-      const body = multipart(fields, { field: 'file', fileName, mimeType, sizeBytes, content })
+      const file = { field: 'file', fileName, mimeType, sizeBytes, open: async () => content }
+      const body = multipart([description, file])
       const options = { token: account.accessToken, signal, timeoutMs: UPLOAD_TIMEOUT_MS[kind] }
       return uploads.post('/api/v2/media', body, readMediaAttachment, options)
     }

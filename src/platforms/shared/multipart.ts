@@ -1,40 +1,52 @@
 import { randomUUID } from 'node:crypto'
 
-interface FilePart {
+interface Part {
   field: string
-  /** Shown to the server; never a name from outside. */
-  fileName: string
-  mimeType: string
+  /** Absent for a plain field. Shown to the server; never a name from outside. */
+  fileName?: string
+  /** Absent for plain text. */
+  mimeType?: string
   sizeBytes: number
-  content: Uint8Array | AsyncIterable<Uint8Array>
+  /** Asked for when its turn comes, so that of many files one at a time is open. */
+  open(): Promise<Uint8Array | AsyncIterable<Uint8Array>>
 }
 
 /**
- * A `multipart/form-data` body (RFC 7578) with one file, which is passed on as it is read. Its length is told, because a file cut
- * short must not count as the whole, and some servers take no body without.
+ * A `multipart/form-data` body (RFC 7578) whose parts are passed on as they are read. Its length is told, because a file cut short
+ * must not count as the whole, and some servers take no body without.
  */
-export function multipart(fields: Record<string, string>, file: FilePart) {
+export function multipart(parts: Part[]) {
   const boundary = `postonce-${randomUUID()}`
-  const texts = Object.entries(fields).map(
-    ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
-  )
-  const disposition = `form-data; name="${file.field}"; filename="${file.fileName}"`
-  const head = `--${boundary}\r\ncontent-disposition: ${disposition}\r\ncontent-type: ${file.mimeType}\r\n\r\n`
-  const before = Buffer.from(texts.join('') + head)
-  const after = Buffer.from(`\r\n--${boundary}--\r\n`)
+  const framed = parts.map((part) => ({ part, head: headOf(boundary, part) }))
+  const end = Buffer.from(`--${boundary}--\r\n`)
+  const length = framed.reduce((sum, { head, part }) => sum + head.length + part.sizeBytes + LINE.length, end.length)
 
   async function* body(): AsyncGenerator<Uint8Array> {
-    yield before
-    if (file.content instanceof Uint8Array) yield file.content
-    else yield* file.content
-    yield after
+    for (const { head, part } of framed) {
+      yield head
+      const content = await part.open()
+      if (content instanceof Uint8Array) yield content
+      else yield* content
+      yield LINE
+    }
+    yield end
   }
 
   return {
-    headers: {
-      'content-type': `multipart/form-data; boundary=${boundary}`,
-      'content-length': String(before.length + file.sizeBytes + after.length),
-    },
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(length) },
     body: body(),
   }
+}
+
+export function textPart(field: string, text: string, mimeType?: string): Part {
+  const bytes = Buffer.from(text)
+  return { field, sizeBytes: bytes.length, open: async () => bytes, ...(mimeType !== undefined && { mimeType }) }
+}
+
+const LINE = Buffer.from('\r\n')
+
+function headOf(boundary: string, { field, fileName, mimeType }: Part): Buffer {
+  const file = fileName === undefined ? '' : `; filename="${fileName}"`
+  const type = mimeType === undefined ? '' : `content-type: ${mimeType}\r\n`
+  return Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${field}"${file}\r\n${type}\r\n`)
 }

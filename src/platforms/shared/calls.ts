@@ -1,0 +1,53 @@
+import { PlatformError } from '../errors.ts'
+import { HttpFailure, type HttpAnswer, type HttpClient, type HttpRequest } from './http.ts'
+
+/** What differs between the interfaces of platforms. */
+interface Dialect {
+  /** The platform's name, for sentences that people read. */
+  label: string
+  /** What an answer other than 2xx means. */
+  refusalOf(answer: HttpAnswer): PlatformError
+}
+
+interface Body {
+  headers: Record<string, string>
+  body: NonNullable<HttpRequest['body']>
+}
+
+/** Calls whose answers are read by a schema. Everything that goes wrong comes out as a `PlatformError`. */
+export function createCalls(http: HttpClient, { label, refusalOf }: Dialect) {
+  return async function send<T>(
+    call: HttpRequest,
+    read: (text: string) => T | null,
+  ): Promise<{ status: number; body: T }> {
+    const answer = await http.send(call).catch((error: unknown) => {
+      throw error instanceof HttpFailure ? lostCall(label, error) : error
+    })
+    if (answer.status < 200 || answer.status >= 300) throw refusalOf(answer)
+    const body = read(answer.text)
+    if (body === null) throw unreadableAnswer(label)
+    return { status: answer.status, body }
+  }
+}
+
+/** A call that got no answer to its end. */
+function lostCall(label: string, failure: HttpFailure): PlatformError {
+  return new PlatformError('transient', `${label} ${failure.message}`, { certain: !failure.sent, cause: failure })
+}
+
+/** A 2xx answer that does not say what it should. */
+export function unreadableAnswer(label: string): PlatformError {
+  return new PlatformError('transient', `${label} answered in an unexpected way`, { certain: false })
+}
+
+export function form(fields: Record<string, string>): Body {
+  const body = new URLSearchParams(fields).toString()
+  return { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body }
+}
+
+export function json(value: object, headers: Record<string, string> = {}): Body {
+  return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
+}
+
+/** For calls that answer with nothing of use. */
+export const ignoreAnswer = (): true => true
