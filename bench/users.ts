@@ -26,17 +26,19 @@ async function createUser(context: Context): Promise<User> {
   await context.users.insert(user)
   for (const platform of INSTANT_PLATFORMS) {
     const accountId = `${platform}-${userId}`
-    await context.accounts.connect(userId, platform, (version) => ({
-      accountId,
-      handle: accountId,
-      serviceUrl: null,
-      profile: { displayName: 'Bench', handle: accountId, avatar: null },
-      auth: sealSecrets(
-        context.cipher,
-        { userId, platform, version },
-        { accountId, handle: accountId, accessToken: 'bench' },
-      ),
-    }))
+    await context.accounts.connect(userId, {
+      [platform]: (version: number) => ({
+        accountId,
+        handle: accountId,
+        serviceUrl: null,
+        profile: { displayName: 'Bench', handle: accountId, avatar: null },
+        auth: sealSecrets(
+          context.cipher,
+          { userId, platform, version },
+          { accountId, handle: accountId, accessToken: 'bench' },
+        ),
+      }),
+    })
   }
   return user
 }

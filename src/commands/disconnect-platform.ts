@@ -1,26 +1,30 @@
+import { withCompanions } from '../domain/platform-connect.ts'
 import type { Platform } from '../domain/platforms.ts'
-import type { TokenCipher } from '../integrations/token-cipher.ts'
-import type { PlatformAdapter } from '../platforms/adapter.ts'
 import type { PlatformAccountStore } from '../store/platform-accounts.ts'
-import type { PostStore } from '../store/posts.ts'
 import { endUnusedSession, openSecretsIfReadable } from './account-secrets.ts'
+import type { StoreConnectionDeps } from './store-connection.ts'
 
-interface DisconnectPlatformDeps {
+interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts'> {
   accounts: Pick<PlatformAccountStore, 'disconnect' | 'findHolder'>
-  posts: Pick<PostStore, 'unsettle'>
-  cipher: TokenCipher
-  platforms: { find(platform: Platform): PlatformAdapter | null }
 }
 
-/** Forgets the connection first, and then ends its session at the platform if that can be had. May be repeated. */
+/**
+ * Forgets the connection, and those that came with it, first; then ends their sessions at the platform if that can be had. May be
+ * repeated.
+ */
 export async function disconnectPlatform(
   deps: DisconnectPlatformDeps,
   userId: string,
   platform: Platform,
 ): Promise<void> {
   const { accounts, posts, cipher } = deps
-  const forgotten = await accounts.disconnect(userId, platform)
+  const forgotten = []
+  for (const one of withCompanions(platform)) {
+    forgotten.push({ platform: one, account: await accounts.disconnect(userId, one) })
+  }
   await posts.unsettle(userId)
-  const secrets = forgotten && openSecretsIfReadable(cipher, userId, platform, forgotten)
-  if (secrets) await endUnusedSession(deps, platform, secrets)
+  for (const { platform: one, account } of forgotten) {
+    const secrets = account && openSecretsIfReadable(cipher, userId, one, account)
+    if (secrets) await endUnusedSession(deps, one, secrets)
+  }
 }

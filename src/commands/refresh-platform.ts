@@ -1,3 +1,4 @@
+import { withCompanions } from '../domain/platform-connect.ts'
 import { platformLabel, type Platform } from '../domain/platforms.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
@@ -17,10 +18,22 @@ const REFRESH_TIMEOUT_MS = 10 * SECOND
 
 /**
  * Restores the session at the platform, which proves the connection, and fetches the profile anew (spec 4.5). While the platform
- * cannot be reached the cached profile stays.
+ * cannot be reached the cached profile stays. Accounts that were connected with this one are refreshed beside it: how that went
+ * shows in their own health alone.
  * @throws ServiceError PLATFORM_NOT_CONNECTED, RECONNECT_REQUIRED, PLATFORM_UNAVAILABLE
  */
 export async function refreshPlatform(
+  deps: RefreshPlatformDeps,
+  userId: string,
+  platform: Platform,
+): Promise<ConnectedAccount> {
+  const companions = withCompanions(platform).filter((one) => one !== platform)
+  const beside = companions.map((one) => refreshAccount(deps, userId, one).catch(() => null))
+  const [account] = await Promise.all([refreshAccount(deps, userId, platform), ...beside])
+  return account
+}
+
+async function refreshAccount(
   deps: RefreshPlatformDeps,
   userId: string,
   platform: Platform,
@@ -50,7 +63,9 @@ async function restoreSession(
 ): Promise<Credentials | null> {
   // Whatever life is left: a token of ours may work on for hours after the user revoked the app password.
   const current = await credentials.get(userId, adapter.platform, { signal, minLifeMs: -Infinity })
-  return current && adapter.renew ? await credentials.renew(userId, adapter.platform, current, { signal }) : current
+  // Long-lived tokens that are no session are renewed near their end, which the platform may refuse before.
+  if (!current?.refreshToken || !adapter.renew) return current
+  return await credentials.renew(userId, adapter.platform, current, { signal })
 }
 
 async function fetchProfile(

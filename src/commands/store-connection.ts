@@ -1,7 +1,7 @@
-import type { Platform } from '../domain/platforms.ts'
+import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import type { TokenCipher } from '../integrations/token-cipher.ts'
-import type { Connection, PlatformAdapter } from '../platforms/adapter.ts'
-import type { ConnectedAccount, PlatformAccountStore } from '../store/platform-accounts.ts'
+import type { Connection, PlatformAdapter, RedirectConnection } from '../platforms/adapter.ts'
+import type { ConnectedAccount, PlatformAccountStore, Seal } from '../store/platform-accounts.ts'
 import type { PostStore } from '../store/posts.ts'
 import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
 
@@ -13,30 +13,56 @@ export interface StoreConnectionDeps {
 }
 
 /**
- * Stores what was just proven to be the user's account. A connection the user had before is replaced and its session ended, and posts
- * that were prepared for it are looked at again.
- * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when the account is another user's here; the new session is ended then
+ * Stores what was just proven to be the user's accounts, all that came together or none. Connections the user had before are
+ * replaced and their sessions ended, and posts that were prepared for them are looked at again.
+ * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when an account is another user's here; the new sessions are ended then
  */
 export async function storeConnection(
   deps: StoreConnectionDeps,
   userId: string,
   platform: Platform,
-  { credentials, profile }: Connection,
+  { companions, ...connection }: RedirectConnection,
 ): Promise<ConnectedAccount> {
-  const { accounts, posts, cipher } = deps
-  const { accountId, handle, serviceUrl = null } = credentials
-  const { account, replaced } = await accounts
-    .connect(userId, platform, (version) => {
-      const auth = sealSecrets(cipher, { userId, platform, version }, credentials)
-      return { accountId, handle, serviceUrl, profile, auth }
-    })
-    .catch(async (error: unknown) => {
-      await endUnusedSession(deps, platform, { ...credentials, version: 0 })
-      throw error
-    })
-  if (!replaced) return account
+  const { posts, cipher } = deps
+  const connections: Connections = { [platform]: connection, ...companions }
+  const { accounts, replaced } = await connect(deps, userId, connections)
+  const account = accounts[platform] as ConnectedAccount
+  if (replaced.length === 0) return account
   await posts.unsettle(userId)
-  const unused = openSecretsIfReadable(cipher, userId, platform, replaced)
-  if (unused) await endUnusedSession(deps, platform, unused)
+  for (const { platform: of, account: before } of replaced) {
+    const unused = openSecretsIfReadable(cipher, userId, of, before)
+    if (unused) await endUnusedSession(deps, of, unused)
+  }
   return account
+}
+
+type Connections = Partial<Record<Platform, Connection | null>>
+
+async function connect(deps: StoreConnectionDeps, userId: string, connections: Connections) {
+  const { accounts, cipher } = deps
+  const seals: Partial<Record<Platform, Seal | null>> = {}
+  for (const platform of PLATFORMS) {
+    const connection = connections[platform]
+    if (connection !== undefined) seals[platform] = connection && sealFor(cipher, userId, platform, connection)
+  }
+  try {
+    return await accounts.connect(userId, seals)
+  } catch (error) {
+    for (const platform of PLATFORMS) {
+      const connection = connections[platform]
+      if (connection) await endUnusedSession(deps, platform, { ...connection.credentials, version: 0 })
+    }
+    throw error
+  }
+}
+
+function sealFor(cipher: TokenCipher, userId: string, platform: Platform, { credentials, profile }: Connection): Seal {
+  const { accountId, handle, serviceUrl = null } = credentials
+  return (version) => ({
+    accountId,
+    handle,
+    serviceUrl,
+    profile,
+    auth: sealSecrets(cipher, { userId, platform, version }, credentials),
+  })
 }

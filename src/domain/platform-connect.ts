@@ -4,6 +4,14 @@ import { MINUTE } from './times.ts'
 /** How long a user may take on the platform's page. */
 export const CONNECT_ATTEMPT_MS = 10 * MINUTE
 
+/** Platforms whose accounts come and go with that of another one (spec 4.5). */
+const COMPANIONS: Partial<Record<Platform, Platform[]>> = { facebook: ['instagram'] }
+
+/** The platform itself, and those that are connected and disconnected with it. */
+export function withCompanions(platform: Platform): Platform[] {
+  return [platform, ...(COMPANIONS[platform] ?? [])]
+}
+
 /** Where a platform sends users back to (spec 4.5): what is registered there has to be this, to the letter. */
 export function callbackUrl(publicUrl: string, platform: Platform): string {
   return `${withoutSlash(publicUrl)}/api/platform/${platform}/callback`

@@ -1,5 +1,6 @@
 import type { Content, MediaItem, Published } from '../domain/post.ts'
 import type { Platform } from '../domain/platforms.ts'
+import type { PostingRules } from '../domain/posting-rules.ts'
 
 /** What is to be published on one platform: the effective content, overrides already applied. */
 export interface OutgoingPost {
@@ -104,6 +105,8 @@ export interface PlatformAdapter {
   /** Loads what `prepare` needs, so that the first delivery of a process does not wait for it. */
   warmUp?(): Promise<void>
   profile(account: Credentials, options: CallOptions): Promise<Profile>
+  /** What the platform accepts just now, where its servers set limits of their own. Never waits long, and never fails. */
+  limits?(options: CallOptions): Promise<PostingRules>
   /** Renews the tokens; the caller guarantees that only one renewal of an account runs at a time. */
   renew?(account: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>>
   /** Ends the session at the platform, where it can. */
@@ -114,6 +117,12 @@ export interface PlatformAdapter {
 export interface Connection {
   credentials: Omit<Credentials, 'version'>
   profile: Profile
+}
+
+/** What one visit to a platform's own page brought. */
+export interface RedirectConnection extends Connection {
+  /** Accounts of other platforms that come with this one; null where there is definitely none, so that an earlier one is forgotten. */
+  companions?: Partial<Record<Platform, Connection | null>>
 }
 
 /** A platform whose accounts connect by credentials typed into our form. */
@@ -146,5 +155,5 @@ export interface RedirectConnect {
   complete(
     input: { query: Record<string, string>; redirectUri: string; secrets: Record<string, string> },
     options: CallOptions,
-  ): Promise<Connection>
+  ): Promise<RedirectConnection>
 }

@@ -63,6 +63,14 @@ export type PlatformAccounts = { _id: string; userId: string } & Partial<Record<
 /** What a new connection is made of; the store adds the rest. */
 export type NewConnection = Pick<ConnectedAccount, 'accountId' | 'handle' | 'serviceUrl' | 'profile' | 'auth'>
 
+/** Makes the connection with the secrets sealed for this version. */
+export type Seal = (version: number) => NewConnection
+
+export interface Replaced {
+  platform: Platform
+  account: ConnectedAccount
+}
+
 /** What a renewal brings. */
 export type RenewedConnection = Pick<ConnectedAccount, 'handle' | 'serviceUrl' | 'auth'>
 
@@ -163,12 +171,15 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
     return matchedCount === 1
   }
 
-  /** Puts a whole account in the place of `before`, unless that changed its version meanwhile. */
-  async function replace(userId: string, platform: Platform, before: PlatformAccount | null, account: PlatformAccount) {
-    const { matchedCount } = await model.updateOne(
-      { userId, [`${platform}.version`]: before?.version ?? null },
-      { $set: { [platform]: account } },
-    )
+  /** Puts whole accounts in the place of those there were, all of them, unless one changed its version meanwhile. */
+  async function replace(
+    userId: string,
+    before: PlatformAccounts | null,
+    accounts: Partial<Record<Platform, PlatformAccount>>,
+  ) {
+    const platforms = PLATFORMS.filter((platform) => accounts[platform])
+    const versions = platforms.map((platform) => [`${platform}.version`, before?.[platform]?.version ?? null])
+    const { matchedCount } = await model.updateOne({ userId, ...Object.fromEntries(versions) }, { $set: accounts })
     return matchedCount === 1
   }
 
@@ -198,42 +209,29 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
     },
 
     /**
-     * Stores a connection in the place of whatever there was, and returns the connection it replaced.
-     * `seal` is asked for the connection with the version it will have, again when another change came first.
-     * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when the platform account belongs to another user
+     * Stores connections in the place of whatever there was, all of them or none, and returns those that were replaced. `seal` is
+     * asked for a connection with the version it will have, again when another change came first; null in its place forgets one.
+     * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when a platform account belongs to another user
      */
     async connect(
       userId: string,
-      platform: Platform,
-      seal: (version: number) => NewConnection,
-    ): Promise<{ account: ConnectedAccount; replaced: ConnectedAccount | null }> {
+      connections: Partial<Record<Platform, Seal | null>>,
+    ): Promise<{ accounts: Partial<Record<Platform, PlatformAccount>>; replaced: Replaced[] }> {
       await model.updateOne({ userId }, { $setOnInsert: { _id: newId() } }, { upsert: true })
       for (;;) {
-        const before = await findAccount(userId, platform)
-        const version = (before?.version ?? 0) + 1
+        const before = await find(userId)
         const at = now()
-        const account: ConnectedAccount = {
-          connected: true,
-          version,
-          ...seal(version),
-          health: { status: 'active', lastError: null, checkedAt: at },
-          connectedAt: at,
-          refreshLease: null,
+        const accounts: Partial<Record<Platform, PlatformAccount>> = {}
+        for (const [platform, seal] of Object.entries(connections) as [Platform, Seal | null][]) {
+          const known = before?.[platform]
+          if (seal) accounts[platform] = connectedAccount((known?.version ?? 0) + 1, seal, at)
+          else if (known?.connected) accounts[platform] = disconnectedAccount(known)
         }
         try {
-          if (await replace(userId, platform, before, account)) {
-            return { account, replaced: before?.connected ? before : null }
-          }
+          if (await replace(userId, before, accounts)) return { accounts, replaced: replacedOf(before, accounts) }
         } catch (error) {
           if (!isDuplicateKey(error)) throw error
-          const label = platformLabel(platform)
-          throw new ServiceError(
-            'ACCOUNT_ALREADY_CONNECTED',
-            `This ${label} account is already connected by another user`,
-            {
-              cause: error,
-            },
-          )
+          throw alreadyConnected(error, Object.keys(connections) as Platform[])
         }
       }
     },
@@ -241,9 +239,10 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
     /** Forgets the connection and its secrets; returns what was forgotten. */
     async disconnect(userId: string, platform: Platform): Promise<ConnectedAccount | null> {
       for (;;) {
-        const before = await findAccount(userId, platform)
-        if (!before?.connected) return null
-        if (await replace(userId, platform, before, { connected: false, version: before.version + 1 })) return before
+        const before = await find(userId)
+        const account = before?.[platform]
+        if (!account?.connected) return null
+        if (await replace(userId, before, { [platform]: disconnectedAccount(account) })) return account
       }
     },
 
@@ -312,6 +311,36 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
 }
 
 export type PlatformAccountStore = ReturnType<typeof createPlatformAccountStore>
+
+function connectedAccount(version: number, seal: Seal, at: Date): ConnectedAccount {
+  return {
+    connected: true,
+    version,
+    ...seal(version),
+    health: { status: 'active', lastError: null, checkedAt: at },
+    connectedAt: at,
+    refreshLease: null,
+  }
+}
+
+const disconnectedAccount = ({ version }: ConnectedAccount): DisconnectedAccount => ({
+  connected: false,
+  version: version + 1,
+})
+
+function replacedOf(before: PlatformAccounts | null, accounts: Partial<Record<Platform, PlatformAccount>>): Replaced[] {
+  return (Object.keys(accounts) as Platform[]).flatMap((platform) => {
+    const account = before?.[platform]
+    return account?.connected ? [{ platform, account }] : []
+  })
+}
+
+function alreadyConnected(error: unknown, platforms: Platform[]): ServiceError {
+  const [index = ''] = Object.keys((error as { keyPattern?: object }).keyPattern ?? {})
+  const platform = platforms.find((one) => index.startsWith(`${one}.`)) ?? platforms[0]!
+  const message = `This ${platformLabel(platform)} account is already connected by another user`
+  return new ServiceError('ACCOUNT_ALREADY_CONNECTED', message, { cause: error })
+}
 
 type Fields = Partial<Omit<ConnectedAccount, 'connected' | 'accountId' | 'connectedAt'>>
 

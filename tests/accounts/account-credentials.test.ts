@@ -100,13 +100,14 @@ describe('account credentials', () => {
     const { here, userId, stored } = await connected()
     const thief = newId()
     const { auth } = (await stored())!
-    await here.accounts.connect(thief, 'bluesky', () => ({
+    const copied = () => ({
       accountId: newId(),
       handle: 'thief.test',
       serviceUrl: null,
       profile: { displayName: '', handle: 'thief.test', avatar: null },
       auth,
-    }))
+    })
+    await here.accounts.connect(thief, { bluesky: copied })
     await expect(here.credentials.get(thief, 'bluesky', { signal })).rejects.toMatchObject({ class: 'unauthorized' })
     expect(await here.credentials.get(userId, 'bluesky', { signal })).not.toBeNull()
   })

@@ -2,12 +2,13 @@ import { onTestFinished } from 'vitest'
 import { systemClock, type Clock } from '../../src/clock.ts'
 import { createAccountCredentials } from '../../src/commands/account-credentials.ts'
 import { sealSecrets } from '../../src/commands/account-secrets.ts'
+import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
 import { createTokenCipher } from '../../src/integrations/token-cipher.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../src/platforms/adapter.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { createNotificationStore } from '../../src/store/notifications.ts'
-import { createPlatformAccountStore } from '../../src/store/platform-accounts.ts'
+import { createPlatformAccountStore, type ConnectedAccount, type Seal } from '../../src/store/platform-accounts.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { testConfig } from '../support/servers.ts'
 
@@ -44,6 +45,23 @@ export async function startProcess(
     ...(options.renewalTimeoutMs !== undefined && { renewalTimeoutMs: options.renewalTimeoutMs }),
   })
 
+  function connectTogether(userId: string, secrets: Partial<Record<Platform, Secrets | null>>) {
+    const seals: Partial<Record<Platform, Seal | null>> = {}
+    for (const platform of PLATFORMS) {
+      const own = secrets[platform]
+      if (own === null) seals[platform] = null
+      if (!own) continue
+      seals[platform] = (version) => ({
+        accountId: own.accountId,
+        handle: own.handle,
+        serviceUrl: own.serviceUrl ?? null,
+        profile: { displayName: 'Alice', handle: own.handle, avatar: null },
+        auth: sealSecrets(cipher, { userId, platform, version }, own),
+      })
+    }
+    return accounts.connect(userId, seals)
+  }
+
   return {
     accounts,
     notifications,
@@ -51,14 +69,11 @@ export async function startProcess(
     /** The stored document as it lies in the database. */
     raw: (userId: string) => database.connection.collection('platformAccounts').findOne({ userId }),
 
-    connect: (userId: string, secrets: Secrets) =>
-      accounts.connect(userId, 'bluesky', (version) => ({
-        accountId: secrets.accountId,
-        handle: secrets.handle,
-        serviceUrl: secrets.serviceUrl ?? null,
-        profile: { displayName: 'Alice', handle: secrets.handle, avatar: null },
-        auth: sealSecrets(cipher, { userId, platform: 'bluesky', version }, secrets),
-      })),
+    async connect(userId: string, secrets: Secrets): Promise<ConnectedAccount> {
+      const { accounts: stored } = await connectTogether(userId, { bluesky: secrets })
+      return stored.bluesky as ConnectedAccount
+    },
+    connectTogether,
   }
 }
 

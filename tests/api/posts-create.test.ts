@@ -96,7 +96,7 @@ describe('creating a post', () => {
       profile,
       auth,
     }
-    await world.context.accounts.connect(ann.userId, 'bluesky', () => connection)
+    await world.context.accounts.connect(ann.userId, { bluesky: () => connection })
     const { body } = await ann.call('POST', '/', postBody())
     expect(body.data.warnings).toEqual([])
   })
