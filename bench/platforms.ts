@@ -3,6 +3,7 @@ import { Pool } from 'undici'
 import type { Config } from '../src/config.ts'
 import type { Platform } from '../src/domain/platforms.ts'
 import type { PlatformAdapter } from '../src/platforms/adapter.ts'
+import { platformSettings } from '../src/platform-settings.ts'
 import { createPlatformRegistry, type PlatformRegistry } from '../src/platforms/registry.ts'
 
 /** Platforms that answer at once, beside the real Bluesky. Their rules allow a short text. */
@@ -18,8 +19,7 @@ async function noMedia(): Promise<never> {
  */
 export function benchPlatforms(config: Config, receiver: string | null): PlatformRegistry {
   const real = createPlatformRegistry({
-    blueskyEntryUrl: config.BLUESKY_ENTRY_URL,
-    blueskyAppUrl: config.BLUESKY_APP_URL,
+    ...platformSettings(config),
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
     media: { open: noMedia, address: noMedia, keepCopy: noMedia },
   })

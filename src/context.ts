@@ -13,6 +13,7 @@ import { createObjectStorage } from './integrations/storage.ts'
 import { createTokenCipher } from './integrations/token-cipher.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { observePlatforms } from './platforms/observed.ts'
+import { platformSettings } from './platform-settings.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
 import { createConnectAttemptStore } from './store/connect-attempts.ts'
@@ -66,12 +67,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const platforms = observePlatforms(
     overrides.platforms ??
       createPlatformRegistry({
-        blueskyEntryUrl: config.BLUESKY_ENTRY_URL,
-        blueskyAccountHosts: config.BLUESKY_ACCOUNT_HOSTS.split(',')
-          .map((host) => host.trim())
-          .filter(Boolean),
-        blueskyAppUrl: config.BLUESKY_APP_URL,
-        mastodon: mastodonOf(config),
+        ...platformSettings(config),
         publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
         media: createMediaSource(storage),
       }),
@@ -137,15 +133,6 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       storage.close()
       await database.close()
     },
-  }
-}
-
-function mastodonOf({ MASTODON_INSTANCE_URL, MASTODON_CLIENT_ID, MASTODON_CLIENT_SECRET }: Config) {
-  if (MASTODON_INSTANCE_URL === '') return null
-  return {
-    instanceUrl: MASTODON_INSTANCE_URL,
-    clientId: MASTODON_CLIENT_ID,
-    clientSecret: MASTODON_CLIENT_SECRET,
   }
 }
 

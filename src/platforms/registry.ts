@@ -1,50 +1,47 @@
 import type { Platform } from '../domain/platforms.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter, RedirectConnect } from './adapter.ts'
-import { createBluesky } from './bluesky/adapter.ts'
+import { createBluesky, type BlueskyOptions } from './bluesky/adapter.ts'
 import { createMastodon, type MastodonOptions } from './mastodon/adapter.ts'
 
-export interface PlatformRegistryOptions {
-  blueskyEntryUrl: string
-  /** Hosts besides the entry's on which accounts may live; one that begins with a dot stands for every host below it. */
-  blueskyAccountHosts?: string[]
-  blueskyAppUrl: string
-  /** Null: not set up in this deployment. */
-  mastodon?: Omit<MastodonOptions, 'publishTimeoutMs' | 'media'> | null
+/** What every platform is given. */
+interface Common {
+  /** Deadline of the one visible call. */
   publishTimeoutMs: number
   media: MediaSource
 }
 
+/** What is set for each platform; null: it is not set up in this deployment. */
+export interface PlatformSettings {
+  bluesky: Omit<BlueskyOptions, keyof Common>
+  mastodon: Omit<MastodonOptions, keyof Common> | null
+}
+
+interface ConnectablePlatform {
+  adapter: PlatformAdapter
+  direct?: DirectConnect
+  redirect?: RedirectConnect
+  close(): Promise<void>
+}
+
 /** What can be done on which platform. Nothing is opened before the first call. */
-export function createPlatformRegistry(options: PlatformRegistryOptions) {
-  const bluesky = createBluesky({
-    entryUrl: options.blueskyEntryUrl,
-    accountHosts: options.blueskyAccountHosts ?? [],
-    appUrl: options.blueskyAppUrl,
-    publishTimeoutMs: options.publishTimeoutMs,
-    media: options.media,
-  })
-  const { publishTimeoutMs, media } = options
-  const mastodon = options.mastodon ? createMastodon({ ...options.mastodon, publishTimeoutMs, media }) : null
-  const adapters: Partial<Record<Platform, PlatformAdapter>> = {
-    bluesky: bluesky.adapter,
-    ...(mastodon && { mastodon: mastodon.adapter }),
+export function createPlatformRegistry({ publishTimeoutMs, media, ...settings }: PlatformSettings & Common) {
+  const common = { publishTimeoutMs, media }
+  const connections: Partial<Record<Platform, ConnectablePlatform>> = {
+    bluesky: createBluesky({ ...settings.bluesky, ...common }),
+    ...(settings.mastodon && { mastodon: createMastodon({ ...settings.mastodon, ...common }) }),
   }
-  const directConnects: Partial<Record<Platform, DirectConnect>> = { bluesky: bluesky.direct }
-  const redirectConnects: Partial<Record<Platform, RedirectConnect>> = {
-    ...(mastodon && { mastodon: mastodon.redirect }),
-  }
+  const all = Object.values(connections)
 
   return {
-    /** Null: posts to this platform are not delivered yet. */
-    find: (platform: Platform): PlatformAdapter | null => adapters[platform] ?? null,
+    /** Null: posts to this platform are not delivered here. */
+    find: (platform: Platform): PlatformAdapter | null => connections[platform]?.adapter ?? null,
     /** Null: accounts of this platform do not connect by typed-in credentials. */
-    direct: (platform: Platform): DirectConnect | null => directConnects[platform] ?? null,
+    direct: (platform: Platform): DirectConnect | null => connections[platform]?.direct ?? null,
     /** Null: accounts of this platform do not connect on a page of its own. */
-    redirect: (platform: Platform): RedirectConnect | null => redirectConnects[platform] ?? null,
+    redirect: (platform: Platform): RedirectConnect | null => connections[platform]?.redirect ?? null,
     /** For processes that deliver, before they take work. */
-    warmUp: async (): Promise<void> =>
-      void (await Promise.all(Object.values(adapters).map(async (adapter) => adapter.warmUp?.()))),
-    close: async (): Promise<void> => void (await Promise.all([bluesky.close(), mastodon?.close()])),
+    warmUp: async (): Promise<void> => void (await Promise.all(all.map(async ({ adapter }) => adapter.warmUp?.()))),
+    close: async (): Promise<void> => void (await Promise.all(all.map(({ close }) => close()))),
   }
 }
 

@@ -46,11 +46,10 @@ const options = (): SearchOptions => ({
   isTaken: async () => false,
 })
 
-function registryAt(blueskyEntryUrl: string): PlatformRegistry {
+function registryAt(entryUrl: string): PlatformRegistry {
   return createPlatformRegistry({
-    blueskyEntryUrl,
-    blueskyAccountHosts: ['.host.bsky.network'],
-    blueskyAppUrl: 'https://bsky.app',
+    bluesky: { entryUrl, accountHosts: ['.host.bsky.network'], appUrl: 'https://bsky.app' },
+    mastodon: null,
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     media,
   })

@@ -29,7 +29,7 @@ describe('a process loads', () => {
   it('for a worker all that preparing needs, before the first delivery', async () => {
     const warmUp = `
       const { createPlatformRegistry } = await import('./src/platforms/registry.ts')
-      await createPlatformRegistry({ blueskyEntryUrl: 'http://localhost', blueskyAppUrl: 'http://localhost' }).warmUp()`
+      await createPlatformRegistry({ bluesky: { entryUrl: 'http://localhost', accountHosts: [], appUrl: 'http://localhost' } }).warmUp()`
     expect(await loadedBy(warmUp)).toEqual(expect.arrayContaining(['@atproto/api', 'sharp']))
   })
 })

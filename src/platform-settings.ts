@@ -1,0 +1,24 @@
+import type { Config } from './config.ts'
+import type { PlatformSettings } from './platforms/registry.ts'
+
+/** What the platforms are told of the configuration. */
+export function platformSettings(config: Config): PlatformSettings {
+  return { bluesky: bluesky(config), mastodon: mastodon(config) }
+}
+
+function bluesky({ BLUESKY_ENTRY_URL, BLUESKY_ACCOUNT_HOSTS, BLUESKY_APP_URL }: Config): PlatformSettings['bluesky'] {
+  const accountHosts = BLUESKY_ACCOUNT_HOSTS.split(',')
+    .map((host) => host.trim())
+    .filter(Boolean)
+  return { entryUrl: BLUESKY_ENTRY_URL, accountHosts, appUrl: BLUESKY_APP_URL }
+}
+
+function mastodon(config: Config): PlatformSettings['mastodon'] {
+  const { MASTODON_INSTANCE_URL, MASTODON_CLIENT_ID, MASTODON_CLIENT_SECRET } = config
+  if (MASTODON_INSTANCE_URL === '') return null
+  return {
+    instanceUrl: MASTODON_INSTANCE_URL,
+    clientId: MASTODON_CLIENT_ID,
+    clientSecret: MASTODON_CLIENT_SECRET,
+  }
+}
