@@ -8,11 +8,12 @@ import type { PostStore } from '../store/posts.ts'
 import { newId } from '../store/schema-options.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import type { Clock } from '../clock.ts'
+import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
 import { handOver, type HandOverDeps } from './hand-over.ts'
 import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblems, type WholePostInput } from './post-input.ts'
 
-export interface CreatePostDeps extends HandOverDeps {
+export interface CreatePostDeps extends HandOverDeps, CurrentRulesDeps {
   posts: PostStore
   storePost: StorePost
   accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
@@ -79,7 +80,11 @@ async function makePost(deps: CreatePostDeps, { userId, input, source, idempoten
   const { value, problems } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
-  const { errors, warnings } = preflight(value, await deps.accounts.connectedPlatforms(userId))
+  const [connected, rules] = await Promise.all([
+    deps.accounts.connectedPlatforms(userId),
+    currentRules(deps, value.selectedPlatforms),
+  ])
+  const { errors, warnings } = preflight(value, connected, rules)
   if (!draft) refuseProblems(errors)
   const post = newPost(
     {

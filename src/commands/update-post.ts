@@ -7,6 +7,7 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
+import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
 import { handOver, type HandOverDeps } from './hand-over.ts'
 import {
   readChange,
@@ -17,7 +18,7 @@ import {
   type WholePostInput,
 } from './post-input.ts'
 
-export interface UpdatePostDeps extends HandOverDeps {
+export interface UpdatePostDeps extends HandOverDeps, CurrentRulesDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
   notifications: Pick<NotificationStore, 'insertOnce'>
   storage: Pick<ObjectStorage, 'publicUrl'>
@@ -39,11 +40,12 @@ export async function updatePost(deps: UpdatePostDeps, { userId, postId, update 
   const stored = await deps.posts.findOwned(userId, postId)
   if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
   const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
+  const rules = await currentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms)
   const changeOf = read(update, stored.timezone, around)
 
   const post = await deps.posts.transition(postId, (current, now) => {
     const edited = edit(changeOf(current))(current, now)
-    if (edited.status !== 'DRAFT') refuseProblems(preflight(edited, new Set()).errors)
+    if (edited.status !== 'DRAFT') refuseProblems(preflight(edited, new Set(), rules).errors)
     return edited
   })
   if (post.status === 'DRAFT') return post

@@ -2,9 +2,10 @@ import type { Clock } from '../clock.ts'
 import { preflight, type Preflight } from '../domain/preflight.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import type { PlatformAccountStore } from '../store/platform-accounts.ts'
+import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
 import { readWholePost, type WholePostInput } from './post-input.ts'
 
-export interface ValidatePostDeps {
+export interface ValidatePostDeps extends CurrentRulesDeps {
   accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
@@ -18,7 +19,11 @@ export async function validatePost(
 ): Promise<Preflight & { valid: boolean }> {
   const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
   const { value, problems } = readWholePost(input, around)
-  const checked = preflight(value, await deps.accounts.connectedPlatforms(userId))
+  const [connected, rules] = await Promise.all([
+    deps.accounts.connectedPlatforms(userId),
+    currentRules(deps, value.selectedPlatforms),
+  ])
+  const checked = preflight(value, connected, rules)
   const errors = [...problems, ...checked.errors]
   return { ...checked, errors, valid: errors.length === 0 }
 }

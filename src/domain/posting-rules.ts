@@ -51,8 +51,11 @@ const MIB = 1_048_576
 const IMAGES = ['image/jpeg', 'image/png', 'image/webp'] as const
 const VIDEOS = ['video/mp4', 'video/quicktime'] as const
 
+/** What every platform accepts. */
+export type PlatformRules = Readonly<Record<Platform, PostingRules>>
+
 /** Limits of the platform fact sheet. Those of Mastodon are its defaults: instances set their own. */
-export const POSTING_RULES: Readonly<Record<Platform, PostingRules>> = {
+export const POSTING_RULES: PlatformRules = {
   bluesky: {
     text: [
       { unit: 'graphemes', max: 300 },

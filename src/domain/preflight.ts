@@ -6,6 +6,7 @@ import {
   mediaKind,
   POSTING_RULES,
   type MediaKind,
+  type PlatformRules,
   type PostingRules,
   type TextUnit,
 } from './posting-rules.ts'
@@ -27,10 +28,14 @@ export interface Preflight {
 export type PreflightInput = Pick<Post, 'content' | 'platformSpecificContent' | 'selectedPlatforms'>
 
 /** Checks what each selected platform would get against its rules, and reports all problems at once (contract section 4). */
-export function preflight(post: PreflightInput, connected: ReadonlySet<Platform>): Preflight {
+export function preflight(
+  post: PreflightInput,
+  connected: ReadonlySet<Platform>,
+  rulesOf: PlatformRules = POSTING_RULES,
+): Preflight {
   const result: Preflight = { errors: [], warnings: [], platforms: {} }
   post.selectedPlatforms.forEach((platform, index) => {
-    const rules = POSTING_RULES[platform]
+    const rules = rulesOf[platform]
     const content = effectiveContent(post, platform)
     result.errors.push(...contentProblems(post, platform, content, rules))
     result.warnings.push(...warnings(post, platform, content, rules))

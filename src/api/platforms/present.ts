@@ -1,6 +1,6 @@
 import { accountHealth } from '../../domain/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/platforms.ts'
-import { POSTING_RULES } from '../../domain/posting-rules.ts'
+import type { PlatformRules } from '../../domain/posting-rules.ts'
 import type { ConnectedAccount, PlatformAccount, PlatformAccounts } from '../../store/platform-accounts.ts'
 import type { PresentedAccount } from './schema.ts'
 
@@ -34,9 +34,9 @@ export function presentAccounts(accounts: PlatformAccounts | null, now: Date): R
   return everyPlatform((platform) => presentAccount(platform, accounts?.[platform], now))
 }
 
-export function presentLimits() {
+export function presentLimits(rules: PlatformRules) {
   return everyPlatform((platform) => {
-    const { text, media, altText } = POSTING_RULES[platform]
+    const { text, media, altText } = rules[platform]
     const { image, video } = media
     return {
       text: [...text],

@@ -3,11 +3,12 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { beginConnect } from '../../commands/begin-connect.ts'
 import { connectBluesky } from '../../commands/connect-bluesky.ts'
+import { currentRules } from '../../commands/current-rules.ts'
 import { disconnectPlatform } from '../../commands/disconnect-platform.ts'
 import { refreshPlatform } from '../../commands/refresh-platform.ts'
 import type { Context } from '../../context.ts'
 import { callbackUrl } from '../../domain/platform-connect.ts'
-import { platformLabel, type Platform } from '../../domain/platforms.ts'
+import { PLATFORMS, platformLabel, type Platform } from '../../domain/platforms.ts'
 import { SECOND } from '../../domain/times.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { createConnectCookie } from './connect-cookie.ts'
@@ -50,7 +51,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         response: { 200: success(LimitsSchema), ...errorResponses },
       },
     },
-    async () => ok('Platform limits found', presentLimits()),
+    async () => ok('Platform limits found', presentLimits(await currentRules(context, PLATFORMS))),
   )
 
   app.post(

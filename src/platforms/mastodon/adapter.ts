@@ -34,16 +34,22 @@ export function createMastodon(options: MastodonOptions) {
   const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
   const api = createApi(calls, instanceUrl)
   const { connect, assertAtHome, ...accounts } = createAccounts({ api, clientId, clientSecret })
+  const limits = createInstanceLimits(api)
   const posts = createPosts({
     api,
     media: createMedia({ api, uploads: createApi(transfers, instanceUrl), media, processingWaitMs }),
     search: createSearch({ api, settleMs }),
-    limits: createInstanceLimits(api),
+    limits,
     assertAtHome,
     publishTimeoutMs,
   })
 
-  const adapter: PlatformAdapter = { platform: 'mastodon', ...posts, ...accounts }
+  const adapter: PlatformAdapter = {
+    platform: 'mastodon',
+    ...posts,
+    ...accounts,
+    limits: async (options) => (await limits(options)).rules,
+  }
   const redirect: RedirectConnect = connect
   return {
     adapter,

@@ -17,10 +17,14 @@ const TIMEOUT_MS = 5 * SECOND
 /** Mastodon's own (platforms.md 6d). */
 const DEFAULT_IMAGE_PIXELS = 33_177_600
 
-/** What this instance accepts: asked of it once in a while, the last answer or Mastodon's defaults while it cannot say. */
+/**
+ * What this instance accepts: asked of it once in a while, the last answer or Mastodon's defaults while it cannot say. Once it is known
+ * nobody waits for a newer answer.
+ */
 export function createInstanceLimits(api: Api) {
   let known: InstanceLimits = limitsOf({ configuration: {} })
   let askAgainAt = 0
+  let hasAnswered = false
   let asking: Promise<void> | null = null
 
   async function ask(): Promise<void> {
@@ -28,6 +32,7 @@ export function createInstanceLimits(api: Api) {
       const signal = AbortSignal.timeout(TIMEOUT_MS)
       known = limitsOf((await api.get('/api/v2/instance', {}, readInstance, { signal })).body)
       askAgainAt = Date.now() + LIFE_MS
+      hasAnswered = true
     } catch {
       askAgainAt = Date.now() + AFTER_FAILURE_MS
     } finally {
@@ -37,9 +42,15 @@ export function createInstanceLimits(api: Api) {
 
   return async function current({ signal }: CallOptions): Promise<InstanceLimits> {
     signal.throwIfAborted()
-    if (Date.now() >= askAgainAt) await (asking ??= ask())
+    if (Date.now() < askAgainAt) return known
+    asking ??= ask()
+    if (!hasAnswered) await Promise.race([asking, untilAborted(signal)])
     return known
   }
+}
+
+function untilAborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }
 
 function limitsOf({ configuration: { statuses = {}, media_attachments: files = {} } }: Instance): InstanceLimits {
