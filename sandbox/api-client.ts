@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Platform } from '../src/domain/platforms.ts'
 
 const POLL_MS = 150
 
 interface PlatformStatus {
-  platform: string
+  platform: Platform
   status: string
   platformPostId: string | null
   platformPostUrl: string | null

@@ -1,5 +1,5 @@
+import { platformLabel, type Platform } from '../src/domain/platforms.ts'
 import type { Settings } from './settings.ts'
-import { publicRecordUrl } from './seed.ts'
 import type { World } from './world.ts'
 
 /** What a person wants to know when everything is up, and can copy from there. */
@@ -17,10 +17,7 @@ export function banner(world: World, settings: Settings, dir: string, took: stri
     row('API', api),
     row('reference', `${api}/docs`),
     row('Temporal UI', temporal.ui),
-    row('Bluesky server', platforms.bluesky.url),
-    row('faults, ledger', `${platforms.bluesky.control}/ledger`),
-    row('Mastodon', platforms.mastodon.url),
-    row('faults, ledger', `${platforms.mastodon.control}/ledger`),
+    ...Object.entries(platforms).map(([name, { url }]) => row(platformLabel(name as Platform), url)),
     row('user', `${user.email}  ${user.password}`),
     row('admin', `${admin.email}  ${admin.password}`),
     row('for scripts', `${dir}/world.json`),
@@ -29,8 +26,8 @@ export function banner(world: World, settings: Settings, dir: string, took: stri
       ? []
       : [
           '',
-          'The first post, as the Bluesky server shows it to anyone:',
-          `  ${publicRecordUrl(platforms.bluesky.url, firstPost.uri)}`,
+          'The first post, as everybody sees it:',
+          ...Object.values(firstPost.addresses).map((address) => `  ${address}`),
           'and how it got there:',
           `  ${workflow}`,
         ]),
@@ -41,7 +38,8 @@ export function banner(world: World, settings: Settings, dir: string, took: stri
     `    | node -p 'JSON.parse(require("fs").readFileSync(0)).data.accessToken')`,
     `  curl -s ${api}/api/posts -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\`,
     `    -d '{"content": {"text": "My own post"}, "selectedPlatforms": ["bluesky"]}'`,
-    `  curl -s ${platforms.bluesky.control}/ledger`,
+    'What the public sees of it, and how to break the next one (see the README):',
+    ...Object.values(platforms).map(({ control }) => `  curl -s ${control}/ledger`),
     '',
   ].join('\n')
 }

@@ -3,11 +3,10 @@ import { say, step } from '../scripts/provision.mjs'
 import { createApiClient } from './api-client.ts'
 import { processesFile, type Processes } from './folder.ts'
 import type { Options } from './options.ts'
-import { callbackUrl } from '../src/domain/platform-connect.ts'
-import { startBluesky, type Bluesky } from './platforms/bluesky.ts'
+import { frontsOf, startPlatforms } from './platforms/all.ts'
 import { writeJson } from './platforms/json-file.ts'
-import { startMastodon, type Mastodon } from './platforms/mastodon.ts'
-import { connectBluesky, connectMastodon, publishFirstPost, seedUsers } from './seed.ts'
+import type { RunningPlatform } from './platforms/sandbox-platform.ts'
+import { publishFirstPost, seedUsers, userApi } from './seed.ts'
 import { findMongod, startMongod, type Mongod } from './servers/mongod.ts'
 import { findObjectStorage, startObjectStorage, type ObjectStorage } from './servers/object-storage.ts'
 import type { Running } from './servers/process.ts'
@@ -25,15 +24,14 @@ import { keep, settle, type Settings } from './settings.ts'
 import { supervise, type Supervised } from './supervisor.ts'
 import { removeWorld, writeWorld, type World } from './world.ts'
 
-const HANDLE = 'postonce.test'
-const MASTODON_USER = 'postonce'
+/** Of the seeded user's accounts on all platforms. */
+const ACCOUNT_NAME = 'postonce'
 
 interface Servers {
   mongod: Supervised<Mongod>
   temporal: Supervised<Temporal>
   storage: Supervised<ObjectStorage>
-  bluesky: Bluesky
-  mastodon: Mastodon
+  platforms: RunningPlatform[]
 }
 
 type ProcessName = keyof World['processes']
@@ -80,11 +78,9 @@ export function createSandbox(options: Options) {
   async function startServers({ ports, secrets }: Settings, programs: Programs): Promise<Servers> {
     const data = (name: string) => join(dir, name)
     const log = (name: string) => join(logs, `${name}.log`)
-    const starting = startBluesky({ dir: data('bluesky') })
-    stops.push(async () => (await starting.catch(() => null))?.stop())
-    const mastodon = await startMastodon({ dir: data('mastodon') })
-    stops.push(() => mastodon.stop())
-    const [mongod, temporal, storage, bluesky] = await Promise.all([
+    const starting = startPlatforms(dir)
+    stops.push(async () => Promise.all((await starting.catch(() => [])).map(({ stop }) => stop())))
+    const [mongod, temporal, storage, platforms] = await Promise.all([
       run('mongod', 'MongoDB', (signal) =>
         startMongod({
           program: programs.mongod,
@@ -117,26 +113,24 @@ export function createSandbox(options: Options) {
       ),
       starting,
     ])
-    return { mongod, temporal, storage, bluesky, mastodon }
+    return { mongod, temporal, storage, platforms }
   }
 
   async function startService(settings: Settings, servers: Servers): Promise<() => World> {
-    const { mongod, temporal, storage, bluesky, mastodon } = servers
+    const { mongod, temporal, storage, platforms } = servers
     const places = { mongoUrl: mongod.current().url, storageEndpoint: storage.current().endpoint }
     const shown = publicAddresses(settings, places)
-    const redirectUris = [callbackUrl(shown.api, 'mastodon')]
-    const env = serviceEnvironment(settings, {
-      ...places,
-      temporalAddress: temporal.current().address,
-      blueskyUrl: bluesky.url,
-      mastodon: { url: mastodon.url, ...mastodon.createApp({ name: 'postonce', redirectUris }) },
-    })
+    const env = serviceEnvironment(
+      settings,
+      { ...places, temporalAddress: temporal.current().address },
+      Object.assign({}, ...platforms.map((platform) => platform.env(shown.api))),
+    )
     const schema = setUp(env)
-    const [api, worker, account] = await Promise.all([
+    const [api, worker, described] = await Promise.all([
       // The only one that insists on the indexes.
       schema.then(() => run('api', 'The API', (signal) => startApi(env, logs, signal))),
       run('worker', 'The worker', (signal) => startWorker(env, logs, signal)),
-      bluesky.createAccount({ handle: HANDLE }),
+      describePlatforms(platforms),
       seedUsers(shown.mongo, Object.values(settings.users)),
     ])
     const { address } = temporal.current()
@@ -155,40 +149,25 @@ export function createSandbox(options: Options) {
         storage: pidOf(storage),
       },
       users: Object.values(settings.users),
-      platforms: {
-        bluesky: {
-          url: bluesky.url,
-          control: bluesky.control,
-          identifier: account.handle,
-          appPassword: account.appPassword,
-        },
-        mastodon: { url: mastodon.url, control: mastodon.control },
-      },
+      platforms: described,
     })
   }
 
   /** Only what an earlier start has not done: a sandbox goes on where it ended, also with what was changed in it. */
-  async function seed(settings: Settings, { api: base, platforms }: World, { mastodon }: Servers): Promise<void> {
-    const { bluesky } = platforms
+  async function seed(settings: Settings, { api: base, platforms }: World, servers: Servers): Promise<void> {
     const publishes = options.firstPost && settings.firstPost === null
-    const isConnected = settings.blueskyUrl === bluesky.url && settings.mastodonUrl === mastodon.url
-    if (isConnected && !publishes) return
+    const unconnected = servers.platforms.filter((platform) => !isConnected(platform, settings))
+    if (unconnected.length === 0 && !publishes) return
     const api = createApiClient(base)
     const token = await api.logIn(settings.users.user)
-    if (settings.blueskyUrl !== bluesky.url) {
-      await connectBluesky(api, token, bluesky)
-      settings.blueskyUrl = bluesky.url
-      keep(dir, settings)
-    }
-    if (settings.mastodonUrl !== mastodon.url) {
-      const { id } = mastodon.createAccount({ username: MASTODON_USER, displayName: 'Sandbox user' })
-      await connectMastodon(api, token, id)
-      settings.mastodonUrl = mastodon.url
+    for (const platform of unconnected) {
+      await platform.connect(ACCOUNT_NAME, userApi(api, token))
+      for (const [name, { url }] of frontsOf([platform])) settings.connectedAt[name] = url
       keep(dir, settings)
     }
     if (!publishes) return
     try {
-      settings.firstPost = await step('The first post', () => publishFirstPost(api, token, bluesky.url))
+      settings.firstPost = await step('The first post', () => publishFirstPost(api, token, platforms))
       keep(dir, settings)
     } catch (error) {
       throw new Error(
@@ -204,7 +183,7 @@ export function createSandbox(options: Options) {
         say(`  Port ${options.port} is taken; the API listens on ${settings.ports.api} instead`)
       }
       const programs = await findPrograms()
-      const servers = await step('MongoDB, Temporal, object storage, Bluesky and Mastodon', () =>
+      const servers = await step('MongoDB, Temporal, object storage and the platforms', () =>
         startServers(settings, programs),
       )
       const current = await step('Schema, API and worker', () => startService(settings, servers))
@@ -222,6 +201,20 @@ export function createSandbox(options: Options) {
       for (const stop of stops.toReversed()) await stop()
     },
   }
+}
+
+function isConnected(platform: RunningPlatform, { connectedAt }: Settings): boolean {
+  return frontsOf([platform]).every(([name, { url }]) => connectedAt[name] === url)
+}
+
+async function describePlatforms(platforms: RunningPlatform[]): Promise<World['platforms']> {
+  const described = await Promise.all(
+    platforms.map(async (platform) => {
+      const facts = await platform.facts?.(ACCOUNT_NAME)
+      return frontsOf([platform]).map(([name, { url, control }]) => [name, { url, control, ...facts }] as const)
+    }),
+  )
+  return Object.fromEntries(described.flat()) as World['platforms']
 }
 
 type Programs = Awaited<ReturnType<typeof findPrograms>>

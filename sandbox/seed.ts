@@ -4,8 +4,9 @@ import { openDatabase } from '../src/store/database.ts'
 import { newId } from '../src/store/schema-options.ts'
 import { createUserStore } from '../src/store/users.ts'
 import type { ApiClient } from './api-client.ts'
-import { consent } from './platforms/mastodon/consent.ts'
-import type { SandboxUser } from './settings.ts'
+import type { UserApi } from './platforms/sandbox-platform.ts'
+import type { FirstPost, SandboxUser } from './settings.ts'
+import type { World } from './world.ts'
 
 const MAX_POSTS = 1_000
 const DELIVERED_WITHIN_MS = 60_000
@@ -38,43 +39,65 @@ export async function seedUsers(mongoUrl: string, wanted: SandboxUser[]): Promis
   }
 }
 
-export async function connectBluesky(
+/** The API as the sandbox's own user has it, over HTTP. */
+export function userApi(api: ApiClient, token: string): UserApi {
+  return {
+    call: (method, path, body) => api.call(method, path, { token, ...(body && { body }) }),
+    async follow(address) {
+      const back = await fetch(address, { redirect: 'manual' })
+      return back.headers.get('location') ?? `status ${back.status}`
+    },
+  }
+}
+
+/** The way any post takes, with a picture, since not every platform shows words alone; and then the proof that it is public. */
+export async function publishFirstPost(
   api: ApiClient,
   token: string,
-  account: { identifier: string; appPassword: string },
-): Promise<void> {
-  await api.call('POST', '/api/platform/bluesky/connect', { token, body: account })
-}
-
-/** As a user does: over the page of the instance and back. */
-export async function connectMastodon(api: ApiClient, token: string, accountId: string): Promise<void> {
-  const { authUrl } = await api.call<{ authUrl: string }>('GET', '/api/platform/mastodon/connect', { token })
-  const back = await fetch(await consent(authUrl, accountId), { redirect: 'manual' })
-  const end = back.headers.get('location') ?? `status ${back.status}`
-  if (!end.includes('success=mastodon_connected')) throw new Error(`Connecting Mastodon ended at ${end}`)
-}
-
-export interface FirstPost {
-  postId: string
-  /** The record's address within Bluesky, `at://...`. */
-  uri: string
-}
-
-/** The way any post takes, and then the proof: the record as the Bluesky server shows it to the public. */
-export async function publishFirstPost(api: ApiClient, token: string, blueskyUrl: string): Promise<FirstPost> {
+  platforms: World['platforms'],
+): Promise<FirstPost> {
+  const picture = await uploadPicture(api, token)
   const { postId } = await api.call<{ postId: string }>('POST', '/api/posts', {
     token,
-    body: { content: { text: FIRST_TEXT }, selectedPlatforms: ['bluesky'], correlationId: 'sandbox-first-post' },
+    body: {
+      content: { text: FIRST_TEXT, mediaItems: [{ ...picture, altText: 'The word hello on a blue ground' }] },
+      selectedPlatforms: Object.keys(platforms),
+      correlationId: 'sandbox-first-post',
+    },
   })
   const outcome = await api.outcomeOf(postId, token, DELIVERED_WITHIN_MS)
-  const [delivery] = outcome.platformStatuses
-  if (outcome.status !== 'COMPLETED' || !delivery?.platformPostId) {
-    throw new Error(`it ended ${outcome.status}: ${delivery?.error ?? 'without a reason'}`)
+  const addresses: FirstPost['addresses'] = {}
+  for (const { platform, status, error, platformPostId, platformPostUrl } of outcome.platformStatuses) {
+    if (status !== 'completed' || !platformPostId) {
+      throw new Error(`on ${platform} it ended ${status}: ${error ?? 'without a reason'}`)
+    }
+    // Links to Bluesky lead to its app, which knows no sandbox.
+    const address =
+      platform === 'bluesky' ? publicRecordUrl(platforms.bluesky.url, platformPostId) : (platformPostUrl ?? '')
+    const shown = await fetch(address)
+    if (!shown.ok) throw new Error(`${address} answered ${shown.status}`)
+    addresses[platform] = address
   }
-  const url = publicRecordUrl(blueskyUrl, delivery.platformPostId)
-  const record = await fetch(url)
-  if (!record.ok) throw new Error(`${url} answered ${record.status}`)
-  return { postId, uri: delivery.platformPostId }
+  return { postId, addresses }
+}
+
+async function uploadPicture(api: ApiClient, token: string) {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="1080" height="1080"><rect width="1080" height="1080" fill="#2b6cb0"/><text x="540" y="600" font-size="240" text-anchor="middle" fill="#fff" font-family="sans-serif">hello</text></svg>`
+  const { default: sharp } = await import('sharp')
+  const bytes = await sharp(Buffer.from(svg)).jpeg().toBuffer()
+  const contentType = 'image/jpeg'
+  const { uploadUrl, storageKey } = await api.call<{ uploadUrl: string; storageKey: string }>(
+    'POST',
+    '/api/posts/media/upload',
+    { token, body: { contentType, sizeBytes: bytes.length } },
+  )
+  const answer = await fetch(uploadUrl, {
+    method: 'PUT',
+    headers: { 'content-type': contentType },
+    body: new Uint8Array(bytes),
+  })
+  if (!answer.ok) throw new Error(`the picture could not be stored: ${answer.status}`)
+  return { storageKey, mimeType: contentType, sizeBytes: bytes.length }
 }
 
 /** Where anyone may read the record `at://<account>/<collection>/<key>`, without a login. */

@@ -17,9 +17,6 @@ export interface ServiceAddresses {
   mongoUrl: string
   temporalAddress: string
   storageEndpoint: string
-  blueskyUrl: string
-  /** Null: there is none. */
-  mastodon: { url: string; clientId: string; clientSecret: string } | null
 }
 
 /** The addresses that clients see, by what was settled. */
@@ -40,6 +37,7 @@ export function publicAddresses(
 export function serviceEnvironment(
   settings: Pick<Settings, 'ports' | 'secrets'>,
   addresses: ServiceAddresses,
+  platforms: Record<string, string>,
 ): NodeJS.ProcessEnv {
   const { ports, secrets } = settings
   const { api, mongo, storage } = publicAddresses(settings, addresses)
@@ -63,10 +61,7 @@ export function serviceEnvironment(
     REFRESH_TOKEN_SECRET: secrets.refreshToken,
     OAUTH_STATE_SECRET: secrets.oauthState,
     TOKEN_ENCRYPTION_KEYS: secrets.tokenEncryption,
-    BLUESKY_ENTRY_URL: addresses.blueskyUrl,
-    MASTODON_INSTANCE_URL: addresses.mastodon?.url ?? '',
-    MASTODON_CLIENT_ID: addresses.mastodon?.clientId ?? '',
-    MASTODON_CLIENT_SECRET: addresses.mastodon?.clientSecret ?? '',
+    ...platforms,
     RATE_LIMIT_PER_ADDRESS: NO_LIMIT,
     RATE_LIMIT_PER_USER: NO_LIMIT,
     LOGIN_FAILURES_PER_ACCOUNT: NO_LIMIT,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import type { Platform } from '../src/domain/platforms.ts'
 import { readJson, writeJson } from './platforms/json-file.ts'
 import type { Options } from './options.ts'
 import { freePort } from './servers/process.ts'
@@ -14,6 +15,12 @@ export interface SandboxUser {
   role: 'user' | 'admin'
 }
 
+export interface FirstPost {
+  postId: string
+  /** Where it can be looked at, by platform. */
+  addresses: Partial<Record<Platform, string>>
+}
+
 /** What a sandbox keeps of itself from start to start. */
 export interface Settings {
   ports: Record<PortName, number>
@@ -26,11 +33,9 @@ export interface Settings {
     s3SecretAccessKey: string
   }
   users: { user: SandboxUser; admin: SandboxUser }
-  /** Where the Bluesky account was connected; null before the first connect. */
-  blueskyUrl: string | null
-  /** Where the Mastodon account was connected; null before the first connect. */
-  mastodonUrl: string | null
-  firstPost: { postId: string; uri: string } | null
+  /** Where the accounts of the seeded user were connected. */
+  connectedAt: Partial<Record<Platform, string>>
+  firstPost: FirstPost | null
 }
 
 /**
@@ -45,8 +50,7 @@ export async function settle(options: Options): Promise<Settings> {
     // One that a newer version added is made anew.
     secrets: { ...makeSecrets(), ...kept.secrets },
     users: kept.users ?? makeUsers(),
-    blueskyUrl: kept.blueskyUrl ?? null,
-    mastodonUrl: kept.mastodonUrl ?? null,
+    connectedAt: kept.connectedAt ?? {},
     firstPost: kept.firstPost ?? null,
   }
   keep(options.dir, settings)

@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Platform } from '../src/domain/platforms.ts'
 import { writeJson } from './platforms/json-file.ts'
+import type { Front } from './platforms/shared/simulator.ts'
 import type { SandboxUser } from './settings.ts'
 
 /** What tests and scripts drive a sandbox from (design section 11): there while everything is ready. */
@@ -12,9 +14,8 @@ export interface World {
   storage: { endpoint: string; bucket: string; publicUrl: string }
   processes: { api: number; worker: number; mongod: number; temporal: number; storage: number }
   users: SandboxUser[]
-  platforms: {
-    bluesky: { url: string; control: string; identifier: string; appPassword: string }
-    mastodon: { url: string; control: string }
+  platforms: Record<Exclude<Platform, 'bluesky'>, Front> & {
+    bluesky: Front & { identifier: string; appPassword: string }
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startMastodon, type Mastodon } from '../../sandbox/platforms/mastodon.ts'
-import { consent } from '../../sandbox/platforms/mastodon/consent.ts'
+import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import type { FaultAction } from '../../sandbox/platforms/faults.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'

@@ -72,10 +72,9 @@ export async function startFaultWorld({
 
     const shown = publicAddresses(settings, servers.addresses)
     const environment = {
-      ...serviceEnvironment(settings, { ...servers.addresses, blueskyUrl: '', mastodon: null }),
+      ...serviceEnvironment(settings, servers.addresses, Object.assign({}, ...platforms.map(({ env: told }) => told))),
       PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
       SHUTDOWN_GRACE_MS: '5000',
-      ...Object.assign({}, ...platforms.map((platform) => platform.env)),
       ...env,
     } as Record<string, string>
     const addresses: string[] = []

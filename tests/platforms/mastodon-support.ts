@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { startMastodon, type MastodonOptions } from '../../sandbox/platforms/mastodon.ts'
-import { consent } from '../../sandbox/platforms/mastodon/consent.ts'
+import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import type { Credentials, MediaSource, PlatformAdapter, SearchOptions } from '../../src/platforms/adapter.ts'
 import { createMastodon, type MastodonOptions as AdapterOptions } from '../../src/platforms/mastodon/adapter.ts'
 import { controlOf, withVersion } from './support.ts'

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { fileTypeFromBuffer } from 'file-type'
 import sharp from 'sharp'
 import type { Answer } from '../fault-proxy.ts'
-import { Refusal, type Params } from './http.ts'
+import type { Params } from '../shared/params.ts'
+import { Refusal } from './refusal.ts'
 import type { Account, Media, State } from './state.ts'
 
 export const MEDIA_LIMITS = {

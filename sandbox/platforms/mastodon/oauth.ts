@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Answer } from '../fault-proxy.ts'
-import { Refusal, type Params } from './http.ts'
-import { authorizePage, errorPage } from './pages.ts'
+import { errorPage, redirect } from '../shared/html.ts'
+import type { Params } from '../shared/params.ts'
+import { Refusal } from './refusal.ts'
+import { authorizePage } from './pages.ts'
 import type { Account, App, State, Token } from './state.ts'
 
 const CODE_LIFE_MS = 10 * 60_000
@@ -211,12 +213,6 @@ function presentToken({ token, scopes, createdAt }: Token): Answer {
       created_at: Math.floor(createdAt / 1_000),
     },
   }
-}
-
-function redirect(to: string, params: Record<string, string | undefined>): Answer {
-  const url = new URL(to)
-  for (const [name, value] of Object.entries(params)) if (value !== undefined) url.searchParams.set(name, value)
-  return { status: 302, headers: { location: url.href } }
 }
 
 function scopesOf(params: Params): string[] {

@@ -1,28 +1,11 @@
 import type { Answer } from '../fault-proxy.ts'
+import { consentPage } from '../shared/consent.ts'
+import { escapeHtml, page } from '../shared/html.ts'
 import type { Account, Status } from './state.ts'
-import { escapeHtml } from './text.ts'
 
-function page(status: number, title: string, body: string): Answer {
-  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title><h1>${escapeHtml(title)}</h1>${body}</html>\n`
-  return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: html }
-}
-
-export function errorPage(status: number, message: string): Answer {
-  return page(status, 'An error has occurred', `<p>${escapeHtml(message)}</p>`)
-}
-
-/** Nobody has a password here: whoever sits at the sandbox may be anybody. The form goes back to this very address. */
-export function authorizePage(appName: string, scopes: string[], accounts: Account[]): Answer {
-  const options = accounts.map(({ id, username }) => `<option value="${id}">@${escapeHtml(username)}</option>`)
-  return page(
-    200,
-    'Authorization required',
-    `<p><strong>${escapeHtml(appName)}</strong> would like permission to access your account: ${scopes.map(escapeHtml).join(', ')}</p>
-<form method="post">
-<p><label>Account <select name="account">${options.join('')}</select></label></p>
-<p><button name="decision" value="allow">Allow</button> <button name="decision" value="deny">Deny</button></p>
-</form>`,
-  )
+export function authorizePage(app: string, scopes: string[], accounts: Account[]): Answer {
+  const people = accounts.map(({ id, username }) => ({ id, label: `@${username}` }))
+  return consentPage({ title: 'Authorization required', app, scopes, accounts: people })
 }
 
 /** What one finds at the sandbox's Mastodon. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { Refusal } from './http.ts'
+import { Refusal } from './refusal.ts'
 
 /** Requests in a window of seconds. */
 interface Limit {

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import type { Answer } from '../fault-proxy.ts'
-import { readParams, Refusal, type Params } from './http.ts'
+import { createSimulatorServer, type Call, type Route } from '../shared/server.ts'
+import { Refusal } from './refusal.ts'
 import { MEDIA_LIMITS, type MediaStore } from './media.ts'
 import { presentApp, type OAuth } from './oauth.ts'
 import { startPage, statusesPage } from './pages.ts'
@@ -19,16 +20,11 @@ interface ServerDeps {
   types: string[]
 }
 
-interface Call {
-  request: IncomingMessage
-  params: Params
+interface Known {
   token: Token | null
-  /** What the path's pattern caught. */
-  id: string
 }
 
-type Route = [method: string, path: RegExp, handle: (call: Call) => Answer | Promise<Answer>]
-
+const MAX_BODY_BYTES = 110 * 1_048_576
 const SCOPES = ['read', 'read:accounts', 'read:statuses', 'write', 'write:media', 'write:statuses', 'profile']
 
 /** The part of Mastodon's interface that a publishing service meets, and a few pages to look at. */
@@ -41,7 +37,7 @@ export function createMastodonServer(deps: ServerDeps): Server {
       .slice(0, 100)
       .map((status) => ({ status, account: state.accounts.get(status.accountId)!, html: statuses.html(status) }))
 
-  const routes: Route[] = [
+  const routes: Route<Call & Known>[] = [
     ['GET', /^\/$/, () => startPage(state.accounts.values(), shown(state.statuses.values()))],
     ['GET', /^\/@(\w+)$/, ({ id }) => statusesPage(`@${id}`, shown(statuses.listOf(accountNamed(id).id)))],
     ['GET', /^\/@\w+\/(\d+)$/, ({ id }) => statusesPage('Post', shown([statuses.find(id)]))],
@@ -149,36 +145,17 @@ export function createMastodonServer(deps: ServerDeps): Server {
     }
   }
 
-  async function answerTo(request: IncomingMessage): Promise<Answer & { bytes?: Buffer }> {
-    const url = new URL(request.url ?? '/', base())
-    let headers = {}
-    try {
-      const route = routes.find(([method, path]) => method === request.method && path.test(url.pathname))
-      if (!route) throw new Refusal(404, 'Record not found')
-      const isApi = url.pathname.startsWith('/api/')
-      const token = isApi ? oauth.tokenOf(request.headers.authorization) : null
-      if (isApi) headers = deps.countRequest(request, url.pathname, token?.token ?? 'anybody')
-      const [, path, handle] = route
-      const params = await readParams(request, url)
-      const answer = await handle({ request, params, token, id: path.exec(url.pathname)?.[1] ?? '' })
-      return { ...answer, headers: { ...headers, ...answer.headers } }
-    } catch (error) {
-      request.resume()
-      if (error instanceof Refusal) {
-        return { ...error.answer, headers: { ...headers, ...error.answer.headers } }
-      }
-      return { status: 500, body: { error: 'There was a problem processing your request' } }
-    }
-  }
-
-  return createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-    void answerTo(request).then((answer) => send(response, answer))
+  return createSimulatorServer<Known>({
+    base,
+    routes,
+    enter(request, { pathname }, headers) {
+      if (!pathname.startsWith('/api/')) return { token: null }
+      const token = oauth.tokenOf(request.headers.authorization)
+      Object.assign(headers, deps.countRequest(request, pathname, token?.token ?? 'anybody'))
+      return { token }
+    },
+    notFound: () => ({ status: 404, body: { error: 'Record not found' } }),
+    failed: () => ({ status: 500, body: { error: 'There was a problem processing your request' } }),
+    maxBodyBytes: MAX_BODY_BYTES,
   })
-}
-
-function send(response: ServerResponse, { status, headers, body, bytes }: Answer & { bytes?: Buffer }): void {
-  const isText = typeof body === 'string' || body === undefined
-  const type = isText ? {} : { 'content-type': 'application/json; charset=utf-8' }
-  response.writeHead(status, { ...type, ...headers })
-  response.end(bytes ?? (isText ? body : JSON.stringify(body)))
 }

@@ -1,4 +1,4 @@
-import { openTables } from './tables.ts'
+import { openTables } from '../shared/tables.ts'
 
 export interface Account {
   id: string

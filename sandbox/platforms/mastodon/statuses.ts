@@ -1,5 +1,6 @@
 import type { Answer } from '../fault-proxy.ts'
-import { Refusal, type Params } from './http.ts'
+import type { Params } from '../shared/params.ts'
+import { Refusal } from './refusal.ts'
 import type { MediaStore } from './media.ts'
 import type { Account, State, Status } from './state.ts'
 import { statusLength, toHtml } from './text.ts'

@@ -1,3 +1,5 @@
+import { escapeHtml } from '../shared/html.ts'
+
 /** As Mastodon finds them: a scheme, a host with a dot or a port, and no punctuation at the end. */
 const URL_PATTERN = /https?:\/\/[^\s/?#<>"']+(?:\.|:\d)[^\s<>"]*[^\s<>"'.,;:!?)\]}]/giu
 const MENTION = /(?<=^|[^\p{L}\p{N}_/])@(\w+(?:[\w.-]+\w)?)(?:@([\w.-]+\w(?::\d+)?))?/giu
@@ -51,9 +53,4 @@ function toLink(url: string): string {
   const hidden = rest.slice(SHOWN_OF_LINK)
   const invisible = (part: string) => `<span class="invisible">${escapeHtml(part)}</span>`
   return `<a href="${escapeHtml(url)}" rel="nofollow noopener" translate="no" target="_blank">${invisible(prefix)}<span class="${hidden ? 'ellipsis' : ''}">${escapeHtml(shown)}</span>${invisible(hidden)}</a>`
-}
-
-export function escapeHtml(text: string): string {
-  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-  return text.replace(/[&<>"']/g, (character) => entities[character]!)
 }

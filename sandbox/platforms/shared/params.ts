@@ -1,15 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import type { Answer } from '../fault-proxy.ts'
-
-/** An error answer, in the words of the real server. */
-export class Refusal extends Error {
-  readonly answer: Answer
-  constructor(status: number, error: string, extra: Record<string, string> = {}, headers: Answer['headers'] = {}) {
-    super(error)
-    this.answer = { status, headers, body: { error, ...extra } }
-  }
-}
+import { RefusedCall } from './refused-call.ts'
 
 export interface Params {
   text(name: string): string | undefined
@@ -18,17 +9,15 @@ export interface Params {
   file(name: string): File | undefined
 }
 
-const MAX_BODY_BYTES = 110 * 1_048_576
-
-/** The parameters of a request: of its query, and of a body in any of the forms that Mastodon takes. */
-export async function readParams(request: IncomingMessage, url: URL): Promise<Params> {
+/** The parameters of a request: of its query, and of a body that is a form, several parts, or JSON. */
+export async function readParams(request: IncomingMessage, url: URL, maxBodyBytes: number): Promise<Params> {
   const values = new Map<string, (string | File)[]>()
   const add = (name: string, value: string | File) => {
     const key = name.replace(/\[\]$/, '')
     values.set(key, [...(values.get(key) ?? []), value])
   }
   for (const [name, value] of url.searchParams) add(name, value)
-  if (request.method !== 'GET') await readBody(request, add)
+  if (request.method !== 'GET') await readBody(request, maxBodyBytes, add)
   const first = (name: string) => values.get(name)?.[0]
   return {
     text(name) {
@@ -43,8 +32,12 @@ export async function readParams(request: IncomingMessage, url: URL): Promise<Pa
   }
 }
 
-async function readBody(request: IncomingMessage, add: (name: string, value: string | File) => void): Promise<void> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw new Refusal(413, 'Payload too large')
+async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  add: (name: string, value: string | File) => void,
+): Promise<void> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) refuse(413, 'Payload too large')
   const bytes = await buffer(request)
   const type = request.headers['content-type'] ?? ''
   try {
@@ -57,6 +50,10 @@ async function readBody(request: IncomingMessage, add: (name: string, value: str
       for (const [name, value] of form) add(name, value)
     }
   } catch {
-    throw new Refusal(400, 'Bad Request')
+    refuse(400, 'Bad Request')
   }
+}
+
+function refuse(status: number, error: string): never {
+  throw new RefusedCall({ status, body: { error } })
 }

@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import type { Platform } from '../../src/domain/platforms.ts'
+import { startBluesky } from './bluesky.ts'
+import { startMastodon } from './mastodon.ts'
+import { connectByPage, type RunningPlatform, type SandboxPlatform } from './sandbox-platform.ts'
+import type { Front } from './shared/simulator.ts'
+import { callbackUrl } from '../../src/domain/platform-connect.ts'
+
+/** Every platform there is to try things with. */
+const SANDBOX_PLATFORMS: SandboxPlatform[] = [
+  { name: 'bluesky', start: bluesky },
+  { name: 'mastodon', start: mastodon },
+]
+
+/** Starts them all; each keeps its data in a folder of its own under `dir`. When one does not start, the others are stopped. */
+export async function startPlatforms(dir: string): Promise<RunningPlatform[]> {
+  const starts = await Promise.allSettled(SANDBOX_PLATFORMS.map(({ name, start }) => start(join(dir, name))))
+  const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
+  const failed = starts.find((start) => start.status === 'rejected')
+  if (!failed) return running
+  await Promise.all(running.map(({ stop }) => stop()))
+  throw failed.reason
+}
+
+export function frontsOf(platforms: RunningPlatform[]): [Platform, Front][] {
+  return platforms.flatMap(({ fronts }) => Object.entries(fronts) as [Platform, Front][])
+}
+
+async function bluesky(dir: string): Promise<RunningPlatform> {
+  const { url, control, createAccount, stop } = await startBluesky({ dir })
+  const accountOf = (name: string) => createAccount({ handle: `${name}.test` })
+  return {
+    fronts: { bluesky: { url, control } },
+    env: () => ({ BLUESKY_ENTRY_URL: url }),
+    async facts(name) {
+      const { handle, appPassword } = await accountOf(name)
+      return { identifier: handle, appPassword }
+    },
+    async connect(name, api) {
+      const { did, handle, password, appPassword } = await accountOf(name)
+      await api.call('POST', '/api/platform/bluesky/connect', { identifier: handle, appPassword })
+      const secrets = { 'an app password': appPassword, 'a main password': password }
+      return [{ platform: 'bluesky', account: handle, accountId: did, secrets }]
+    },
+    stop,
+  }
+}
+
+async function mastodon(dir: string): Promise<RunningPlatform> {
+  const { url, control, createAccount, createApp, stop } = await startMastodon({ dir })
+  return {
+    fronts: { mastodon: { url, control } },
+    env(publicUrl) {
+      const app = createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'mastodon')] })
+      return {
+        MASTODON_INSTANCE_URL: url,
+        MASTODON_CLIENT_ID: app.clientId,
+        MASTODON_CLIENT_SECRET: app.clientSecret,
+      }
+    },
+    async connect(name, api) {
+      const { id, username } = createAccount({ username: name.replaceAll('-', '_'), displayName: 'Sandbox user' })
+      await connectByPage('mastodon', id, api)
+      return [{ platform: 'mastodon', account: username, accountId: id, secrets: {} }]
+    },
+    stop,
+  }
+}

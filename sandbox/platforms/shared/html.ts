@@ -1,0 +1,22 @@
+import type { Answer } from '../fault-proxy.ts'
+
+export function escapeHtml(text: string): string {
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+  return text.replace(/[&<>"']/g, (character) => entities[character]!)
+}
+
+/** `body` is HTML, the title is text. */
+export function page(status: number, title: string, body: string): Answer {
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title><h1>${escapeHtml(title)}</h1>${body}</html>\n`
+  return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: html }
+}
+
+export function errorPage(status: number, message: string): Answer {
+  return page(status, 'An error has occurred', `<p>${escapeHtml(message)}</p>`)
+}
+
+export function redirect(to: string, params: Record<string, string | undefined> = {}): Answer {
+  const url = new URL(to)
+  for (const [name, value] of Object.entries(params)) if (value !== undefined) url.searchParams.set(name, value)
+  return { status: 302, headers: { location: url.href } }
+}

@@ -1,0 +1,10 @@
+import type { Answer } from '../fault-proxy.ts'
+
+/** Thrown by whatever handles a call of a simulator: this is the answer. Each simulator has a kind of its own, in its server's words. */
+export class RefusedCall extends Error {
+  readonly answer: Answer
+  constructor(answer: Answer) {
+    super(`refused with ${answer.status}`)
+    this.answer = answer
+  }
+}

@@ -1,0 +1,72 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { Answer } from '../fault-proxy.ts'
+import { readParams, type Params } from './params.ts'
+import { RefusedCall } from './refused-call.ts'
+
+/** One request to a simulator. */
+export interface Call {
+  request: IncomingMessage
+  url: URL
+  params: Params
+  /** What the path's pattern caught. */
+  id: string
+}
+
+export type SimulatorAnswer = Answer & { bytes?: Buffer }
+
+export type Route<C extends Call = Call> = [
+  method: string,
+  path: RegExp,
+  handle: (call: C) => SimulatorAnswer | Promise<SimulatorAnswer>,
+]
+
+interface SimulatorServer<Known extends object> {
+  base(): string
+  routes: Route<Call & Known>[]
+  /** What is known of a call before its body is read. Headers it adds go with every answer; it may throw a RefusedCall, too. */
+  enter(request: IncomingMessage, url: URL, headers: OutgoingHttpHeaders): Known
+  notFound(): Answer
+  /** For what is our own mistake. */
+  failed(): Answer
+  maxBodyBytes: number
+}
+
+/** The HTTP side of a simulator: finds the route, reads the parameters, sends what the handler says or was refused with. */
+export function createSimulatorServer<Known extends object>(options: SimulatorServer<Known>): Server {
+  const { base, routes, enter, notFound, failed, maxBodyBytes } = options
+
+  async function answerTo(request: IncomingMessage): Promise<SimulatorAnswer> {
+    const url = new URL(request.url ?? '/', base())
+    const headers: OutgoingHttpHeaders = {}
+    try {
+      const route = routes.find(([method, path]) => method === request.method && path.test(url.pathname))
+      if (!route) throw new RefusedCall(notFound())
+      const known = enter(request, url, headers)
+      const [, path, handle] = route
+      const params = await readParams(request, url, maxBodyBytes)
+      const answer = await handle({ ...known, request, url, params, id: path.exec(url.pathname)?.[1] ?? '' })
+      return { ...answer, headers: { ...headers, ...answer.headers } }
+    } catch (error) {
+      request.resume()
+      if (!(error instanceof RefusedCall)) return failed()
+      return { ...error.answer, headers: { ...headers, ...error.answer.headers } }
+    }
+  }
+
+  return createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+    void answerTo(request).then((answer) => send(response, answer))
+  })
+}
+
+function send(response: ServerResponse, { status, headers, body, bytes }: SimulatorAnswer): void {
+  const isText = typeof body === 'string' || body === undefined
+  const type = isText ? {} : { 'content-type': 'application/json; charset=utf-8' }
+  response.writeHead(status, { ...type, ...headers })
+  response.end(bytes ?? (isText ? body : JSON.stringify(body)))
+}

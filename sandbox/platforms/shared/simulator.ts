@@ -1,0 +1,74 @@
+import { mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startFaultProxy, type FaultProxy, type ProxiedPlatform } from '../fault-proxy.ts'
+import { readJson, writeJson } from '../json-file.ts'
+import { closeServer, listenOnLoopback } from '../listen.ts'
+
+/** Where a simulator lives. */
+export interface SimulatorPlace {
+  /** Its data; without it in a temporary folder that goes when it stops. */
+  dir?: string
+  port?: number
+  controlPort?: number
+}
+
+interface Built<Api extends object> {
+  server: Server
+  /** By the name of the proxy in front: mostly one, several where one server stands for several platforms. */
+  fronts: Record<string, ProxiedPlatform>
+  api: Api
+}
+
+/** The address that a front is reached at, and its control interface. */
+export type Front = Pick<FaultProxy, 'url' | 'control'>
+
+/**
+ * Starts a simulator behind its fault proxies. Accounts connected earlier remember the addresses, so those stay the same from start to
+ * start if they can. `build` may ask for the address of a front once all is up.
+ */
+export async function startSimulator<Api extends object>(
+  name: string,
+  place: SimulatorPlace,
+  build: (around: { dir: string; urlOf(front: string): string }) => Built<Api>,
+): Promise<Api & { fronts: Record<string, Front>; stop(): Promise<void> }> {
+  const dir = place.dir ?? (await mkdtemp(join(tmpdir(), `postonce-${name}-`)))
+  mkdirSync(dir, { recursive: true })
+  const kept = join(dir, 'ports.json')
+  const ports = readJson<Record<string, number>>(kept, {})
+  const proxies: Record<string, FaultProxy> = {}
+  const { server, fronts, api } = build({ dir, urlOf: (front) => proxies[front]!.url })
+  const serverUrl = await listenOnLoopback(server)
+  for (const [front, platform] of Object.entries(fronts)) {
+    proxies[front] = await startFaultProxy({
+      platform,
+      target: () => serverUrl,
+      port: place.port ?? ports[front] ?? 0,
+      controlPort: place.controlPort ?? ports[`${front} control`] ?? 0,
+    })
+  }
+  writeJson(
+    kept,
+    Object.fromEntries(
+      Object.entries(proxies).flatMap(([front, { url, control }]) => [
+        [front, portOf(url)],
+        [`${front} control`, portOf(control)],
+      ]),
+    ),
+  )
+  return {
+    ...api,
+    fronts: proxies,
+    async stop() {
+      for (const proxy of Object.values(proxies)) await proxy.stop()
+      await closeServer(server)
+      if (!place.dir) await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port)
+}
