@@ -16,7 +16,7 @@ interface Fence {
 }
 
 /** Names and shapes that both sides of a workflow need; the only files of `workflows` that the rest may import. */
-const MESSAGES = ['workflows/messages.ts', 'workflows/task-queues.ts']
+const MESSAGES = ['workflows/messages.ts', 'workflows/schedules.ts', 'workflows/task-queues.ts']
 const CLIENTS = ['platforms/adapter.ts', 'platforms/registry.ts', 'platforms/*/**', 'integrations/**']
 const WIRING = ['context.ts', 'config.ts', 'logger.ts']
 

@@ -1,10 +1,16 @@
 import { createDeliveryActivities, type DeliveryDeps } from './delivery.ts'
 import { createRecordActivities, type RecordDeps } from './records.ts'
+import { createRenewTokensActivities, type RenewTokensDeps } from './renew-tokens.ts'
 import { createSweepActivities, type SweepDeps } from './sweep.ts'
 
 /** Everything the workers of this service can do. */
-export function createActivities(deps: DeliveryDeps & RecordDeps & SweepDeps) {
-  return { ...createDeliveryActivities(deps), ...createRecordActivities(deps), ...createSweepActivities(deps) }
+export function createActivities(deps: DeliveryDeps & RecordDeps & SweepDeps & RenewTokensDeps) {
+  return {
+    ...createDeliveryActivities(deps),
+    ...createRecordActivities(deps),
+    ...createSweepActivities(deps),
+    ...createRenewTokensActivities(deps),
+  }
 }
 
 export type Activities = ReturnType<typeof createActivities>

@@ -18,7 +18,8 @@ export interface AccountHealth {
   expiresAt: Date | null
 }
 
-const EXPIRING_MS = 7 * DAY
+/** With so much life left or less a connection is about to end. */
+export const EXPIRING_MS = 7 * DAY
 
 /** Health as a client sees it (contract section 5). `endsAt` is when the connection ends unless it is renewed before. */
 export function accountHealth(

@@ -97,6 +97,19 @@ export function connectionExpired(userId: string, platform: Platform, credential
   }
 }
 
+/** A connection that only a new login keeps alive: once for each end it comes to. */
+export function connectionEnding(userId: string, platform: Platform, endsAt: Date): NewNotification {
+  const day = endsAt.toISOString().slice(0, 10)
+  return {
+    userId,
+    dedupeKey: `connection-ending:${userId}:${platform}:${day}`,
+    type: 'warning',
+    message: `Your ${platformLabel(platform)} connection ends on ${day}. Reconnect the account in settings before.`,
+    reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
+    options: {},
+  }
+}
+
 function about(
   postId: string,
   userId: string,

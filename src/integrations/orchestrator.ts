@@ -12,13 +12,8 @@ import { planOf, type PublishPlan } from '../domain/publish-plan.ts'
 import { platformLabel } from '../domain/platforms.ts'
 import type { Post } from '../domain/post.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
-import {
-  PUBLISH_SIGNALS,
-  publishPostWorkflowId,
-  SWEEP_SCHEDULE_ID,
-  SWEEP_WORKFLOW_TYPE,
-  type PublishSignal,
-} from '../workflows/messages.ts'
+import { PUBLISH_SIGNALS, publishPostWorkflowId, type PublishSignal } from '../workflows/messages.ts'
+import { scheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../workflows/schedules.ts'
 import { TASK_QUEUES, TASKS_OF, type TaskKind, type TaskQueue } from '../workflows/task-queues.ts'
 
 /** Temporal may take this long inside a request; then the request goes on without it, and the sweeper makes up for it. */
@@ -92,25 +87,7 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
 
     /** The Schedules of the service, made or brought up to date. */
     async ensureSchedules(sweepIntervalMs: number): Promise<void> {
-      const schedule = {
-        spec: { intervals: [{ every: sweepIntervalMs }] },
-        policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: MINUTE, pauseOnFailure: false },
-        action: {
-          type: 'startWorkflow' as const,
-          workflowType: SWEEP_WORKFLOW_TYPE,
-          workflowId: SWEEP_WORKFLOW_TYPE,
-          taskQueue: 'maintenance' satisfies TaskQueue,
-          workflowRunTimeout: 2 * MINUTE,
-          args: [],
-          staticSummary: 'Take up deliveries that nobody moves on',
-        },
-      }
-      try {
-        await schedules.create({ scheduleId: SWEEP_SCHEDULE_ID, ...schedule })
-      } catch (error) {
-        if (!(error instanceof ScheduleAlreadyRunning)) throw error
-        await schedules.getHandle(SWEEP_SCHEDULE_ID).update((previous) => ({ ...previous, ...schedule }))
-      }
+      await Promise.all(scheduledWorkflows({ sweepIntervalMs }).map(ensureSchedule))
     },
 
     /** @throws within 2 s */
@@ -142,6 +119,28 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
     },
   }
 
+  async function ensureSchedule({ name, everyMs, catchUpMs, longestRunMs, summary }: ScheduledWorkflow): Promise<void> {
+    const schedule = {
+      spec: { intervals: [{ every: everyMs }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpMs, pauseOnFailure: false },
+      action: {
+        type: 'startWorkflow' as const,
+        workflowType: name,
+        workflowId: name,
+        taskQueue: 'maintenance' satisfies TaskQueue,
+        workflowRunTimeout: longestRunMs,
+        args: [],
+        staticSummary: summary,
+      },
+    }
+    try {
+      await schedules.create({ scheduleId: name, ...schedule })
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error
+      await schedules.getHandle(name).update((previous) => ({ ...previous, ...schedule }))
+    }
+  }
+
   async function pollerProblem(queue: TaskQueue, kind: TaskKind, silenceMs: number): Promise<string | null> {
     const { pollers } = await connection.workflowService.describeTaskQueue({
       namespace,
@@ -157,7 +156,7 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
 
   async function sweeperProblem(sweepIntervalMs: number): Promise<string | null> {
     const schedule = await schedules
-      .getHandle(SWEEP_SCHEDULE_ID)
+      .getHandle(SWEEP)
       .describe()
       .catch((error: unknown) => {
         if (error instanceof ScheduleNotFoundError) return null

@@ -74,6 +74,13 @@ export interface Replaced {
 /** What a renewal brings. */
 export type RenewedConnection = Pick<ConnectedAccount, 'handle' | 'serviceUrl' | 'auth'>
 
+interface EndingQuery {
+  /** The last user of the page before; null for the first page. */
+  after: string | null
+  endsBefore: Date
+  limit: number
+}
+
 const subdocument = { ...schemaOptions, _id: false } as const
 const optional = <T>(type: T) => ({ type, default: undefined })
 
@@ -201,6 +208,20 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
       const account = holder?.[platform]
       return holder && account?.connected ? { userId: holder.userId, account } : null
     },
+
+    /**
+     * A page of the users with a connection that ends by then, in the order of their ids; without an index, since it is asked for
+     * once a day and goes through the collection once.
+     */
+    listEnding: ({ after, endsBefore, limit }: EndingQuery): Promise<PlatformAccounts[]> =>
+      collection()
+        .find({
+          ...(after !== null && { userId: { $gt: after } }),
+          $or: PLATFORMS.map((platform) => ({ [`${platform}.auth.endsAt`]: { $lte: endsBefore } })),
+        })
+        .sort({ userId: 1 })
+        .limit(limit)
+        .toArray(),
 
     /** The platforms a post of this user could go to. */
     async connectedPlatforms(userId: string): Promise<Set<Platform>> {

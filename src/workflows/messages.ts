@@ -42,6 +42,3 @@ export interface PostState {
   status: PostStatus | 'DELETED'
   plan: PublishPlan | null
 }
-
-export const SWEEP_SCHEDULE_ID = 'sweep'
-export const SWEEP_WORKFLOW_TYPE = 'sweep'

@@ -69,6 +69,9 @@ export async function startProcess(
     /** The stored document as it lies in the database. */
     raw: (userId: string) => database.connection.collection('platformAccounts').findOne({ userId }),
 
+    /** Other tests' accounts, for what looks at everybody's. */
+    forgetAll: () => database.connection.collection('platformAccounts').deleteMany({}),
+
     async connect(userId: string, secrets: Secrets): Promise<ConnectedAccount> {
       const { accounts: stored } = await connectTogether(userId, { bluesky: secrets })
       return stored.bluesky as ConnectedAccount
