@@ -2,8 +2,15 @@ import { platformLabel, type Platform } from '../src/domain/platforms.ts'
 import type { Settings } from './settings.ts'
 import type { World } from './world.ts'
 
+interface Started {
+  world: World
+  settings: Settings
+  /** Where all platforms' posts can be looked at. */
+  startPage: string
+}
+
 /** What a person wants to know when everything is up, and can copy from there. */
-export function banner(world: World, settings: Settings, dir: string, took: string): string {
+export function banner({ world, settings, startPage }: Started, dir: string, took: string): string {
   const { api, temporal, platforms } = world
   const { user, admin } = settings.users
   const { firstPost } = settings
@@ -17,6 +24,7 @@ export function banner(world: World, settings: Settings, dir: string, took: stri
     row('API', api),
     row('reference', `${api}/docs`),
     row('Temporal UI', temporal.ui),
+    row('all posts', startPage),
     ...Object.entries(platforms).map(([name, { url }]) => row(platformLabel(name as Platform), url)),
     row('user', `${user.email}  ${user.password}`),
     row('admin', `${admin.email}  ${admin.password}`),

@@ -32,7 +32,7 @@ async function main(args: string[]): Promise<number> {
   try {
     const started = await Promise.race([sandbox.start(), stopRequested])
     if (started !== null) {
-      console.log(banner(started.world, started.settings, dir, secondsSince(startedAt)))
+      console.log(banner(started, dir, secondsSince(startedAt)))
       await stopRequested
     }
     say('\nStopping ...')

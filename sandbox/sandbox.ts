@@ -3,6 +3,7 @@ import { say, step } from '../scripts/provision.mjs'
 import { createApiClient } from './api-client.ts'
 import { processesFile, type Processes } from './folder.ts'
 import type { Options } from './options.ts'
+import { startStartPage } from './start-page.ts'
 import { frontsOf, startPlatforms } from './platforms/all.ts'
 import { writeJson } from './platforms/json-file.ts'
 import type { RunningPlatform } from './platforms/sandbox-platform.ts'
@@ -32,6 +33,7 @@ interface Servers {
   temporal: Supervised<Temporal>
   storage: Supervised<ObjectStorage>
   platforms: RunningPlatform[]
+  startPage: string
 }
 
 type ProcessName = keyof World['processes']
@@ -113,7 +115,9 @@ export function createSandbox(options: Options) {
       ),
       starting,
     ])
-    return { mongod, temporal, storage, platforms }
+    const page = await startStartPage(frontsOf(platforms), ports.startPage)
+    stops.push(page.stop)
+    return { mongod, temporal, storage, platforms, startPage: page.url }
   }
 
   async function startService(settings: Settings, servers: Servers): Promise<() => World> {
@@ -177,7 +181,7 @@ export function createSandbox(options: Options) {
   }
 
   return {
-    async start(): Promise<{ world: World; settings: Settings }> {
+    async start(): Promise<{ world: World; settings: Settings; startPage: string }> {
       const settings = await settle(options)
       if (options.port !== undefined && settings.ports.api !== options.port) {
         say(`  Port ${options.port} is taken; the API listens on ${settings.ports.api} instead`)
@@ -190,7 +194,7 @@ export function createSandbox(options: Options) {
       await seed(settings, current(), servers)
       world = current
       recordProcesses()
-      return { world: world(), settings }
+      return { world: world(), settings, startPage: servers.startPage }
     },
 
     /** In reverse order, the service before what it stands on. */
