@@ -1,0 +1,84 @@
+import type { Answer } from '../fault-proxy.ts'
+import { selectFields } from '../shared/graph/fields.ts'
+import { callerOf, GraphRefusal, type GraphNode } from '../shared/graph/graph.ts'
+import { pageThrough } from '../shared/graph/lists.ts'
+import type { MetaCall, MetaModule } from './graph.ts'
+import type { MetaState, Page, Token } from './state.ts'
+import { requireScopes, type Caller, type Tokens } from './tokens.ts'
+
+interface AccountsDeps {
+  state: MetaState
+  tokens: Tokens
+  base(): string
+}
+
+const DAY_MS = 86_400_000
+
+/** Pages and the professional accounts that are linked to them (platforms.md 4a, 5a). */
+export function createAccounts({ state, tokens, base }: AccountsDeps): MetaModule {
+  function listPages(call: MetaCall): Answer {
+    const caller = callerOf(call)
+    if (caller.page || call.ids[0] !== caller.person.id) {
+      throw new GraphRefusal({
+        code: 100,
+        message: '(#100) Tried accessing nonexisting field (accounts) on node type (Page)',
+      })
+    }
+    requireScopes(caller, 'pages_show_list')
+    const pages = caller.token.pageIds.flatMap((id) => state.pages.get(id) ?? [])
+    const dated = pages.map((page) => ({ ...page, createdAt: 0 }))
+    return pageThrough(dated, call.params, (page) => {
+      const node = pageNode(page, caller)
+      return selectFields({ ...node, byDefault: ['access_token', 'name', 'id'] }, call.params.get('fields'))
+    })
+  }
+
+  function pageNode(page: Page, caller: Caller): GraphNode {
+    const counts = page.metrics ?? {}
+    const seesInstagram = caller.token.scopes.includes('instagram_basic')
+    return {
+      type: 'Page',
+      byDefault: ['name', 'id'],
+      fields: {
+        id: page.id,
+        name: page.name,
+        username: page.username ?? undefined,
+        link: `${base()}/${page.id}`,
+        category: 'Community',
+        tasks: ['ADVERTISE', 'ANALYZE', 'CREATE_CONTENT', 'MESSAGING', 'MODERATE', 'MANAGE'],
+        picture: { data: { height: 200, width: 200, is_silhouette: false, url: `${base()}/picture/${page.id}` } },
+        followers_count: counts['followers'] ?? 0,
+        fan_count: counts['followers'] ?? 0,
+        instagram_business_account: page.instagramId !== null && seesInstagram ? { id: page.instagramId } : undefined,
+        access_token: () => pageToken(page, caller).token,
+      },
+    }
+  }
+
+  /** Without an end when it comes of a token with a long life; the same again for the same login. */
+  function pageToken(page: Page, { token }: Caller): Token {
+    const expiresAt = token.expiresAt - token.issuedAt > DAY_MS ? 0 : token.expiresAt
+    const { appId, personId, scopes, pageIds } = token
+    const existing = state.tokens
+      .values()
+      .find(
+        (one) =>
+          one.pageId === page.id &&
+          one.personId === personId &&
+          one.appId === appId &&
+          one.expiresAt === expiresAt &&
+          one.scopes.join() === scopes.join() &&
+          tokens.isAlive(one),
+      )
+    return existing ?? tokens.issue({ appId, personId, pageId: page.id, scopes, pageIds, expiresAt })
+  }
+
+  return {
+    routes: [['GET', /^\/(\d+)\/accounts$/, listPages]],
+    node(id, { caller }) {
+      const page = state.pages.get(id)
+      const maySee = page && (caller?.page ? caller.page.id === id : caller?.token.pageIds.includes(id))
+      return page && caller && maySee ? pageNode(page, caller) : null
+    },
+  }
+}

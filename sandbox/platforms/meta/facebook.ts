@@ -1,0 +1,104 @@
+import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import { tokenIn } from '../shared/graph/routes.ts'
+import type { PagePosts } from './page-posts.ts'
+import type { ShownPost } from './pages.ts'
+import type { MetaState, PagePost } from './state.ts'
+import type { Tokens } from './tokens.ts'
+
+interface FacebookDeps {
+  state: MetaState
+  tokens: Tokens
+  posts: PagePosts
+}
+
+const VISIBLE = /^(?:\/v\d+\.\d+)?\/\w+\/(?:feed|videos)(?:\?|$)/
+
+/** Facebook's side of the control interface. Accounts are pages, by their id; persons, by theirs, as well. */
+export function createFacebookPlatform({ state, tokens, posts }: FacebookDeps): ProxiedPlatform {
+  /** A video counts by its own id, which is the one its maker is told. */
+  const idOf = ({ id, videoId }: PagePost) => videoId ?? id
+  const find = (id: string): PagePost | undefined =>
+    state.posts.get(id) ?? state.posts.values().find(({ videoId }) => videoId === id)
+
+  return {
+    async ledger(): Promise<LedgerEntry[]> {
+      return state.posts
+        .values()
+        .filter(({ isPublished }) => isPublished)
+        .map((post) => ({
+          id: idOf(post),
+          account: post.pageId,
+          text: post.message,
+          media: mediaOf(state, post).map(({ mimeType, altText }) => ({ type: mimeType, altText })),
+          createdAt: new Date(post.createdAt).toISOString(),
+        }))
+    },
+
+    /** Of a page: its person has no say in it any more. Of a person: they took the application out of their list. */
+    async revoke(id) {
+      if (state.pages.get(id)) tokens.end('role', ({ pageId }) => pageId === id)
+      else if (state.persons.get(id)) tokens.end('removed', ({ personId }) => personId === id)
+      else return false
+      return true
+    },
+
+    /** Of a person: the login came to its end, while tokens of pages have none. Of a page: the password was changed. */
+    async expire(id) {
+      if (state.pages.get(id)) tokens.end('password', ({ pageId }) => pageId === id)
+      else if (state.persons.get(id))
+        tokens.end('expired', ({ personId, pageId }) => personId === id && pageId === null)
+      else return false
+      return true
+    },
+
+    async deletePost(id) {
+      const post = find(id)
+      if (post) posts.remove(post)
+      return post !== undefined
+    },
+
+    async setPostMetrics(id, metrics) {
+      const post = find(id)
+      // In place, since the same record stands in its page's list.
+      if (post) state.posts.set(post.id, Object.assign(post, { metrics: { ...post.metrics, ...metrics } }))
+      return post !== undefined
+    },
+
+    async setAccountMetrics(id, metrics) {
+      const page = state.pages.get(id)
+      if (page) state.pages.set(id, { ...page, metrics: { ...page.metrics, ...metrics } })
+      return page !== undefined
+    },
+
+    accountOf(request) {
+      const token = state.tokens.get(tokenIn(request) ?? '')
+      return token ? (token.pageId ?? token.personId) : null
+    },
+
+    publishes: (method, path) => method === 'POST' && VISIBLE.test(path),
+
+    textOf(body) {
+      const params = new URLSearchParams(body)
+      return params.get('message') ?? params.get('description') ?? ''
+    },
+  }
+}
+
+export function shownPosts(state: MetaState, posts: PagePosts, which: PagePost[]): ShownPost[] {
+  return which.map((post) => ({
+    id: post.id,
+    address: new URL(posts.addressOf(post)).pathname,
+    author: state.pages.get(post.pageId)!.name,
+    text: post.message,
+    link: post.link,
+    media: mediaOf(state, post),
+    createdAt: new Date(post.createdAt).toISOString(),
+    ...(!posts.isReady(post.videoId) && { note: 'The video is still being worked on' }),
+  }))
+}
+
+function mediaOf(state: MetaState, { photoIds, videoId }: PagePost) {
+  const photos = photoIds.map((id) => state.photos.get(id)!)
+  const video = videoId === null ? undefined : state.videos.get(videoId)
+  return [...photos, ...(video ? [{ ...video, altText: '' }] : [])]
+}

@@ -1,0 +1,79 @@
+import type { GraphNode } from '../shared/graph/graph.ts'
+import { graphTime } from '../shared/graph/lists.ts'
+import type { MetaState, PagePost, Photo, Video } from './state.ts'
+
+/** Posts, photos and videos of pages as the graph shows them (platforms.md 5b, 5c). */
+export function createPageNodes({ state, base }: { state: MetaState; base(): string }) {
+  function postNode(post: PagePost): GraphNode {
+    const counts = post.metrics ?? {}
+    const summary = (name: string) => ({ data: [], summary: { total_count: counts[name] ?? 0 } })
+    return {
+      type: 'Post',
+      byDefault: ['created_time', 'message', 'id'],
+      fields: {
+        id: post.id,
+        message: post.message === '' ? undefined : post.message,
+        created_time: graphTime(post.createdAt),
+        permalink_url: addressOf(post),
+        is_published: post.isPublished,
+        from: { id: post.pageId, name: state.pages.get(post.pageId)!.name },
+        attachments: () => attachmentsOf(post),
+        reactions: summary('reactions'),
+        comments: summary('comments'),
+        shares: counts['shares'] ? { count: counts['shares'] } : undefined,
+      },
+    }
+  }
+
+  function attachmentsOf({ photoIds, videoId, link }: PagePost) {
+    const photo = (id: string) => ({ media_type: 'photo', target: { id, url: `${base()}/photo/${id}` } })
+    if (videoId !== null) return { data: [{ media_type: 'video', target: { id: videoId } }] }
+    if (photoIds.length === 1) return { data: [photo(photoIds[0]!)] }
+    if (photoIds.length > 1) {
+      return { data: [{ media_type: 'album', subattachments: { data: photoIds.map(photo) } }] }
+    }
+    return link === null ? undefined : { data: [{ media_type: 'link', target: { url: link }, url: link }] }
+  }
+
+  function addressOf({ id, pageId }: PagePost): string {
+    return `${base()}/${pageId}/posts/${id.split('_')[1]}`
+  }
+
+  function videoNode(video: Video): GraphNode {
+    const isDone = Date.now() >= video.readyAt
+    const phase = (status: string) => ({ status })
+    return {
+      type: 'Video',
+      byDefault: ['updated_time', 'description', 'id'],
+      fields: {
+        id: video.id,
+        description: video.description === '' ? undefined : video.description,
+        created_time: graphTime(video.createdAt),
+        updated_time: graphTime(video.createdAt),
+        permalink_url: `/reel/${video.id}/`,
+        post_id: `${video.pageId}_${video.id}`,
+        status: {
+          video_status: isDone ? 'ready' : 'processing',
+          uploading_phase: phase('complete'),
+          processing_phase: phase(isDone ? 'complete' : 'in_progress'),
+          publishing_phase: phase(isDone ? 'complete' : 'not_started'),
+        },
+      },
+    }
+  }
+
+  function photoNode(photo: Photo): GraphNode {
+    return {
+      type: 'Photo',
+      byDefault: ['created_time', 'id'],
+      fields: {
+        id: photo.id,
+        created_time: graphTime(photo.createdAt),
+        alt_text_custom: photo.altText,
+        page_story_id: photo.postId ?? undefined,
+      },
+    }
+  }
+
+  return { postNode, videoNode, photoNode, addressOf }
+}

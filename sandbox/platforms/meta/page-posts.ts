@@ -1,0 +1,311 @@
+import type { Answer } from '../fault-proxy.ts'
+import { selectFields } from '../shared/graph/fields.ts'
+import { badParameter, callerOf, GraphRefusal, noSuchObject } from '../shared/graph/graph.ts'
+import { pageThrough } from '../shared/graph/lists.ts'
+import { pullPhoto, pullVideo } from './files.ts'
+import type { MetaCall, MetaModule } from './graph.ts'
+import { createPageNodes } from './page-nodes.ts'
+import type { MetaState, Page, PagePost, Photo } from './state.ts'
+import { requireScopes } from './tokens.ts'
+
+const MOST_CHARACTERS = 63_206
+const MOST_PHOTOS = 10
+
+interface PagePostsOptions {
+  state: MetaState
+  base(): string
+  /** How long the work on a video takes; until then nobody sees it. */
+  processingMs: number
+  /** How long a new video cannot be asked about by its id. */
+  unreadableMs: number
+}
+
+/** What pages publish: posts, photos and videos (platforms.md 5b). */
+export function createPagePosts({ state, base, processingMs, unreadableMs }: PagePostsOptions) {
+  const { postNode, videoNode, photoNode, addressOf } = createPageNodes({ state, base })
+  const ofPage = new Map<string, PagePost[]>()
+  for (const post of state.posts.values()) listOf(post.pageId).push(post)
+
+  /** Oldest first. */
+  function listOf(pageId: string): PagePost[] {
+    const list = ofPage.get(pageId) ?? []
+    ofPage.set(pageId, list)
+    return list
+  }
+
+  function add(post: PagePost): PagePost {
+    listOf(post.pageId).push(post)
+    return state.posts.set(post.id, post)
+  }
+
+  /** @throws GraphRefusal unless the token is that of the page the path names */
+  function pageOf(call: MetaCall): Page {
+    const caller = callerOf(call)
+    const page = state.pages.get(call.ids[0]!)
+    if (!page) throw noSuchObject(call.ids[0]!, call.method)
+    if (caller.page?.id !== page.id) {
+      throw new GraphRefusal({
+        code: 210,
+        status: 403,
+        message: '(#210) A page access token is required to request this resource.',
+      })
+    }
+    requireScopes(caller, 'pages_read_engagement', ...(call.method === 'GET' ? [] : ['pages_manage_posts']))
+    return page
+  }
+
+  function publishToFeed(call: MetaCall): Answer {
+    const page = pageOf(call)
+    const { params } = call
+    const message = (params.get('message') ?? '').trim()
+    const link = params.get('link') ?? null
+    const photos = attachedPhotos(page, params.list('attached_media'))
+    assertMessage(message)
+    assertLink(link)
+    if (message === '' && link === null && photos.length === 0) {
+      throw badParameter('Missing message or attachment')
+    }
+    if (photos.length === 0) assertNew(page, message, link)
+    const post = add({
+      id: state.newId(`${page.id}_`),
+      pageId: page.id,
+      message,
+      link,
+      photoIds: photos.map(({ id }) => id),
+      videoId: null,
+      isPublished: params.get('published') !== 'false',
+      createdAt: Date.now(),
+    })
+    for (const photo of photos) state.photos.set(photo.id, { ...photo, postId: post.id })
+    return { status: 200, body: selectFields(postNode(post), params.get('fields') ?? 'id') }
+  }
+
+  function attachedPhotos(page: Page, attached: string[]): Photo[] {
+    if (attached.length > MOST_PHOTOS) throw badParameter(`Param attached_media takes at most ${MOST_PHOTOS} photos`)
+    return attached.map((one, index) => {
+      const photo = state.photos.get(mediaId(one))
+      if (!photo || photo.pageId !== page.id) {
+        throw badParameter(`Param attached_media[${index}] must be a valid ID of an unpublished photo`)
+      }
+      if (photo.postId !== null) {
+        throw new GraphRefusal({
+          code: 100,
+          subcode: 1_366_051,
+          message: '(#100) Invalid parameter',
+          userTitle: 'Already Posted',
+          userMessage: 'These photos were already posted.',
+        })
+      }
+      return photo
+    })
+  }
+
+  /** The same words twice in a row are taken for a mistake. */
+  function assertNew(page: Page, message: string, link: string | null): void {
+    const before = listOf(page.id).findLast(({ isPublished }) => isPublished)
+    const isSame =
+      before !== undefined &&
+      before.message === message &&
+      before.link === link &&
+      before.photoIds.length === 0 &&
+      before.videoId === null
+    if (!isSame) return
+    throw new GraphRefusal({
+      code: 506,
+      subcode: 1_455_006,
+      message: '(#506) Duplicate status message',
+      userTitle: 'Duplicate Status Update',
+      userMessage:
+        'This status update is identical to the last one you posted. Try posting something different, or delete your previous update.',
+    })
+  }
+
+  async function addPhoto(call: MetaCall): Promise<Answer> {
+    const page = pageOf(call)
+    const { params } = call
+    const isPublished = params.get('published') !== 'false'
+    const file = await pullPhoto(params.get('url'))
+    const photo = state.photos.set(
+      ...keyed({
+        id: state.newId(),
+        pageId: page.id,
+        url: params.get('url')!,
+        mimeType: file.mimeType,
+        altText: params.get('alt_text_custom') ?? '',
+        postId: null,
+        createdAt: Date.now(),
+      }),
+    )
+    if (!isPublished) return { status: 200, body: { id: photo.id } }
+    const message = (params.get('message') ?? params.get('caption') ?? '').trim()
+    assertMessage(message)
+    const post = add({
+      id: state.newId(`${page.id}_`),
+      pageId: page.id,
+      message,
+      link: null,
+      photoIds: [photo.id],
+      videoId: null,
+      isPublished,
+      createdAt: Date.now(),
+    })
+    state.photos.set(photo.id, { ...photo, postId: post.id })
+    return { status: 200, body: { id: photo.id, post_id: post.id } }
+  }
+
+  async function addVideo(call: MetaCall): Promise<Answer> {
+    const page = pageOf(call)
+    const { params } = call
+    const description = (params.get('description') ?? '').trim()
+    assertMessage(description)
+    const file = await pullVideo(params.get('file_url'))
+    const now = Date.now()
+    const video = state.videos.set(
+      ...keyed({
+        id: state.newId(),
+        pageId: page.id,
+        url: params.get('file_url')!,
+        mimeType: file.mimeType,
+        description,
+        readableAt: now + unreadableMs,
+        readyAt: now + processingMs,
+        createdAt: now,
+      }),
+    )
+    add({
+      id: `${page.id}_${video.id}`,
+      pageId: page.id,
+      message: description,
+      link: null,
+      photoIds: [],
+      videoId: video.id,
+      isPublished: params.get('published') !== 'false',
+      createdAt: now,
+    })
+    return { status: 200, body: { id: video.id } }
+  }
+
+  const isReady = (videoId: string | null) => videoId === null || Date.now() >= state.videos.get(videoId)!.readyAt
+  /** What everybody sees of a page, newest first. */
+  const publicPosts = (pageId: string) =>
+    listOf(pageId)
+      .filter(({ isPublished, videoId }) => isPublished && isReady(videoId))
+      .toReversed()
+
+  function listPosts(call: MetaCall): Answer {
+    const page = pageOf(call)
+    return pageThrough(publicPosts(page.id), call.params, (post) =>
+      selectFields(postNode(post), call.params.get('fields')),
+    )
+  }
+
+  function listVideos(call: MetaCall): Answer {
+    const page = pageOf(call)
+    const videos = publicPosts(page.id).flatMap(({ videoId }) => state.videos.get(videoId ?? '') ?? [])
+    return pageThrough(videos, call.params, (video) => selectFields(videoNode(video), call.params.get('fields')))
+  }
+
+  function deletePost(call: MetaCall): Answer {
+    const caller = callerOf(call)
+    const post = state.posts.get(call.ids[0]!)
+    if (!post || caller.page?.id !== post.pageId) throw noSuchObject(call.ids[0]!, call.method)
+    remove(post)
+    return { status: 200, body: { success: true } }
+  }
+
+  function remove(post: PagePost): void {
+    state.posts.delete(post.id)
+    const list = listOf(post.pageId)
+    list.splice(list.indexOf(post), 1)
+  }
+
+  const module: MetaModule = {
+    routes: [
+      ['POST', /^\/(\d+)\/feed$/, publishToFeed],
+      ['POST', /^\/(\d+)\/photos$/, addPhoto],
+      ['POST', /^\/(\d+)\/videos$/, addVideo],
+      ['GET', /^\/(\d+)\/(?:published_posts|feed|posts)$/, listPosts],
+      ['GET', /^\/(\d+)\/videos$/, listVideos],
+      ['DELETE', /^\/(\d+_\d+)$/, deletePost],
+    ],
+    node(id, { caller }) {
+      const post = state.posts.get(id)
+      if (post && (caller?.page?.id === post.pageId || isReady(post.videoId))) return postNode(post)
+      const video = state.videos.get(id)
+      if (video && state.posts.get(`${video.pageId}_${id}`) && Date.now() >= video.readableAt) return videoNode(video)
+      const photo = state.photos.get(id)
+      if (!photo || caller?.page?.id !== photo.pageId) return null
+      return photoNode(photo)
+    },
+  }
+
+  return {
+    ...module,
+    listOf,
+    publicPosts,
+    isReady,
+    addressOf,
+    remove,
+
+    /** As somebody does at the page itself. */
+    publishElsewhere: (page: Page, message: string): PagePost =>
+      add({
+        id: state.newId(`${page.id}_`),
+        pageId: page.id,
+        message,
+        link: null,
+        photoIds: [],
+        videoId: null,
+        isPublished: true,
+        createdAt: Date.now(),
+      }),
+
+    /** Changes the words of a post, as people of the page may. */
+    rewrite(id: string, message: string): void {
+      const post = state.posts.get(id)!
+      // In place, since the same record stands in its page's list.
+      state.posts.set(id, Object.assign(post, { message }))
+    },
+  }
+}
+
+export type PagePosts = ReturnType<typeof createPagePosts>
+
+function keyed<T extends { id: string }>(record: T): [string, T] {
+  return [record.id, record]
+}
+
+function mediaId(attached: string): string {
+  try {
+    return String((JSON.parse(attached) as { media_fbid?: unknown }).media_fbid)
+  } catch {
+    throw badParameter('Param attached_media must be a list of objects with media_fbid')
+  }
+}
+
+function assertMessage(message: string): void {
+  if (message.length > MOST_CHARACTERS)
+    throw badParameter(`Param message must be at most ${MOST_CHARACTERS} characters long.`)
+}
+
+function assertLink(link: string | null): void {
+  if (link === null) return
+  if (!/^https?:\/\/./.test(link) || !URL.canParse(link)) {
+    throw new GraphRefusal({ code: 100, subcode: 1_500, message: '(#100) The url you supplied is invalid' })
+  }
+  const { hostname } = new URL(link)
+  if (/(^|\.)facebook\.com$/.test(hostname)) {
+    throw new GraphRefusal({
+      code: 100,
+      subcode: 1_609_008,
+      message: '(#100) Posting a facebook.com link is not allowed',
+    })
+  }
+  if (/\.invalid$/.test(hostname)) {
+    throw new GraphRefusal({
+      code: 100,
+      subcode: 1_609_005,
+      message: '(#100) There was a problem scraping data from the provided link.',
+    })
+  }
+}

@@ -1,0 +1,127 @@
+import { openTables } from '../shared/tables.ts'
+
+export interface App {
+  id: string
+  name: string
+  secret: string
+  redirectUris: string[]
+}
+
+/** Somebody with a login. Pages and professional accounts belong to persons. */
+export interface Person {
+  id: string
+  name: string
+  /** What this person lets each application do, by its id. */
+  grants: Record<string, { granted: string[]; declined: string[] }>
+}
+
+export interface Page {
+  id: string
+  personId: string
+  name: string
+  username: string | null
+  /** The professional account on Instagram that is linked to the page. */
+  instagramId: string | null
+  metrics?: Record<string, number>
+}
+
+export interface InstagramAccount {
+  id: string
+  personId: string
+  username: string
+  name: string
+  metrics?: Record<string, number>
+}
+
+/** What the dialog gave out. */
+export interface Code {
+  code: string
+  appId: string
+  personId: string
+  redirectUri: string
+  scopes: string[]
+  declined: string[]
+  /** Of the person's pages those that the application may see. */
+  pageIds: string[]
+  createdAt: number
+}
+
+export interface Token {
+  token: string
+  appId: string
+  personId: string
+  /** Null: a user's token. */
+  pageId: string | null
+  scopes: string[]
+  /** Of a user's token: the pages it may see. */
+  pageIds: string[]
+  /** Milliseconds since 1970; 0: never. */
+  expiresAt: number
+  issuedAt: number
+  /** Why it is not good any more. */
+  death: 'removed' | 'password' | 'expired' | 'role' | null
+}
+
+export interface Photo {
+  id: string
+  pageId: string
+  url: string
+  mimeType: string
+  altText: string
+  /** The post that shows it. */
+  postId: string | null
+  createdAt: number
+}
+
+export interface Video {
+  id: string
+  pageId: string
+  url: string
+  mimeType: string
+  description: string
+  /** When it can be asked about by its id. */
+  readableAt: number
+  /** When everybody can see it. */
+  readyAt: number
+  createdAt: number
+}
+
+export interface PagePost {
+  /** `<page>_<post>`. */
+  id: string
+  pageId: string
+  message: string
+  link: string | null
+  photoIds: string[]
+  videoId: string | null
+  isPublished: boolean
+  createdAt: number
+  metrics?: Record<string, number>
+}
+
+/** Everything the simulator knows, kept in the file. `table` opens further ones. */
+export function openState(file: string) {
+  const table = openTables(file)
+  let last = 0n
+
+  return {
+    table,
+    apps: table<App>('apps'),
+    persons: table<Person>('persons'),
+    pages: table<Page>('pages'),
+    instagramAccounts: table<InstagramAccount>('instagramAccounts'),
+    codes: table<Code>('codes'),
+    tokens: table<Token>('tokens'),
+    photos: table<Photo>('photos'),
+    videos: table<Video>('videos'),
+    posts: table<PagePost>('posts'),
+    /** Grows with time. `prefix` is how the ids of a kind begin. */
+    newId(prefix = ''): string {
+      const now = BigInt(Date.now()) * 100n
+      last = now > last ? now : last + 1n
+      return `${prefix}${last}`
+    },
+  }
+}
+
+export type MetaState = ReturnType<typeof openState>

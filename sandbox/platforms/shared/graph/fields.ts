@@ -1,0 +1,75 @@
+import { badParameter, type GraphNode } from './graph.ts'
+
+interface FieldRequest {
+  name: string
+  /** What stands in the braces behind it. */
+  fields: FieldRequest[]
+}
+
+/**
+ * The fields of a node that `fields` asks for, `id` always among them. Braces go into objects and lists; modifiers such as
+ * `.type(large)` or `.limit(0).summary(total_count)` are let through.
+ * @throws GraphRefusal when there is no such field
+ */
+export function selectFields(node: GraphNode, asked: string | undefined): Record<string, unknown> {
+  const requests: FieldRequest[] =
+    asked === undefined ? node.byDefault.map((name) => ({ name, fields: [] })) : parseFields(asked)
+  const found: Record<string, unknown> = {}
+  for (const { name, fields } of [...requests, { name: 'id', fields: [] }]) {
+    if (!(name in node.fields)) {
+      throw badParameter(`Tried accessing nonexisting field (${name}) on node type (${node.type})`)
+    }
+    const value = valueOf(node.fields[name])
+    if (value !== null && value !== undefined) found[name] = within(value, fields)
+  }
+  return found
+}
+
+function valueOf(field: unknown): unknown {
+  return typeof field === 'function' ? (field as () => unknown)() : field
+}
+
+/** Of what stands in the braces, as far as it is there. */
+function within(value: unknown, fields: FieldRequest[]): unknown {
+  if (fields.length === 0) return value
+  if (Array.isArray(value)) return value.map((one) => within(one, fields))
+  if (typeof value !== 'object' || value === null) return value
+  const record = value as Record<string, unknown>
+  // Of lists, and of pictures.
+  if ('data' in record) return { ...record, data: within(record['data'], fields) }
+  const names = fields.filter(({ name }) => valueOf(record[name]) !== undefined)
+  return Object.fromEntries(names.map(({ name, fields: inner }) => [name, within(valueOf(record[name]), inner)]))
+}
+
+/** `id,attachments{media_type,target{id}},comments.limit(0).summary(true)` */
+function parseFields(text: string): FieldRequest[] {
+  let at = 0
+
+  function list(): FieldRequest[] {
+    const requests: FieldRequest[] = []
+    for (;;) {
+      const name = /^\s*\w+/.exec(text.slice(at))?.[0]
+      if (name === undefined) throw badParameter(`Syntax error "Expected name" at character ${at}: ${text}`)
+      at += name.length
+      for (;;) {
+        const modifier = /^\.\w+\([^()]*\)/.exec(text.slice(at))?.[0]
+        if (modifier === undefined) break
+        at += modifier.length
+      }
+      let fields: FieldRequest[] = []
+      if (text[at] === '{') {
+        at += 1
+        fields = list()
+        if (text[at] !== '}') throw badParameter(`Syntax error "Expected end of braces" at character ${at}: ${text}`)
+        at += 1
+      }
+      requests.push({ name: name.trim(), fields })
+      if (text[at] !== ',') return requests
+      at += 1
+    }
+  }
+
+  const requests = list()
+  if (at < text.length) throw badParameter(`Syntax error "Expected end of string" at character ${at}: ${text}`)
+  return requests
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http'
+import type { Answer } from '../../fault-proxy.ts'
+import { RefusedCall } from '../refused-call.ts'
+import type { Call, Route } from '../server.ts'
+import { selectFields } from './fields.ts'
+import { badParameter, GraphRefusal, noSuchObject, type GraphCall, type GraphModule } from './graph.ts'
+import { graphParams } from './params.ts'
+
+interface GraphDeps<Caller> {
+  modules: GraphModule<Caller>[]
+  /** What stands before every path of the graph, without the slash behind it: `/^\/v2[3-6]\.0/`. */
+  version: RegExp
+  /** @throws GraphRefusal when the token is not good */
+  callerBy(token: string, call: Call): Caller
+  /** What `me` stands for. */
+  idOf(caller: Caller): string
+  /** Counts a call against the limits; its headers go with the answer. */
+  count?(caller: Caller | null): Record<string, string>
+}
+
+/** A host of the Graph API: tokens, `me`, edges, and fields of nodes, with errors in its words. */
+export function graphRoutes<Caller>(deps: GraphDeps<Caller>): Route[] {
+  const path = new RegExp(`${deps.version.source}/`)
+  return ['GET', 'POST', 'DELETE'].map((method): Route => [method, path, (call) => answerTo(method, call)])
+
+  async function answerTo(method: string, call: Call): Promise<Answer> {
+    const params = graphParams(call.params)
+    const token = tokenIn(call.request) ?? params.get('access_token')
+    // An application's own token is looked at by the few routes that take one.
+    const caller = token === undefined || token.includes('|') ? null : deps.callerBy(token, call)
+    const headers = deps.count?.(caller) ?? {}
+    try {
+      const answer = await handle({ method, params, caller, ids: [] }, call.url.pathname.replace(deps.version, ''))
+      return { ...answer, headers: { ...headers, ...answer.headers } }
+    } catch (error) {
+      if (!(error instanceof RefusedCall)) throw error
+      throw new RefusedCall({ ...error.answer, headers: { ...headers, ...error.answer.headers } })
+    }
+  }
+
+  function handle(call: GraphCall<Caller>, asked: string): Answer | Promise<Answer> {
+    const inGraph = withOwnId(asked.replace(/\/$/, ''), call.caller)
+    for (const { routes } of deps.modules) {
+      for (const [method, pattern, answer] of routes) {
+        const match = method === call.method ? pattern.exec(inGraph) : null
+        if (match) return answer({ ...call, ids: match.slice(1) })
+      }
+    }
+    const id = inGraph.split('/')[1] ?? ''
+    if (call.method !== 'GET' || inGraph !== `/${id}`) throw noSuchObject(id, call.method)
+    if (call.caller === null) throw badParameter('An access token is required to request this resource.')
+    for (const module of deps.modules) {
+      const node = module.node(id, call)
+      if (node) return { status: 200, body: selectFields(node, call.params.get('fields')) }
+    }
+    throw noSuchObject(id, call.method)
+  }
+
+  function withOwnId(asked: string, caller: Caller | null): string {
+    if (!/^\/me(\/|$)/.test(asked)) return asked
+    if (caller !== null) return asked.replace('me', deps.idOf(caller))
+    throw new GraphRefusal({
+      code: 2_500,
+      message: 'An active access token must be used to query information about the current user.',
+    })
+  }
+}
+
+/** What a host of the graph answers where it has no such path, and for its own mistakes. */
+export const GRAPH_ANSWERS = {
+  notFound: () => new GraphRefusal({ code: 2_500, status: 404, message: 'Unknown path components' }).answer,
+  failed: () => new GraphRefusal({ code: 1, status: 500, message: 'An unknown error has occurred.' }).answer,
+}
+
+/** The token in a request's header. */
+export function tokenIn({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  return /^(?:Bearer|OAuth) (\S+)$/i.exec(headers.authorization ?? '')?.[1]
+}
