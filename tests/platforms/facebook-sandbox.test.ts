@@ -341,7 +341,7 @@ describe('videos', () => {
         (await slow.graph<{ data: object[] }>('GET', `/${page.id}/videos`, {}, token)).body.data
       expect(problem(await read())).toMatchObject({ code: 100, error_subcode: 33 })
       await expect
-        .poll(async () => (await read()).body)
+        .poll(async () => (await read()).body, PATIENT)
         .toMatchObject({
           status: { video_status: 'processing' },
           permalink_url: `/reel/${body.id}/`,
