@@ -16,13 +16,14 @@ export interface ChurnReport {
 /** So many posts due at one instant, while every few seconds one of the workers is killed, in turn; or in calm. */
 export async function churn(world: FaultWorld, posts: number, killEveryMs: number | null): Promise<ChurnReport> {
   const session = await openSession(world, { users: 3 })
+  const withImage = world.platforms.some(({ needsMedia }) => needsMedia)
   const dueAt = Date.now() + DUE_IN_MS + posts * 20
   for (let first = 0; first < posts; first += AT_ONCE) {
     await Promise.all(
       Array.from({ length: Math.min(AT_ONCE, posts - first) }, (_, index) => {
         const number = first + index
         const text = marked(`churn-${number}`, 'one of many')
-        const wish = { text, platforms: world.platforms.map(({ platform }) => platform), scheduledAt: dueAt }
+        const wish = { text, platforms: world.platforms.map(({ platform }) => platform), withImage, scheduledAt: dueAt }
         return session.users[number % session.users.length]!.via(number).create(wish)
       }),
     )

@@ -1,5 +1,6 @@
+import type { LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
 import type { FaultAction } from '../../sandbox/platforms/faults.ts'
-import type { FaultPlatform } from './platforms.ts'
+import { isOne, type FaultPlatform } from './platforms.ts'
 import type { Random } from './random.ts'
 import type { Session } from './session.ts'
 import { until } from './waiting.ts'
@@ -12,22 +13,39 @@ export interface FaultEvent {
   lastsMs: number
   /** Which of several processes; how many calls. */
   number: number
+  /** Which of the platforms, and null for every one of them. */
+  platform: number | null
 }
 
 interface FaultKind {
   weight: number
   lastsMs: [number, number]
   /** Makes it happen; what it returns takes it back when its time is over. */
-  begin(world: FaultWorld, number: number, session: Session): Promise<(() => Promise<unknown>) | void>
+  begin(place: Place, number: number): Promise<(() => Promise<unknown>) | void>
 }
 
-/** A call may be met on every platform; the first one there is, for as long as there is one. */
-function onCalls(which: keyof FaultPlatform['paths'], action: FaultAction, weight = 2): FaultKind {
+interface Place {
+  world: FaultWorld
+  session: Session
+  /** Those that it is to meet. */
+  platforms: FaultPlatform[]
+}
+
+/** The first calls there are, for as long as there are any. */
+function onCalls(
+  which: keyof FaultPlatform['calls'],
+  action: FaultAction | ((platform: FaultPlatform) => FaultAction),
+  weight = 2,
+): FaultKind {
   return {
     weight,
     lastsMs: [0, 0],
     async begin({ platforms }, number) {
-      for (const { control, paths } of platforms) await control.fault({ path: paths[which], times: number, action })
+      for (const platform of platforms) {
+        const calls = platform.calls[which]
+        const wanted = typeof action === 'function' ? action(platform) : action
+        if (calls) await platform.control.fault({ ...calls, times: number, action: wanted })
+      }
     },
   }
 }
@@ -40,7 +58,7 @@ function away(
   return {
     weight: 3,
     lastsMs,
-    async begin(world, number) {
+    async begin({ world }, number) {
       const part = choose(world, kind, number)
       await part[how]()
       return () => part.start()
@@ -52,7 +70,7 @@ function frozen(kind: 'api' | 'worker' | 'mongod' | 'temporal', lastsMs: [number
   return {
     weight: 2,
     lastsMs,
-    async begin(world, number) {
+    async begin({ world }, number) {
       const part = choose(world, kind, number)
       part.freeze()
       return async () => part.thaw()
@@ -64,6 +82,13 @@ function choose(world: FaultWorld, kind: string, number: number) {
   if (kind !== 'api' && kind !== 'worker') return world.part(kind)
   const parts = world.parts(kind)
   return parts[number % parts.length]!
+}
+
+/** As a server in front of the platform's own may answer. */
+export const PAGE_AFTER_ACCEPT: FaultAction = {
+  statusAfterAccept: 200,
+  headers: { 'content-type': 'text/html' },
+  body: '<!doctype html><title>We will be back soon</title>',
 }
 
 /** Everything that goes wrong in a run, by name. */
@@ -82,35 +107,32 @@ const FAULTS = {
   'drop after accept': onCalls('publish', { dropAfterAccept: true }),
   'truncate the answer': onCalls('publish', { truncate: true }),
   '500 after accept': onCalls('publish', { statusAfterAccept: 500, body: { error: 'InternalServerError' } }),
+  'a page after accept': onCalls('publish', PAGE_AFTER_ACCEPT, 1),
   'hold after accept': onCalls('publish', { holdAfterAccept: true }),
   'cut before accept': onCalls('publish', { cut: true }),
   hang: onCalls('publish', { hang: true }, 1),
   trickle: onCalls('publish', { trickleBytesPerSecond: 20 }, 1),
   'accept late': onCalls('publish', { delayMs: 4_000 }),
-  'refuse 400': onCalls('publish', { status: 400, body: { error: 'InvalidRequest', message: 'no' } }),
-  'refuse 429': onCalls('publish', {
-    status: 429,
-    headers: { 'retry-after': '2' },
-    body: { error: 'RateLimitExceeded' },
-  }),
+  refuse: onCalls('publish', ({ refusals }) => refusals.definite),
+  'limit the rate': onCalls('publish', ({ refusals }) => refusals.limited),
   'refuse 503': onCalls('publish', { status: 503 }),
   'hide the trace': onCalls('reconcile', { status: 502 }, 1),
   'lose the trace': onCalls('reconcile', { cut: true }, 1),
   'expire tokens': {
     weight: 1,
     lastsMs: [0, 0],
-    async begin({ platforms }, number, { users }) {
-      for (const { platform, control } of platforms) {
+    async begin({ platforms, session: { users } }, number) {
+      for (const { platform, control, calls } of platforms) {
         const account = users[number % users.length]?.accounts.get(platform)
-        if (account) await control.expire(account.accountId)
+        if (account && calls.renew) await control.expire(account.accountId)
       }
     },
   },
   'kill worker after accept': {
     weight: 3,
     lastsMs: [500, 3_000],
-    async begin(world) {
-      await killAfterAccept(world)
+    async begin({ world, platforms: [platform] }) {
+      await killAfterAccept(world, platform!)
       return () => Promise.all(world.parts('worker').map((worker) => worker.start()))
     },
   },
@@ -123,7 +145,16 @@ const WEIGHTS = Object.fromEntries(Object.entries(FAULTS).map(([name, { weight }
   number
 >
 
-export function planFaults(random: Random, { count, lengthMs }: { count: number; lengthMs: number }): FaultEvent[] {
+/** How often a fault that is about a platform meets all of them. */
+const EVERYWHERE = 0.3
+
+interface PlanSize {
+  count: number
+  lengthMs: number
+  platforms: number
+}
+
+export function planFaults(random: Random, { count, lengthMs, platforms }: PlanSize): FaultEvent[] {
   return Array.from({ length: count }, () => {
     const name = random.weighted(WEIGHTS)
     const [shortest, longest] = FAULTS[name].lastsMs
@@ -132,25 +163,33 @@ export function planFaults(random: Random, { count, lengthMs }: { count: number;
       atMs: random.between(500, lengthMs),
       lastsMs: random.between(shortest, longest),
       number: random.between(1, 4),
+      platform: random.chance(EVERYWHERE) ? null : random.between(0, platforms - 1),
     }
   }).sort((a, b) => a.atMs - b.atMs)
 }
 
-export const beginFault = (event: FaultEvent, world: FaultWorld, session: Session) =>
-  FAULTS[event.name].begin(world, event.number, session)
+export function beginFault(event: FaultEvent, world: FaultWorld, session: Session) {
+  const platforms = event.platform === null ? world.platforms : [world.platforms[event.platform]!]
+  return FAULTS[event.name].begin({ world, session, platforms }, event.number)
+}
 
 /** Waits for a call that the platform accepts, keeps its answer, and kills every worker just then. */
-export async function killAfterAccept(world: FaultWorld, withinMs = 5_000): Promise<boolean> {
-  const { control, paths } = world.platforms[0]!
+export async function killAfterAccept(
+  world: FaultWorld,
+  { control, calls: { publish } }: FaultPlatform,
+  withinMs = 5_000,
+): Promise<boolean> {
   const before = (await control.requests()).length
-  await control.fault({ path: paths.publish, times: 1, action: { holdAfterAccept: true } })
+  await control.fault({ ...publish, times: 1, action: { holdAfterAccept: true } })
   const accepted = await until(
     'a call that is accepted',
     () => control.requests(),
-    (requests) => requests.slice(before).some(({ path, status }) => path.includes(paths.publish) && status === 200),
+    (requests) => requests.slice(before).some((request) => isOne(publish, request) && isAccepted(request)),
     withinMs,
   ).catch(() => null)
   if (!accepted) return false
   await Promise.all(world.parts('worker').map((worker) => worker.kill()))
   return true
 }
+
+export const isAccepted = ({ status }: LoggedRequest): boolean => status !== null && status >= 200 && status < 300

@@ -98,12 +98,41 @@ function unsent(evidence: Evidence, status: StoredPost['status'], entry: 'pendin
   evidence.platforms[0]!.requests = []
 }
 
+/** The post on Mastodon as well, as it should be. */
+function everywhere(evidence: Evidence, wish: NonNullable<Operation['wish']>): void {
+  const [stored] = evidence.posts as [StoredPost]
+  const [entry] = stored.platformStatuses
+  const text = wish.overrides?.mastodon ?? words('one')
+  evidence.operations = [create({ wish: { text: words('one'), platforms: ['bluesky', 'mastodon'], ...wish } })]
+  evidence.posts = [
+    {
+      ...stored,
+      selectedPlatforms: ['bluesky', 'mastodon'],
+      platformStatuses: [entry!, { ...entry!, platform: 'mastodon', platformPostId: '101' }],
+    },
+  ]
+  evidence.notifications.push(told('post-published:p1:mastodon'))
+  evidence.platforms.push({ platform: 'mastodon', ledger: [record('101', text)], requests: [call(1, text)] })
+}
+
 it('finds nothing in a clean run', () => passes(() => {}))
 
 describe('I1', () => {
   it('two records of one post', () =>
     breaks('I1', /p1 .*2 records, at:\/\/one, at:\/\/two/, ({ platforms }) => {
       platforms[0]!.ledger.push(record('at://two'))
+    }))
+
+  it('two records on one platform, of one on each', () =>
+    breaks('I1', /mastodon has 2 records, 101, 102/, (evidence) => {
+      everywhere(evidence, {})
+      evidence.platforms[1]!.ledger.push(record('102'))
+    }))
+
+  it('the id of an earlier state of the post, as if it were the published one', () =>
+    breaks('I1', /completed, but mastodon has no record 100|mastodon has 101, but no post says so/, (evidence) => {
+      everywhere(evidence, {})
+      evidence.posts[0]!.platformStatuses[1]!.platformPostId = '100'
     }))
 
   it('two records after an edit changed the words', () =>
@@ -238,12 +267,35 @@ describe('I3', () => {
       evidence.operations.push(operation('edit', { sentAt: at(0.5), wish: { text: words('one', 'bye') } }))
     }))
 
+  it('the common words where a platform has words of its own', () =>
+    breaks('I3', /a call to mastodon .* says "\[one\] toot"/, (evidence) => {
+      everywhere(evidence, { overrides: { mastodon: words('one', 'toot') } })
+      evidence.platforms[1]!.requests = [call(1)]
+    }))
+
+  it('the words of one platform on another', () =>
+    breaks('I3', /a call to bluesky/, (evidence) => {
+      everywhere(evidence, { overrides: { mastodon: words('one', 'toot') } })
+      evidence.platforms[0]!.requests = [call(1, words('one', 'toot'))]
+    }))
+
   it('a draft that went out', () =>
     breaks('I3', /it is a draft/, (evidence) => {
       unsent(evidence, 'DRAFT')
       evidence.operations = [create({ wish: { text: words('one'), status: 'DRAFT', platforms: ['bluesky'] } })]
       evidence.platforms[0]!.requests = [call(1)]
     }))
+
+  it('is content with the words that each platform is to have', () => {
+    passes((evidence) => everywhere(evidence, {}))
+    passes((evidence) => everywhere(evidence, { overrides: { mastodon: words('one', 'toot') } }))
+    // An override outlives an edit of the common words.
+    passes((evidence) => {
+      everywhere(evidence, { overrides: { mastodon: words('one', 'toot') } })
+      evidence.operations.push(operation('edit', { sentAt: at(0.5), wish: { text: words('one', 'bye') } }))
+      evidence.platforms[0]!.requests = [call(1, words('one', 'bye'))]
+    })
+  })
 
   it('is content with what came in time, or may have', () => {
     passes((evidence) => scheduled(evidence, 1))

@@ -7,15 +7,15 @@ import { judge, sentencesOf } from './judge/judge.ts'
 import type { Violation } from './judge/evidence.ts'
 import { GUARDS } from './planted/guards.ts'
 import { SCENARIOS, type ScenarioName } from './planted/scenarios.ts'
-import { openStage } from './planted/stage.ts'
-import { startPlatforms, type FaultPlatform } from './platforms.ts'
+import { openStage, PUBLIC_URL } from './planted/stage.ts'
+import { startFaultPlatforms, type FaultPlatforms } from './platforms.ts'
 import { copySource, type Replacement } from './source.ts'
 
 /** A guard whose absence nobody notices is none, or is not judged: each is taken away once, and must be missed. */
 
 const dir = mkdtempSync(join(tmpdir(), 'postonce-planted-'))
 let mongod: Mongod
-let platforms: FaultPlatform[]
+let outside: FaultPlatforms
 let copies = 0
 const table: { guard: string; scenario: string; reported: string }[] = []
 
@@ -23,20 +23,21 @@ beforeAll(async () => {
   const program = await findMongod()
   const starting = [
     startMongod({ program, logFile: join(dir, 'mongod.log'), dir: join(dir, 'mongodb') }),
-    startPlatforms(dir),
+    startFaultPlatforms(dir, PUBLIC_URL),
   ] as const
-  ;[mongod, platforms] = await Promise.all(starting)
+  ;[mongod, outside] = await Promise.all(starting)
 })
 afterAll(async () => {
   await mongod?.stop()
-  for (const platform of platforms ?? []) await platform.stop()
+  await outside?.stop()
   rmSync(dir, { recursive: true, force: true })
   console.table(table)
 })
 
 async function play(scenario: ScenarioName, replacements: Replacement[]): Promise<Violation[]> {
   const root = copySource(join(dir, `copy-${++copies}`), replacements)
-  const stage = await openStage({ root, mongoUrl: mongod.url, platform: platforms[0]! })
+  const platform = outside.platforms.find((candidate) => candidate.platform === 'bluesky')!
+  const stage = await openStage({ root, mongoUrl: mongod.url, outside, platform })
   try {
     await SCENARIOS[scenario](stage)
     return judge(await stage.evidence())

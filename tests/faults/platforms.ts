@@ -1,54 +1,128 @@
-import { join } from 'node:path'
+import { startPlatforms } from '../../sandbox/platforms/all.ts'
+import type { LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
+import type { Fault, FaultAction } from '../../sandbox/platforms/faults.ts'
+import type { RunningPlatform, SandboxAccount, UserApi } from '../../sandbox/platforms/sandbox-platform.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
-import { startBluesky } from '../../sandbox/platforms/bluesky.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import type { Send } from './client.ts'
 
+/** Which calls are meant: the method, and a part of the path that no others have. */
+type Calls = Required<Pick<Fault, 'method' | 'path'>>
+
+/** What a fault run has to know of a platform beside how it is started. */
+interface Traits {
+  /** The calls that faults aim at: the visible one, the look for its trace, and the renewal of tokens where there is one. */
+  calls: { publish: Calls; reconcile: Calls; renew: Calls | null }
+  /** How it says no for good, and for now. */
+  refusals: { definite: FaultAction; limited: FaultAction }
+  /** Whether every post of it has an image or a video. */
+  needsMedia: boolean
+}
+
 /** A platform of the sandbox behind its fault proxy, as a fault run needs it. */
-export interface FaultPlatform {
+export interface FaultPlatform extends Traits {
   platform: Platform
-  /** What the service's processes have to be told of it. */
-  env: Record<string, string>
   control: Control
-  /** Parts of the paths of the calls that faults aim at: the visible one, the look for its trace, and the renewal of tokens. */
-  paths: { publish: string; reconcile: string; renew: string }
-  /** A new account, connected to the user whose requests `send` makes. */
-  connect(name: string, send: Send): Promise<PlatformUser>
-  stop(): Promise<void>
 }
 
-export interface PlatformUser {
-  /** As the ledger names it. */
-  account: string
-  /** As the control interface names it. */
-  accountId: string
-  secrets: Record<string, string>
-}
-
-/** Every platform that the sandbox has; their data go under the folder. A further one is one more starter. */
-export function startPlatforms(dir: string): Promise<FaultPlatform[]> {
-  return Promise.all(STARTERS.map((start) => start(dir)))
-}
-
-const STARTERS = [startFaultBluesky]
-
-async function startFaultBluesky(dir: string): Promise<FaultPlatform> {
-  const bluesky = await startBluesky({ dir: join(dir, 'bluesky') })
-  return {
-    platform: 'bluesky',
-    env: { BLUESKY_ENTRY_URL: bluesky.url },
-    control: controlOf(bluesky.control),
-    paths: { publish: 'repo.putRecord', reconcile: 'repo.getRecord', renew: 'server.refreshSession' },
-    async connect(name, send) {
-      const account = await bluesky.createAccount({ handle: `${name}.test` })
-      const { status, body } = await send('POST', '/api/platform/bluesky/connect', {
-        identifier: account.handle,
-        appPassword: account.appPassword,
-      })
-      if (status !== 200) throw new Error(`connecting Bluesky answered ${status}: ${JSON.stringify(body)}`)
-      const secrets = { 'an app password': account.appPassword, 'a main password': account.password }
-      return { account: account.handle, accountId: account.did, secrets }
+const TRAITS: Partial<Record<Platform, Traits>> = {
+  bluesky: {
+    calls: {
+      publish: { method: 'POST', path: 'repo.putRecord' },
+      reconcile: { method: 'GET', path: 'repo.getRecord' },
+      renew: { method: 'POST', path: 'server.refreshSession' },
     },
-    stop: bluesky.stop,
+    refusals: {
+      definite: { status: 400, body: { error: 'InvalidRequest', message: 'no' } },
+      limited: { status: 429, headers: { 'retry-after': '2' }, body: { error: 'RateLimitExceeded' } },
+    },
+    needsMedia: false,
+  },
+  mastodon: {
+    calls: {
+      publish: { method: 'POST', path: '/api/v1/statuses' },
+      reconcile: { method: 'GET', path: '/statuses?' },
+      renew: null,
+    },
+    refusals: {
+      definite: { status: 422, body: { error: 'Validation failed: no' } },
+      limited: { status: 429, headers: { 'retry-after': '2' }, body: { error: 'Too many requests' } },
+    },
+    needsMedia: false,
+  },
+}
+
+/** Every platform that the sandbox has; their data go under the folder. */
+export async function startFaultPlatforms(dir: string, publicUrl: string) {
+  const running = await startPlatforms(dir)
+  const env: Record<string, string> = Object.assign({}, ...running.map((server) => server.env(publicUrl)))
+  return {
+    platforms: running.flatMap(platformsOf),
+    /** What the service's processes have to be told of them. */
+    env,
+    secrets: Object.fromEntries(Object.entries(env).filter(([name]) => name.includes('SECRET'))),
+
+    /** New accounts of this name, all of them or those of one platform's server, connected to the user of these requests. */
+    async connect(name: string, browser: Browser, only?: Platform): Promise<SandboxAccount[]> {
+      const accounts: SandboxAccount[] = []
+      for (const { fronts, connect } of running) {
+        if (only !== undefined && !(only in fronts)) continue
+        const { api, brought } = watched(browser)
+        const made = await connect(name, api)
+        accounts.push(...made.map((account) => ({ ...account, secrets: { ...account.secrets, ...brought } })))
+      }
+      return accounts
+    },
+
+    stop: async () => void (await Promise.all(running.map((server) => server.stop()))),
+  }
+}
+
+export type FaultPlatforms = Awaited<ReturnType<typeof startFaultPlatforms>>
+
+/** Whether a request is one of those. */
+export function isOne({ method, path }: Calls, request: Pick<LoggedRequest, 'method' | 'path'>): boolean {
+  return request.method === method && request.path.includes(path)
+}
+
+function platformsOf({ fronts }: RunningPlatform): FaultPlatform[] {
+  return Object.entries(fronts).map(([name, { control }]) => {
+    const platform = name as Platform
+    const traits = TRAITS[platform]
+    if (!traits) throw new Error(`The fault runs have to be told of ${platform}`)
+    return { platform, control: controlOf(control), ...traits }
+  })
+}
+
+/** How somebody deals with the service: requests of a login, and pages that are gone to. */
+export interface Browser {
+  send: Send
+  /** Goes where a platform's page leads back to, and returns where it is sent from there. */
+  goTo(address: string): Promise<string>
+}
+
+/** What a callback is told so that the account can be had with it. */
+const BROUGHT = { 'an OAuth code': 'code', 'an OAuth verifier': 'oauth_verifier', 'an OAuth state': 'state' }
+
+function watched({ send, goTo }: Browser): { api: UserApi; brought: Record<string, string> } {
+  const brought: Record<string, string> = {}
+  return {
+    brought,
+    api: {
+      async call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
+        const answer = await send(method, path, body)
+        const { message, data } = answer.body as { message: string; data: T }
+        if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${message}`)
+        return data
+      },
+      follow(address) {
+        const { searchParams } = new URL(address)
+        for (const [name, parameter] of Object.entries(BROUGHT)) {
+          const value = searchParams.get(parameter)
+          if (value !== null) brought[name] = value
+        }
+        return goTo(address)
+      },
+    },
   }
 }

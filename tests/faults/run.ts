@@ -34,8 +34,12 @@ export async function runSeed(world: FaultWorld, seed: number, size: RunSize = U
   const begunAt = Date.now()
   const { journal } = world
   const random = createRandom(seed)
-  const steps = planWorkload(random, { ...size, apis: world.addresses.length })
-  const faults = planFaults(random, { count: size.faults, lengthMs: size.lengthMs })
+  const steps = planWorkload(random, { ...size, apis: world.addresses.length, platforms: world.platforms })
+  const faults = planFaults(random, {
+    count: size.faults,
+    lengthMs: size.lengthMs,
+    platforms: world.platforms.length,
+  })
   const session = await openSession(world, { users: size.users })
   journal.write({ seed, size, plan: faults })
 
@@ -109,7 +113,7 @@ async function carryOut(steps: Step[], session: Session, clock: Clock): Promise<
 /** Their owners do not give up: whatever failed is sent round again, with nothing in its way. */
 async function retryFailed({ users, posts }: Session): Promise<void> {
   for (const { _id, userId, status } of await posts()) {
-    if (status !== 'FAILED') continue
+    if (status !== 'FAILED' && status !== 'PARTIAL_SUCCESS') continue
     const client = users.find((user) => user.userId === userId)!.via(0)
     await client.read(_id)
     await client.retry(_id)

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { churn } from './churn.ts'
 import { killAfterAccept } from './faults.ts'
+import { isOne } from './platforms.ts'
 import { marked, type Wish } from './judge/evidence.ts'
 import { runSeed } from './run.ts'
 import { openSession, type Session } from './session.ts'
@@ -56,7 +57,7 @@ const callArrives = async (before: number) =>
   until(
     'a visible call',
     () => bluesky().control.requests(),
-    (requests) => requests.slice(before).some(({ path }) => path.includes(bluesky().paths.publish)),
+    (requests) => requests.slice(before).some((request) => isOne(bluesky().calls.publish, request)),
   )
 
 const requestCount = async () => (await bluesky().control.requests()).length
@@ -93,7 +94,7 @@ describe('what Temporal was never told of', () => {
     ])('%s after the platform accepted: one record', async (_how, action) => {
       const other = await open()
       await bluesky().control.fault({
-        path: bluesky().paths.publish,
+        ...bluesky().calls.publish,
         account: other.users[0]!.accounts.get('bluesky')!.accountId,
         times: 1,
         action,
@@ -117,7 +118,7 @@ describe('what Temporal was never told of', () => {
 
 it('a worker killed after the platform accepted and before that was recorded: one record', async () => {
   const session = await open()
-  const killing = killAfterAccept(world, 20 * SECOND)
+  const killing = killAfterAccept(world, bluesky(), 20 * SECOND)
   await create(session)
   expect(await killing).toBe(true)
   expect(await session.posts()).toMatchObject([{ status: 'PROCESSING' }])
@@ -141,7 +142,7 @@ it('Temporal killed and started again across a due time: delivered then, and not
 it('MongoDB killed while a call is on its way: its answer is recorded when it is back', async () => {
   const session = await open()
   const before = await requestCount()
-  await bluesky().control.fault({ path: bluesky().paths.publish, times: 1, action: { delayMs: SECOND } })
+  await bluesky().control.fault({ ...bluesky().calls.publish, times: 1, action: { delayMs: SECOND } })
   await create(session)
   await callArrives(before)
   await world.part('mongod').kill()

@@ -5,10 +5,11 @@ import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
 import type { PlatformAccounts } from '../../src/store/platform-accounts.ts'
 import { createClient, type Client, type Send } from './client.ts'
 import { countRunning, readDatabase, readHistories } from './gather.ts'
+import { uploadImage } from './image.ts'
 import type { Canary, Evidence, StoredPost } from './judge/evidence.ts'
 import { judge, sentencesOf } from './judge/judge.ts'
 import { createOperationLog, type Answer } from './operations.ts'
-import type { PlatformUser } from './platforms.ts'
+import type { SandboxAccount } from '../../sandbox/platforms/sandbox-platform.ts'
 import { unique, type FaultWorld } from './world.ts'
 
 const ANSWER_WITHIN_MS = 20_000
@@ -18,7 +19,7 @@ const FINAL = ['DRAFT', 'COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']
 
 export interface SessionUser {
   userId: string
-  accounts: Map<Platform, PlatformUser>
+  accounts: Map<Platform, SandboxAccount>
   /** Requests through one of the API processes. */
   via(api: number): Client
 }
@@ -48,14 +49,14 @@ export async function openSession(world: FaultWorld, options: { users: number; m
         .updateOne({ _id: userId }, { $set: { 'limits.maxPosts': options.maxPosts } })
     }
     canaries.push({ name: 'a password', value: login.password }, { name: 'an access token', value: token })
-    const accounts = new Map<Platform, PlatformUser>()
-    for (const { platform, connect } of platforms) {
-      const account = await connect(name, send)
-      accounts.set(platform, account)
-      for (const [secret, value] of Object.entries(account.secrets)) canaries.push({ name: secret, value })
+    const connected = await world.connect(name, { send, goTo })
+    const accounts = new Map(connected.map((account) => [account.platform, account]))
+    for (const { platform, secrets } of connected) {
+      for (const [secret, value] of Object.entries(secrets)) canaries.push({ name: `${secret} of ${platform}`, value })
     }
+    const image = await uploadImage(send)
     const clients = sends.map(({ send: through }, index) =>
-      createClient({ log, userId, send: through, process: `api-${index + 1}` }),
+      createClient({ log, userId, send: through, process: `api-${index + 1}`, image }),
     )
     return { userId, accounts, via: (api) => clients[api % clients.length]! }
   }
@@ -77,11 +78,13 @@ export async function openSession(world: FaultWorld, options: { users: number; m
       notifications: notifications.filter(({ userId }) => own.has(userId)),
       platforms: await Promise.all(
         platforms.map(async ({ platform, control }) => {
-          const accounts = new Set(users.map((user) => user.accounts.get(platform)?.account))
+          const accounts = users.flatMap((user) => user.accounts.get(platform) ?? [])
+          const names = new Set(accounts.map(({ account }) => account))
+          const ids = new Set<string | null>(accounts.map(({ accountId }) => accountId))
           return {
             platform,
-            ledger: (await control.ledger()).filter(({ account }) => accounts.has(account)),
-            requests: (await control.requests()).filter(({ receivedAt }) => Date.parse(receivedAt) >= startedAt),
+            ledger: (await control.ledger()).filter(({ account }) => names.has(account)),
+            requests: (await control.requests()).filter(({ account }) => ids.has(account)),
           }
         }),
       ),
@@ -150,6 +153,11 @@ async function logIn(address: string, login: { email: string; password: string }
   const { body } = await request(address, 'POST', '/api/auth/login', login)
   const { accessToken: token, user } = (body as { data: { accessToken: string; user: { _id: string } } }).data
   return { token, userId: user._id, send: (method, path, sent) => request(address, method, path, sent, token) }
+}
+
+async function goTo(url: string): Promise<string> {
+  const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+  return answer.headers.get('location') ?? `status ${answer.status}`
 }
 
 async function request(address: string, method: string, path: string, body?: object, token?: string): Promise<Answer> {

@@ -20,7 +20,7 @@ import { makeSecrets, type Settings } from '../../sandbox/settings.ts'
 import { createJournal } from './journal.ts'
 import type { Document } from './judge/evidence.ts'
 import { createPart, type Part } from './part.ts'
-import { startPlatforms } from './platforms.ts'
+import { startFaultPlatforms } from './platforms.ts'
 
 /** Short deadlines, so that what is lost is looked for soon. The lease outlives the call by two seconds. */
 const PUBLISH_TIMEOUT_MS = 3_000
@@ -66,20 +66,21 @@ export async function startFaultWorld({
   }
 
   try {
-    const starting = startPlatforms(dir)
-    stops.push(async () => Promise.all((await starting.catch(() => [])).map((platform) => platform.stop())))
-    const [platforms] = await Promise.all([starting, mongod.start(), temporal.start(), storage.start()])
-
     const shown = publicAddresses(settings, servers.addresses)
+    const starting = startFaultPlatforms(dir, shown.api)
+    stops.push(async () => (await starting.catch(() => null))?.stop())
+    const [outside] = await Promise.all([starting, mongod.start(), temporal.start(), storage.start()])
+    const { platforms } = outside
+
     const environment = {
-      ...serviceEnvironment(settings, servers.addresses, Object.assign({}, ...platforms.map(({ env: told }) => told))),
+      ...serviceEnvironment(settings, servers.addresses, outside.env),
       PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
       SHUTDOWN_GRACE_MS: '5000',
       ...env,
     } as Record<string, string>
     const addresses: string[] = []
     for (let number = 1; number <= apis; number++) {
-      const port = await freePort()
+      const port = number === 1 ? settings.ports.api : await freePort()
       addresses.push(`http://127.0.0.1:${port}`)
       const name = `api-${number}`
       part(name, () => startApi({ ...environment, PORT: String(port) }, logs, undefined, { root, name }))
@@ -98,12 +99,14 @@ export async function startFaultWorld({
       dir,
       journal,
       platforms,
+      /** New accounts on all of them, for one user. */
+      connect: outside.connect,
       addresses,
       database: database.db(),
       temporalAddress: servers.addresses.temporalAddress,
       temporalNamespace: TEMPORAL_NAMESPACE,
       leaseMs: LEASE_MS,
-      secrets: settings.secrets,
+      secrets: { ...settings.secrets, ...outside.secrets },
 
       part(name: string): Part {
         const found = parts.find((candidate) => candidate.name === name)

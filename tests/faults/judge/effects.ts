@@ -73,7 +73,8 @@ export function judgeInstants(evidence: Evidence, stories: Story[]): Violation[]
     for (const { receivedAt, text } of requests) {
       if (text === undefined) continue
       const owners = ownersOf(stories, keyOf(text), platform)
-      const objections = owners.map((story) => objectionTo({ at: Date.parse(receivedAt), text }, story, leaseMs))
+      const call = { at: Date.parse(receivedAt), platform, text }
+      const objections = owners.map((story) => objectionTo(call, story, leaseMs))
       if (objections.length === 0 || objections.includes(null)) continue
       found.push(`${namesOf(owners)}: a call to ${platform} began at ${receivedAt}, ${objections[0]}`)
     }
@@ -82,7 +83,11 @@ export function judgeInstants(evidence: Evidence, stories: Story[]): Violation[]
 }
 
 /** Why this call should not have been made for that post; null when nothing speaks against it. */
-function objectionTo(call: { at: number; text: string }, story: Story, leaseMs: number): string | null {
+function objectionTo(
+  call: { at: number; platform: Platform; text: string },
+  story: Story,
+  leaseMs: number,
+): string | null {
   const { cancels, deletes } = story
   const cancelled = cancels.find((cancel) => isDone(cancel) && cancel.answeredAt! < call.at)
   if (cancelled) return `after the acknowledged cancel of ${iso(cancelled.answeredAt!)}`
@@ -100,11 +105,22 @@ function objectionTo(call: { at: number; text: string }, story: Story, leaseMs: 
   if (call.at < publishedFrom(story) || (instants.length > 0 && instants.every((instant) => instant > call.at))) {
     return `before its instant ${instants.map(iso).join(' or ')}`
   }
-  const texts = possibleAt(story, ({ wish }) => wish?.text, call.at)
+  const texts = wordsAt(story, call.platform, call.at)
   if (texts.length > 0 && !texts.includes(call.text)) {
     return `with "${call.text}" where an acknowledged edit says ${texts.map((text) => `"${text}"`).join(' or ')}`
   }
   return null
+}
+
+/** What a platform may have been sent at an instant: an override stands in the place of the common words. */
+function wordsAt(story: Story, platform: Platform, at: number): string[] {
+  const common = possibleAt(story, ({ wish }) => wish?.text, at)
+  const own = possibleAt(
+    story,
+    ({ kind, wish }) => wish?.overrides ?? (kind === 'create' && wish ? {} : undefined),
+    at,
+  ).map((overrides) => overrides[platform])
+  return own.length === 0 ? common : own.flatMap((words) => words ?? common)
 }
 
 function cancelsThatWereNone({ name, cancels, stored }: Story): string[] {

@@ -45,6 +45,10 @@ export interface Operation {
 
 export interface Wish {
   text?: string
+  /** Other words for a platform. */
+  overrides?: Partial<Record<Platform, string>>
+  /** With the user's image. */
+  withImage?: boolean
   /** Milliseconds; null means now. */
   scheduledAt?: number | null
   status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
@@ -67,7 +71,7 @@ export interface StoredPost {
     platformPostId: string | null
     errorCode: string | null
     completedAt: Date | null
-    delivery: { round: number }
+    delivery: { round: number; outcome?: string }
   }[]
 }
 

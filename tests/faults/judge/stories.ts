@@ -55,7 +55,9 @@ export function mayHaveMade({ userId, wish }: Operation, post: StoredPost): bool
 function tell(postId: string, userId: string, stored: StoredPost | null, operations: Operation[]): Story {
   const possible = operations.filter((operation) => isDone(operation) || isOpen(operation))
   const versions = possible.filter(({ kind }) => kind === 'create' || kind === 'edit')
-  const texts = versions.map(({ wish }) => wish?.text).filter((text) => text !== undefined)
+  const texts = versions
+    .flatMap(({ wish }) => [wish?.text, ...Object.values(wish?.overrides ?? {})])
+    .filter((text) => text !== undefined)
   if (stored) texts.push(stored.content.text)
   const keys = new Set(texts.map(keyOf))
   const platforms = new Set(versions.flatMap(({ wish }) => wish?.platforms ?? []))

@@ -18,8 +18,11 @@ import { createClient, type Send } from '../client.ts'
 import { readDatabase } from '../gather.ts'
 import type { Canary, Evidence } from '../judge/evidence.ts'
 import { createOperationLog } from '../operations.ts'
-import type { FaultPlatform } from '../platforms.ts'
+import { isOne, type Browser, type FaultPlatform, type FaultPlatforms } from '../platforms.ts'
 import { unique } from '../world.ts'
+
+/** Where browsers find the service of every stage; nothing listens there. */
+export const PUBLIC_URL = 'http://localhost:4000'
 
 const PUBLISH_TIMEOUT_MS = 1_500
 const LEASE_MARGIN_MS = 2_000
@@ -30,6 +33,8 @@ export interface StageOptions {
   /** The folder whose `src` is run. */
   root: string
   mongoUrl: string
+  outside: FaultPlatforms
+  /** Where its posts go. */
   platform: FaultPlatform
 }
 
@@ -37,7 +42,7 @@ export interface StageOptions {
  * The service twice, as two processes would run it, in this process: the routes, the activities and the database are real, and so is
  * the platform; Temporal's part, calling the activities, is played by the scenario.
  */
-export async function openStage({ root, mongoUrl, platform }: StageOptions) {
+export async function openStage({ root, mongoUrl, outside, platform }: StageOptions) {
   const load = (file: string) => import(pathToFileURL(join(root, 'src', file)).href) as Promise<unknown>
   const { createContext } = (await load('context.ts')) as typeof ContextModule
   const { buildApp } = (await load('api/app.ts')) as typeof AppModule
@@ -49,6 +54,7 @@ export async function openStage({ root, mongoUrl, platform }: StageOptions) {
   const config = readConfig({
     NODE_ENV: 'test',
     LOG_LEVEL: 'silent',
+    PUBLIC_URL,
     MONGODB_URL: database.href,
     JWT_SECRET: randomBytes(32).toString('hex'),
     REFRESH_TOKEN_SECRET: randomBytes(32).toString('hex'),
@@ -58,7 +64,7 @@ export async function openStage({ root, mongoUrl, platform }: StageOptions) {
     RATE_LIMIT_PER_USER: '100000',
     RATE_LIMIT_PER_ADDRESS: '100000',
     PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
-    ...platform.env,
+    ...outside.env,
   })
   const log = createOperationLog()
   const renewals = { due: 0 }
@@ -121,7 +127,15 @@ export async function openStage({ root, mongoUrl, platform }: StageOptions) {
     }
     return { client: createClient({ log, userId: user._id, send }), send }
   })
-  const account = await platform.connect(unique('u'), clients[0]!.send)
+  const browser: Browser = {
+    send: clients[0]!.send,
+    async goTo(url) {
+      const answer = await first.app.inject({ url: url.replace(PUBLIC_URL, '') })
+      return answer.headers.location ?? `status ${answer.statusCode}`
+    },
+  }
+  const connected = await outside.connect(unique('u'), browser, platform.platform)
+  const account = connected.find((one) => one.platform === platform.platform)!
 
   /** Runs an activity as a worker would. */
   const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
@@ -177,13 +191,13 @@ export async function openStage({ root, mongoUrl, platform }: StageOptions) {
     },
 
     /** A fault that meets only this stage's account. */
-    fault: (path: keyof FaultPlatform['paths'], action: object) =>
-      platform.control.fault({ path: platform.paths[path], account: account.accountId, times: 1, action }),
+    fault: (which: keyof FaultPlatform['calls'], action: object) =>
+      platform.control.fault({ ...platform.calls[which]!, account: account.accountId, times: 1, action }),
 
     async evidence(): Promise<Evidence> {
       const { document, ...stored } = await readDatabase(first.context.database.connection.db!)
       const requests = (await platform.control.requests()).filter((request) => request.account === account.accountId)
-      const made = requests.filter(({ path }) => path.includes(platform.paths.renew)).length
+      const made = requests.filter((request) => platform.calls.renew && isOne(platform.calls.renew, request)).length
       return {
         at: Date.now(),
         operations: log.operations,
