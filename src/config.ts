@@ -88,6 +88,7 @@ export const ConfigSchema = Type.Object(
       'Hosts besides the entry that Bluesky accounts may live on; a leading dot means every host below',
       '.host.bsky.network',
     ),
+    BLUESKY_VIDEO_URL: address('Where Bluesky takes large videos', 'https://video.bsky.app'),
     BLUESKY_APP_URL: address('Base of the links to published Bluesky posts', 'https://bsky.app'),
     MASTODON_INSTANCE_URL: address('The Mastodon instance on which accounts live; empty switches Mastodon off', ''),
     MASTODON_CLIENT_ID: text('This service as an application on the instance, made once by POST /api/v1/apps', ''),

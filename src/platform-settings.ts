@@ -6,11 +6,12 @@ export function platformSettings(config: Config): PlatformSettings {
   return { bluesky: bluesky(config), mastodon: mastodon(config) }
 }
 
-function bluesky({ BLUESKY_ENTRY_URL, BLUESKY_ACCOUNT_HOSTS, BLUESKY_APP_URL }: Config): PlatformSettings['bluesky'] {
+function bluesky(config: Config): PlatformSettings['bluesky'] {
+  const { BLUESKY_ENTRY_URL, BLUESKY_ACCOUNT_HOSTS, BLUESKY_VIDEO_URL, BLUESKY_APP_URL } = config
   const accountHosts = BLUESKY_ACCOUNT_HOSTS.split(',')
     .map((host) => host.trim())
     .filter(Boolean)
-  return { entryUrl: BLUESKY_ENTRY_URL, accountHosts, appUrl: BLUESKY_APP_URL }
+  return { entryUrl: BLUESKY_ENTRY_URL, accountHosts, videoUrl: BLUESKY_VIDEO_URL, appUrl: BLUESKY_APP_URL }
 }
 
 function mastodon(config: Config): PlatformSettings['mastodon'] {

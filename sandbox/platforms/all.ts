@@ -31,7 +31,7 @@ async function bluesky(dir: string): Promise<RunningPlatform> {
   const accountOf = (name: string) => createAccount({ handle: `${name}.test` })
   return {
     fronts: { bluesky: { url, control } },
-    env: () => ({ BLUESKY_ENTRY_URL: url }),
+    env: () => ({ BLUESKY_ENTRY_URL: url, BLUESKY_VIDEO_URL: url }),
     async facts(name) {
       const { handle, appPassword } = await accountOf(name)
       return { identifier: handle, appPassword }

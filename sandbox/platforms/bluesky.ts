@@ -7,6 +7,7 @@ import { APP_VIEW_DID, createAppView, openAppViewCounts } from './bluesky/app-vi
 import { createPdsClient, type PdsClient } from './bluesky/pds-client.ts'
 import { startPdsThread, type PdsThread } from './bluesky/pds-host.ts'
 import { createBlueskyPlatform } from './bluesky/platform.ts'
+import { createVideoService, VIDEO_PATHS, type VideoKnobs } from './bluesky/video-service.ts'
 import { startFaultProxy } from './fault-proxy.ts'
 import { readJson, writeJson } from './json-file.ts'
 import { closeServer, listenOnLoopback } from './listen.ts'
@@ -26,13 +27,16 @@ export interface Bluesky {
   control: string
   /** The server itself, past the proxy. */
   pdsUrl: string
+  /** How the video service beside it behaves. */
+  video: VideoKnobs
   /** The account with this handle (under `.test`), made if there is none; the same again after a restart. */
   createAccount(input: { handle: string }): Promise<BlueskyAccount>
   stop(): Promise<void>
 }
 
 /**
- * A real Bluesky server on this machine: `@atproto/pds` with a DID directory, a small AppView, and the fault proxy in front.
+ * A real Bluesky server on this machine: `@atproto/pds` with a DID directory, a small AppView, a small video service, and the fault
+ * proxy in front.
  * All data is under `dir`. DID documents lead to the proxy, so nothing that follows them gets past it.
  */
 export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesky> {
@@ -48,6 +52,9 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
   }
   const pds = () => started().client
   const counts = openAppViewCounts(dir)
+  const video: VideoKnobs = { processingMs: 1_000, failures: [] }
+  const videoService = createVideoService(dir, pds, video)
+  const videoUrl = await listenOnLoopback(videoService)
   const proxy = await startFaultProxy({
     platform: createBlueskyPlatform({
       dir,
@@ -55,7 +62,7 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
       pds,
       operator: () => started().thread.operator,
     }),
-    target: () => started().thread.pdsUrl,
+    target: (path) => (path.startsWith(VIDEO_PATHS) ? videoUrl : started().thread.pdsUrl),
     port: options.port ?? ports.proxy ?? 0,
     controlPort: options.controlPort ?? ports.control ?? 0,
   })
@@ -69,6 +76,7 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
     await proxy.stop()
     await server?.thread.stop()
     await closeServer(appView)
+    await closeServer(videoService)
     if (!options.dir) await rm(dir, { recursive: true, force: true })
   }
 
@@ -90,6 +98,7 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
     url: proxy.url,
     control: proxy.control,
     pdsUrl,
+    video,
     createAccount: createAccountMaker(dir, pds()),
     stop,
   }

@@ -60,8 +60,8 @@ export interface LoggedRequest {
 
 export interface FaultProxyOptions {
   platform: ProxiedPlatform
-  /** Base address of the real server; asked at every request, since the server may start after its proxy. */
-  target: () => string
+  /** Base address of the real server for a path; asked at every request, since the server may start after its proxy. */
+  target: (path: string) => string
   port?: number
   controlPort?: number
 }
@@ -151,7 +151,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     action: FaultAction,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
-      const upstream = sendRequest(new URL(entry.path, options.target()), {
+      const upstream = sendRequest(new URL(entry.path, options.target(entry.path)), {
         agent,
         method: entry.method,
         headers: endToEndHeaders(request.rawHeaders, Buffer.isBuffer(body) ? body : undefined),

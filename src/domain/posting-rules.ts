@@ -66,8 +66,8 @@ export const POSTING_RULES: PlatformRules = {
       max: 4,
       mix: false,
       image: { max: 4, types: IMAGES, maxBytes: 2 * MB },
-      // The adapter publishes no video yet, and refusing it now is kinder than failing at the instant.
-      video: { max: 1, types: [], maxBytes: 300 * MB },
+      // Its video service is documented for mp4 only, and what the account's server gets must be mp4 (platforms.md 2b).
+      video: { max: 1, types: ['video/mp4'], maxBytes: 300 * MB },
     },
     altText: { image: 2_000, video: 2_000 },
   },

@@ -1,5 +1,6 @@
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { film } from '../support/film.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
 
 let world: DeliveryWorld
@@ -27,15 +28,13 @@ async function publicRecord(uri: string): Promise<PublicRecord> {
   return ((await response.json()) as { value: PublicRecord }).value
 }
 
-async function uploadImage(user: Awaited<ReturnType<DeliveryWorld['user']>>, altText: string) {
+type User = Awaited<ReturnType<DeliveryWorld['user']>>
+
+async function uploadImage(user: User, altText: string) {
   const bytes = await sharp({ create: { width: 64, height: 48, channels: 3, background: '#336699' } })
     .png()
     .toBuffer()
-  const upload = await user.call('POST', '/api/posts/media/upload', { contentType: 'image/png' })
-  const { uploadUrl, storageKey, storageUrl } = upload.body.data
-  const put = await fetch(uploadUrl, { method: 'PUT', body: bytes, headers: { 'content-type': 'image/png' } })
-  expect(put.status).toBe(200)
-  return { storageKey, storageUrl, mimeType: 'image/png', altText }
+  return user.upload(bytes, 'image/png', altText)
 }
 
 describe('a post on a real Bluesky server', () => {
@@ -311,6 +310,65 @@ describe('exactly once', () => {
     await world.startWorkers()
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await user.published()).toHaveLength(1)
+  })
+})
+
+describe('a video', () => {
+  const LARGE = 53_000_000
+  const called = async (path: string) =>
+    (await world.control.requests()).filter((request) => request.path.includes(path))
+  const films = async (user: User) => (await user.published()).map(({ text, media }) => [text, media])
+
+  it('appears with its description', async () => {
+    const user = await world.user()
+    const mediaItems = [await user.upload(film({ width: 320, height: 180 }), 'video/mp4', 'A cat')]
+    const done = await user.until(await user.create({ content: { text: 'Watch', mediaItems } }))
+    expect(done.status).toBe('COMPLETED')
+    expect(await publicRecord(done.platformStatuses[0]!.platformPostId!)).toMatchObject({
+      embed: { $type: 'app.bsky.embed.video', alt: 'A cat', aspectRatio: { width: 320, height: 180 } },
+    })
+  })
+
+  it.each([
+    ['the upload', 'uploadVideo', { dropAfterAccept: true }],
+    ['a look at the work', 'getJobStatus', { truncate: 10 }],
+    ['the post', PUT_RECORD, { dropAfterAccept: true }],
+  ])('of many bytes is out once although the answer to %s was lost', async (_, path, action) => {
+    const user = await world.user()
+    const mediaItems = [await user.upload(film({ bytes: LARGE }), 'video/mp4', 'Long')]
+    await world.control.fault({ path, times: 1, action })
+    const done = await user.until(await user.create({ content: { text: 'Once', mediaItems } }))
+    expect(done).toMatchObject({ status: 'COMPLETED' })
+    expect(await films(user)).toEqual([['Once', [{ type: 'video/mp4', altText: 'Long' }]]])
+  })
+
+  it('that the service cannot read fails, and says so', async () => {
+    const user = await world.user()
+    const mediaItems = [await user.upload(film({ bytes: LARGE }), 'video/mp4')]
+    world.bluesky.video.failures.push('encoding_failure')
+    expect(await user.until(await user.create({ content: { text: '', mediaItems } }))).toMatchObject({
+      status: 'FAILED',
+      platformStatuses: [{ errorCode: 'validation', error: 'Bluesky cannot read the video' }],
+    })
+    expect(await user.published()).toEqual([])
+  })
+
+  it('that was changed after it was prepared is out as it was last given', async () => {
+    const user = await world.user()
+    const first = await user.upload(film({ value: 1 }), 'video/mp4', 'First')
+    const second = await user.upload(film({ value: 2 }), 'video/mp4', 'Second')
+    const content = (item: object) => ({ text: 'Changed', mediaItems: [item] })
+    const uploads = (await called('uploadBlob')).length
+    const postId = await user.create({ content: content(first), scheduledAt: inSeconds(40) })
+    await poll(
+      () => called('uploadBlob'),
+      ({ length }) => length === uploads + 1,
+    )
+    const change = { content: content(second), scheduledAt: null }
+    expect((await user.call('PATCH', `/api/posts/${postId}`, change)).status).toBe(200)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await films(user)).toEqual([['Changed', [{ type: 'video/mp4', altText: 'Second' }]]])
+    expect((await called('uploadBlob')).length).toBe(uploads + 2)
   })
 })
 

@@ -84,7 +84,8 @@ describe('media', () => {
 
   it('refuses types that a platform cannot publish, each named once', () => {
     expect(codes('mastodon', { mediaItems: media(2, 'image/gif') })).toEqual(['MEDIA_TYPE'])
-    expect(codes('bluesky', { mediaItems: media(1, 'video/mp4') })).toEqual(['MEDIA_TYPE'])
+    expect(codes('bluesky', { mediaItems: media(1, 'video/quicktime') })).toEqual(['MEDIA_TYPE'])
+    expect(codes('bluesky', { mediaItems: media(1, 'video/mp4') })).toEqual([])
   })
 
   it('warns that a description will be cut', () => {

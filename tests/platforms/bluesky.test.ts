@@ -48,7 +48,12 @@ const options = (): SearchOptions => ({
 
 function registryAt(entryUrl: string): PlatformRegistry {
   return createPlatformRegistry({
-    bluesky: { entryUrl, accountHosts: ['.host.bsky.network'], appUrl: 'https://bsky.app' },
+    bluesky: {
+      entryUrl,
+      accountHosts: ['.host.bsky.network'],
+      videoUrl: entryUrl,
+      appUrl: 'https://bsky.app',
+    },
     mastodon: null,
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     media,
@@ -287,9 +292,7 @@ describe('posts', () => {
     expect(after.map(({ path }) => path)).toEqual([`/xrpc/${PUT}`])
   })
 
-  it('cannot carry videos or five images', async () => {
-    const video = add(new Uint8Array(1), 'video/mp4')
-    expect(await platformErrorOf(publish(newPost('', [video])))).toMatchObject({ class: 'validation', certain: true })
+  it('cannot carry five images', async () => {
     const five = Array.from({ length: 5 }, () => add(new Uint8Array(1), 'image/png'))
     expect(await platformErrorOf(publish(newPost('', five)))).toMatchObject({ class: 'validation', certain: true })
   })
@@ -396,9 +399,9 @@ describe('images', () => {
     const delivery = newDelivery()
     const post = newPost('', [add(await bytesOf(picture(30, 30, 'green').png()), 'image/png')])
     await adapter.prepare(post, account, delivery, options())
-    const known = JSON.parse(delivery.handles.get('image.0')!)
+    const known = JSON.parse(delivery.handles.get('media.0')!)
     known.blob.ref.$link = 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku'
-    delivery.handles.set('image.0', JSON.stringify(known))
+    delivery.handles.set('media.0', JSON.stringify(known))
     const error = await platformErrorOf(adapter.publish(post, account, delivery, options()))
     expect(error).toMatchObject({ class: 'media_not_ready', certain: true })
     const published = await publish(post, delivery)
@@ -409,8 +412,8 @@ describe('images', () => {
     const delivery = newDelivery()
     const post = newPost('', [add(await bytesOf(picture(31, 31, 'green').png()), 'image/png')])
     await adapter.prepare(post, account, delivery, options())
-    const known = JSON.parse(delivery.handles.get('image.0')!)
-    delivery.handles.set('image.0', JSON.stringify({ ...known, uploadedAt: Date.now() - 31 * 60_000 }))
+    const known = JSON.parse(delivery.handles.get('media.0')!)
+    delivery.handles.set('media.0', JSON.stringify({ ...known, uploadedAt: Date.now() - 31 * 60_000 }))
     const before = await requestsTo('uploadBlob')
     await adapter.prepare(post, account, delivery, options())
     expect((await requestsTo('uploadBlob')) - before).toBe(1)

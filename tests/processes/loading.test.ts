@@ -29,7 +29,8 @@ describe('a process loads', () => {
   it('for a worker all that preparing needs, before the first delivery', async () => {
     const warmUp = `
       const { createPlatformRegistry } = await import('./src/platforms/registry.ts')
-      await createPlatformRegistry({ bluesky: { entryUrl: 'http://localhost', accountHosts: [], appUrl: 'http://localhost' } }).warmUp()`
+      const url = 'http://localhost'
+      await createPlatformRegistry({ bluesky: { entryUrl: url, accountHosts: [], videoUrl: url, appUrl: url } }).warmUp()`
     expect(await loadedBy(warmUp)).toEqual(expect.arrayContaining(['@atproto/api', 'sharp']))
   })
 })

@@ -31,6 +31,7 @@ export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts:
   const context = await testContext(
     {
       BLUESKY_ENTRY_URL: bluesky.url,
+      BLUESKY_VIDEO_URL: bluesky.url,
       RATE_LIMIT_PER_USER: 100_000,
       RATE_LIMIT_PER_ADDRESS: 100_000,
       ...overrides,
@@ -97,6 +98,15 @@ export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts:
         return answer.body.data.postId as string
       }
 
+      /** A media item whose bytes are in storage, sent there as clients do. */
+      async function upload(bytes: Uint8Array<ArrayBuffer>, mimeType: string, altText?: string) {
+        const asked = await call('POST', '/api/posts/media/upload', { contentType: mimeType })
+        const { uploadUrl, storageKey, storageUrl } = asked.body.data as Record<string, string>
+        const put = await fetch(uploadUrl!, { method: 'PUT', body: bytes, headers: { 'content-type': mimeType } })
+        if (put.status !== 200) throw new Error(`the upload was answered with ${put.status}`)
+        return { storageKey: storageKey!, storageUrl: storageUrl!, mimeType, ...(altText !== undefined && { altText }) }
+      }
+
       const status = async (postId: string): Promise<PostStatusData> =>
         (await call('GET', `/api/posts/${postId}/status`)).body.data as PostStatusData
 
@@ -108,6 +118,7 @@ export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts:
         call,
         connect,
         create,
+        upload,
         status,
         /** Waits until the post is in one of the given statuses, by default a final one. */
         until: (postId: string, wanted = ['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']) =>

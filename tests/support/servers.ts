@@ -38,6 +38,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     OAUTH_STATE_SECRET: randomBytes(32).toString('base64'),
     TOKEN_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
     BLUESKY_ENTRY_URL: bluesky.url,
+    BLUESKY_VIDEO_URL: bluesky.url,
   }
   return Object.freeze({ ...readConfig(defaults), ...overrides })
 }

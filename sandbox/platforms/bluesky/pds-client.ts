@@ -74,6 +74,7 @@ export function createPdsClient(baseUrl: string) {
   }
 
   return {
+    baseUrl,
     call,
     blobUrl: (did: string, cid: string) =>
       `${baseUrl}/xrpc/com.atproto.sync.getBlob?${new URLSearchParams({ did, cid })}`,

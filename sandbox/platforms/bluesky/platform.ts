@@ -96,7 +96,10 @@ export function createBlueskyPlatform({ dir, counts, pds, operator }: BlueskyPla
       return token.iat <= (revokedAt[token.sub] ?? 0) ? EXPIRED : undefined
     },
 
-    accountOf: (request) => tokenOf(request)?.sub ?? null,
+    accountOf(request) {
+      const { sub, iss } = tokenOf(request) ?? {}
+      return sub ?? iss ?? null
+    },
 
     publishes: (method, path) => method === 'POST' && /^\/xrpc\/com\.atproto\.repo\.(put|create)Record\b/.test(path),
 
@@ -121,12 +124,15 @@ function ledgerEntry({ uri, value }: StoredRecord, account: string): LedgerEntry
   }
 }
 
-interface EmbeddedImages {
+interface Embedded {
   images?: { alt: string; image: { mimeType: string } }[]
+  video?: { mimeType: string }
+  alt?: string
 }
 
 function mediaOf(record: Record<string, unknown>): LedgerEntry['media'] {
-  const { images = [] } = (record['embed'] ?? {}) as EmbeddedImages
+  const { images = [], video, alt = '' } = (record['embed'] ?? {}) as Embedded
+  if (video) return [{ type: video.mimeType, altText: alt }]
   return images.map(({ alt, image }) => ({
     type: image.mimeType,
     altText: alt,
@@ -140,6 +146,8 @@ function parsePostUri(uri: string): { did: Did; rkey: string } {
 
 interface TokenClaims {
   sub: string
+  /** In tokens for another service, which have no `sub`. */
+  iss?: string
   iat: number
   scope: string
 }

@@ -1,8 +1,10 @@
+import { SECOND } from '../../domain/times.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter } from '../adapter.ts'
 import { createHttpClient } from '../shared/http.ts'
 import { createPosts } from './posts.ts'
 import { createServiceAddresses } from './service-addresses.ts'
 import { createSessions } from './sessions.ts'
+import { createVideo } from './video.ts'
 import { createXrpc } from './xrpc.ts'
 
 export interface BlueskyOptions {
@@ -10,31 +12,42 @@ export interface BlueskyOptions {
   entryUrl: string
   /** Hosts besides the entry's on which accounts may live; one that begins with a dot stands for every host below it. */
   accountHosts: string[]
+  /** Where videos go that are too large for an account's server itself. */
+  videoUrl: string
   /** Base of the links to published posts. */
   appUrl: string
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
   media: MediaSource
+  /** As large a file as an account's server takes by itself. */
+  blobLimitBytes?: number
+  /** How long one preparation waits for the video service's work. */
+  processingWaitMs?: number
 }
 
 const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
+/** What hosted accounts may upload (platforms.md 2b). */
+const BLOB_LIMIT_BYTES = 52_428_800
 
 /** Bluesky and other servers of the AT Protocol, by app password. */
 export function createBluesky(options: BlueskyOptions) {
-  const { entryUrl, accountHosts, appUrl, publishTimeoutMs, media } = options
+  const { entryUrl, accountHosts, videoUrl, appUrl, publishTimeoutMs, media } = options
+  const { blobLimitBytes = BLOB_LIMIT_BYTES, processingWaitMs = 5 * SECOND } = options
   const calls = createHttpClient({ connections: CONNECTIONS })
-  const uploads = createHttpClient({ connections: UPLOAD_CONNECTIONS })
+  const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
   const xrpc = createXrpc(calls)
   const services = createServiceAddresses({ entryUrl, accountHosts })
   const { connect, ...sessions } = createSessions({ xrpc, services })
-  const posts = createPosts({ xrpc, uploads: createXrpc(uploads), services, media, appUrl, publishTimeoutMs })
+  const uploads = createXrpc(transfers)
+  const video = createVideo({ xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs })
+  const posts = createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs })
 
   const adapter: PlatformAdapter = { platform: 'bluesky', ...posts, ...sessions }
   const direct: DirectConnect = { connect }
   return {
     adapter,
     direct,
-    close: async () => void (await Promise.all([calls.close(), uploads.close()])),
+    close: async () => void (await Promise.all([calls.close(), transfers.close()])),
   }
 }

@@ -48,6 +48,34 @@ export type BlobRef = Static<typeof BlobRef>
 const UploadedBlob = Type.Object({ blob: BlobRef })
 export const readUploadedBlob = answerReader(UploadedBlob)
 
+/** https://docs.bsky.app/docs/api/com-atproto-server-describe-server */
+const ServerDescription = Type.Object({ did: Type.String({ pattern: '^did:' }) })
+export const readServerDescription = answerReader(ServerDescription)
+
+/** https://docs.bsky.app/docs/api/com-atproto-server-get-service-auth */
+const ServiceToken = Type.Object({ token: Type.String({ minLength: 1 }) })
+export const readServiceToken = answerReader(ServiceToken)
+
+/** https://docs.bsky.app/docs/api/app-bsky-video-get-job-status */
+const VideoJob = Type.Object({
+  jobId: Type.String({ minLength: 1 }),
+  state: Type.String(),
+  blob: Type.Optional(BlobRef),
+  failureCode: Type.Optional(Type.String()),
+})
+/** The schema wraps it; answers to an upload were seen without the wrap (platforms.md 2b). */
+export const readVideoJob = wrappedOrBare(answerReader(Type.Object({ jobStatus: VideoJob })), answerReader(VideoJob))
+const KnownJob = Type.Pick(VideoJob, ['jobId'])
+/** With the refusal of a video that the service has already. */
+export const readKnownJob = wrappedOrBare(answerReader(Type.Object({ jobStatus: KnownJob })), answerReader(KnownJob))
+
+function wrappedOrBare<T>(
+  readWrapped: (text: string) => { jobStatus: T } | null,
+  readBare: (text: string) => T | null,
+) {
+  return (text: string): T | null => readWrapped(text)?.jobStatus ?? readBare(text)
+}
+
 /** https://docs.bsky.app/docs/api/com-atproto-repo-put-record */
 const WrittenRecord = Type.Object({ uri: Type.String({ pattern: '^at://' }), cid: Type.String() })
 export const readWrittenRecord = answerReader(WrittenRecord)

@@ -2,17 +2,20 @@ import type { PlatformErrorClass } from '../../domain/failure.ts'
 import { PlatformError } from '../errors.ts'
 import type { HttpAnswer } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
-import { readXrpcError } from './answers.ts'
+import { readKnownJob, readXrpcError } from './answers.ts'
 
 /** An error answer as the server named it; `cause` of the PlatformError made of it. */
 export class XrpcRefusal extends Error {
   readonly status: number
   readonly code: string
-  constructor(status: number, code: string) {
+  /** Of the video that the server says it has already. */
+  readonly jobId: string | undefined
+  constructor(status: number, code: string, jobId?: string) {
     super(`status ${status}, ${code || 'no error name'}`)
     this.name = 'XrpcRefusal'
     this.status = status
     this.code = code
+    this.jobId = jobId
   }
 }
 
@@ -48,10 +51,10 @@ const BY_CODE: Record<string, Meaning> = {
   },
   BlobNotFound: {
     class: 'media_not_ready',
-    message: 'Bluesky no longer has an uploaded image, so it is uploaded again',
+    message: 'Bluesky no longer has an uploaded file, so it is uploaded again',
   },
-  InvalidMimeType: { class: 'validation', message: 'Bluesky does not accept the type of an image' },
-  InvalidSize: { class: 'validation', message: 'Bluesky does not accept the size of an image' },
+  InvalidMimeType: { class: 'validation', message: 'Bluesky does not accept the type of an image or video' },
+  InvalidSize: { class: 'validation', message: 'Bluesky does not accept the size of an image or video' },
   RateLimitExceeded: { class: 'rate_limited', message: 'Bluesky asks to slow down' },
 }
 
@@ -79,7 +82,7 @@ export function refusalOf(answer: HttpAnswer): PlatformError {
   return new PlatformError(meaning.class, meaning.message, {
     certain: meaning.certain ?? isRefusal,
     ...(wait !== undefined && { retryAfterMs: wait }),
-    cause: new XrpcRefusal(answer.status, code),
+    cause: new XrpcRefusal(answer.status, code, readKnownJob(answer.text)?.jobId),
   })
 }
 
@@ -100,4 +103,14 @@ function troubled(status: number): Meaning {
 /** Did Bluesky refuse with this error name? */
 export function isRefusedAs(error: unknown, code: string): boolean {
   return error instanceof PlatformError && error.cause instanceof XrpcRefusal && error.cause.code === code
+}
+
+/** Did Bluesky refuse with this status, whatever it called it? */
+export function isRefusedWith(error: unknown, status: number): boolean {
+  return error instanceof PlatformError && error.cause instanceof XrpcRefusal && error.cause.status === status
+}
+
+/** The job under which the video service has this video already, when that is what it refused for. */
+export function knownJobOf(error: unknown): string | null {
+  return isRefusedWith(error, 409) ? ((error as { cause: XrpcRefusal }).cause.jobId ?? null) : null
 }

@@ -2,15 +2,17 @@ import { buffer } from 'node:stream/consumers'
 import type { Facet } from '@atproto/api'
 import type { Published } from '../../domain/post.ts'
 import { mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
-import { MINUTE, SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/times.ts'
 import type { CallOptions, Credentials, DeliveryLog, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { createLimit } from '../shared/limit.ts'
 import { readResolvedHandle, readStoredRecord, readUploadedBlob, readWrittenRecord } from './answers.ts'
 import { isRefusedAs } from './errors.ts'
-import { buildRecord, compareRecord, POST_COLLECTION, type UploadedImage } from './record.ts'
+import { buildRecord, compareRecord, isVideo, POST_COLLECTION } from './record.ts'
 import { recordKey } from './record-key.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
+import { findUpload, forgetUploads, saveUpload, uploadedFiles, type StoredUpload } from './uploads.ts'
+import type { createVideo } from './video.ts'
 import type { Xrpc } from './xrpc.ts'
 
 interface PostDeps {
@@ -19,12 +21,11 @@ interface PostDeps {
   uploads: Xrpc
   services: ServiceAddresses
   media: MediaSource
+  video: ReturnType<typeof createVideo>
   appUrl: string
   publishTimeoutMs: number
 }
 
-/** Servers drop blobs that no record names after a while; older ones are uploaded again. */
-const BLOB_LIFE_MS = 30 * MINUTE
 const IMAGES_IN_MEMORY = 2
 /** A name is looked up in the few seconds before the instant: one that takes longer makes the post late. */
 const LOOKUP_TIMEOUT_MS = 5 * SECOND
@@ -32,15 +33,9 @@ const LOOKUP_TIMEOUT_MS = 5 * SECOND
 const FACETS = 'facets'
 /** How many keys before turned out to be taken by foreign records. */
 const KEY_STEP = 'keyStep'
-const imageHandle = (index: number) => `image.${index}`
-
-/** What `prepare` remembers of an image; an empty handle means it has to be uploaded again. */
-interface StoredImage extends UploadedImage {
-  uploadedAt: number
-}
 
 /** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
-export function createPosts({ xrpc, uploads, services, media, appUrl, publishTimeoutMs }: PostDeps) {
+export function createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs }: PostDeps) {
   const inMemory = createLimit(IMAGES_IN_MEMORY)
 
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
@@ -52,10 +47,10 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
       if (facets.length > 0) await log.save(FACETS, JSON.stringify(facets))
     }
     for (const [index, item] of post.content.mediaItems.entries()) {
-      const known = readImage(log, index)
-      if (known && Date.now() - known.uploadedAt < BLOB_LIFE_MS) continue
-      const image = await inMemory(() => uploadImage(item, account, options))
-      await log.save(imageHandle(index), JSON.stringify(image))
+      if (mediaKind(item.mimeType) === 'video') await video.prepare(item, index, account, log, options)
+      else if (!findUpload(log, index)) {
+        await saveUpload(log, index, await inMemory(() => uploadImage(item, account, options)))
+      }
     }
     xrpc.warm(services.of(account))
   }
@@ -80,7 +75,7 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
     item: OutgoingPost['content']['mediaItems'][number],
     account: Credentials,
     { signal }: CallOptions,
-  ): Promise<StoredImage> {
+  ): Promise<StoredUpload> {
     const { prepareImage } = await import('../shared/images.ts')
     const { stream } = await media.open(item, { signal })
     const source = await buffer(stream)
@@ -89,7 +84,7 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
     const { blob } = await uploads.procedure(
       services.of(account),
       'com.atproto.repo.uploadBlob',
-      { bytes: image.bytes, mimeType: image.mimeType },
+      { bytes: image.bytes, sizeBytes: image.bytes.length, mimeType: image.mimeType },
       readUploadedBlob,
       { token: account.accessToken, signal },
     )
@@ -102,7 +97,7 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
     delivery: DeliveryLog,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const record = buildRecord(post.content, delivery.startedAt, readFacets(delivery), readImages(post, delivery))
+    const record = buildRecord(post.content, delivery.startedAt, readFacets(delivery), uploadedFiles(post, delivery))
     const input = {
       repo: account.accountId,
       collection: POST_COLLECTION,
@@ -122,7 +117,7 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
       )
       return published(written.uri)
     } catch (error) {
-      if (isRefusedAs(error, 'BlobNotFound')) await forgetImages(post, delivery)
+      if (isRefusedAs(error, 'BlobNotFound')) await forgetUploads(post, delivery)
       throw error
     }
   }
@@ -170,37 +165,24 @@ export function createPosts({ xrpc, uploads, services, media, appUrl, publishTim
 }
 
 function assertPostable({ content }: OutgoingPost): void {
-  const { image } = POSTING_RULES.bluesky.media
-  const problem = content.mediaItems.some((item) => mediaKind(item.mimeType) === 'video')
-    ? 'Videos cannot be posted to Bluesky yet'
-    : content.mediaItems.length > image.max && `Bluesky takes at most ${image.max} images in a post`
-  if (problem) throw new PlatformError('validation', problem, { certain: true })
+  const { image, video } = POSTING_RULES.bluesky.media
+  const problem = problemOf()
+  if (problem !== null) throw new PlatformError('validation', problem, { certain: true })
+
+  function problemOf(): string | null {
+    const { mediaItems } = content
+    if (isVideo(content)) {
+      if (mediaItems.length > 1) return 'Bluesky takes a video only alone in its post'
+      const { mimeType } = mediaItems[0]!
+      return video.types.includes(mimeType) ? null : `Bluesky takes no ${mimeType}`
+    }
+    return mediaItems.length > image.max ? `Bluesky takes at most ${image.max} images in a post` : null
+  }
 }
 
 function readFacets(log: PreparationLog): Facet[] {
   const stored = log.handle(FACETS)
   return stored ? (JSON.parse(stored) as Facet[]) : []
-}
-
-function readImages(post: OutgoingPost, log: PreparationLog): StoredImage[] {
-  return post.content.mediaItems.map((_, index) => {
-    const image = readImage(log, index)
-    if (!image) throw unprepared()
-    return image
-  })
-}
-
-function readImage(log: PreparationLog, index: number): StoredImage | null {
-  const stored = log.handle(imageHandle(index))
-  return stored ? (JSON.parse(stored) as StoredImage) : null
-}
-
-async function forgetImages(post: OutgoingPost, log: PreparationLog): Promise<void> {
-  for (const index of post.content.mediaItems.keys()) await log.save(imageHandle(index), '')
-}
-
-function unprepared(): PlatformError {
-  return new PlatformError('media_not_ready', 'The post was not prepared for Bluesky', { certain: true })
 }
 
 function keyStep(log: PreparationLog): number {

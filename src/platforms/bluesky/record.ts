@@ -1,21 +1,28 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Facet } from '@atproto/api'
-import { fitAltText, POSTING_RULES } from '../../domain/posting-rules.ts'
+import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
 import type { Content } from '../../domain/post.ts'
 import type { BlobRef, StoredRecord } from './answers.ts'
 
 export const POST_COLLECTION = 'app.bsky.feed.post'
 
-/** An image that is on the server already. */
-export interface UploadedImage {
+/** An image or video that is on the server already. */
+export interface UploadedFile {
   blob: BlobRef
-  width: number
-  height: number
+  /** Where it could be told. */
+  aspectRatio?: { width: number; height: number }
 }
 
 interface ImagesEmbed {
   $type: 'app.bsky.embed.images'
-  images: { image: BlobRef; alt: string; aspectRatio: { width: number; height: number } }[]
+  images: { image: BlobRef; alt: string; aspectRatio?: UploadedFile['aspectRatio'] }[]
+}
+
+interface VideoEmbed {
+  $type: 'app.bsky.embed.video'
+  video: BlobRef
+  alt: string
+  aspectRatio?: UploadedFile['aspectRatio']
 }
 
 export interface PostRecord {
@@ -23,30 +30,36 @@ export interface PostRecord {
   text: string
   createdAt: string
   facets?: Facet[]
-  embed?: ImagesEmbed
+  embed?: ImagesEmbed | VideoEmbed
 }
 
 /** The record of a post: the same for the same arguments, so that writing it again changes nothing. */
-export function buildRecord(content: Content, createdAt: Date, facets: Facet[], images: UploadedImage[]): PostRecord {
+export function buildRecord(content: Content, createdAt: Date, facets: Facet[], files: UploadedFile[]): PostRecord {
   return {
     $type: POST_COLLECTION,
     text: content.text,
     createdAt: createdAt.toISOString(),
     ...(facets.length > 0 && { facets }),
-    ...(images.length > 0 && {
-      embed: {
-        $type: 'app.bsky.embed.images' as const,
-        images: images.map(({ blob, width, height }, index) => ({
-          image: blob,
-          alt: altTexts(content)[index] ?? '',
-          aspectRatio: { width, height },
-        })),
-      },
-    }),
+    ...(files.length > 0 && { embed: embedOf(content, files) }),
   }
 }
 
-export function altTexts(content: Content): string[] {
+/** A video stands alone in its post. */
+function embedOf(content: Content, files: UploadedFile[]): ImagesEmbed | VideoEmbed {
+  const alts = altTexts(content)
+  if (isVideo(content)) {
+    const { blob, ...shape } = files[0]!
+    return { $type: 'app.bsky.embed.video', video: blob, alt: alts[0]!, ...shape }
+  }
+  const images = files.map(({ blob, ...shape }, index) => ({ image: blob, alt: alts[index]!, ...shape }))
+  return { $type: 'app.bsky.embed.images', images }
+}
+
+export function isVideo({ mediaItems }: Content): boolean {
+  return mediaItems.some(({ mimeType }) => mediaKind(mimeType) === 'video')
+}
+
+function altTexts(content: Content): string[] {
   return content.mediaItems.map((item) => fitAltText(item, POSTING_RULES.bluesky))
 }
 
@@ -61,12 +74,9 @@ export function compareRecord(
   createdAt: Date,
 ): 'ours' | 'foreign' | 'unclear' {
   if (typeof value.createdAt !== 'string' || Date.parse(value.createdAt) !== createdAt.getTime()) return 'foreign'
-  const { images = [] } = ((value as { embed?: unknown }).embed ?? {}) as { images?: { alt?: unknown }[] }
+  const { images, video, alt } = ((value as { embed?: unknown }).embed ?? {}) as Record<string, unknown>
+  const shown = video ? [alt] : ((images ?? []) as { alt?: unknown }[]).map((image) => image.alt)
   const isSame =
-    value.text === content.text &&
-    isDeepStrictEqual(
-      images.map(({ alt }) => alt),
-      altTexts(content),
-    )
+    value.text === content.text && Boolean(video) === isVideo(content) && isDeepStrictEqual(shown, altTexts(content))
   return isSame ? 'ours' : 'unclear'
 }

@@ -1,4 +1,4 @@
-import { createCalls } from '../shared/calls.ts'
+import { createCalls, json } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { refusalOf } from './errors.ts'
 
@@ -9,8 +9,14 @@ export interface XrpcOptions {
   timeoutMs?: number
 }
 
+interface ProcedureOptions extends XrpcOptions {
+  params?: Record<string, string>
+}
+
+/** A file, whole or as it is read. */
 interface Bytes {
-  bytes: Uint8Array
+  bytes: Uint8Array | AsyncIterable<Uint8Array>
+  sizeBytes: number
   mimeType: string
 }
 
@@ -39,8 +45,7 @@ export function createXrpc(http: HttpClient) {
       read: (text: string) => T | null,
       options: XrpcOptions,
     ): Promise<T> {
-      const url = methodUrl(service, nsid)
-      url.search = new URLSearchParams(params).toString()
+      const url = methodUrl(service, nsid, params)
       return send(options, { method: 'GET', url }, read)
     },
 
@@ -50,22 +55,28 @@ export function createXrpc(http: HttpClient) {
       nsid: string,
       input: Record<string, unknown> | Bytes | null,
       read: (text: string) => T | null,
-      options: XrpcOptions,
+      { params = {}, ...options }: ProcedureOptions,
     ): Promise<T> {
-      const url = methodUrl(service, nsid)
-      if (input === null) return send(options, { method: 'POST', url }, read)
-      const [type, body] = isBytes(input) ? [input.mimeType, input.bytes] : ['application/json', JSON.stringify(input)]
-      return send(options, { method: 'POST', url, headers: { 'content-type': type }, body }, read)
+      const url = methodUrl(service, nsid, params)
+      const content = input === null ? {} : isBytes(input) ? file(input) : json(input)
+      return send(options, { method: 'POST', url, ...content }, read)
     },
   }
 }
 
 export type Xrpc = ReturnType<typeof createXrpc>
 
-function methodUrl(service: string, nsid: string): URL {
-  return new URL(`${service.replace(/\/+$/, '')}/xrpc/${nsid}`)
+function methodUrl(service: string, nsid: string, params: Record<string, string>): URL {
+  const url = new URL(`${service.replace(/\/+$/, '')}/xrpc/${nsid}`)
+  url.search = new URLSearchParams(params).toString()
+  return url
+}
+
+/** The length is told, because a file cut short must not count as the whole. */
+function file({ bytes, sizeBytes, mimeType }: Bytes) {
+  return { headers: { 'content-type': mimeType, 'content-length': String(sizeBytes) }, body: bytes }
 }
 
 function isBytes(input: Record<string, unknown> | Bytes): input is Bytes {
-  return input['bytes'] instanceof Uint8Array
+  return 'bytes' in input && 'sizeBytes' in input
 }

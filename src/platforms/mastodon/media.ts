@@ -1,5 +1,4 @@
 import { buffer } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { MediaItem } from '../../domain/post.ts'
 import { fitAltText, mediaKind } from '../../domain/posting-rules.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/times.ts'
@@ -7,6 +6,7 @@ import type { CallOptions, Credentials, MediaSource, OutgoingPost, PreparationLo
 import { PlatformError } from '../errors.ts'
 import { createLimit } from '../shared/limit.ts'
 import { multipart, textPart } from '../shared/multipart.ts'
+import { whenProcessed } from '../shared/processing.ts'
 import { readMediaAttachment } from './answers.ts'
 import type { Api } from './api.ts'
 import { isRefusedAs, isRefusedWith } from './errors.ts'
@@ -25,9 +25,6 @@ interface MediaDeps {
 const LIFE_MS = 12 * HOUR
 const IMAGES_IN_MEMORY = 2
 const UPLOAD_TIMEOUT_MS = { image: MINUTE, video: 10 * MINUTE }
-const FIRST_POLL_MS = SECOND / 2
-const LONGEST_POLL_MS = 5 * SECOND
-const LOOK_AGAIN_MS = 5 * SECOND
 
 const handleOf = (index: number) => `media.${index}`
 
@@ -101,17 +98,8 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
     log: PreparationLog,
     { signal }: CallOptions,
   ): Promise<void> {
-    const end = Date.now() + processingWaitMs
-    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
-      if (await isProcessed(uploaded.id, index, account, log, { signal })) break
-      if (Date.now() + pause > end) {
-        throw new PlatformError('media_not_ready', 'Mastodon is still working on an image or video', {
-          certain: true,
-          retryAfterMs: LOOK_AGAIN_MS,
-        })
-      }
-      await delay(pause, undefined, { signal })
-    }
+    const look = async () => ((await isProcessed(uploaded.id, index, account, log, { signal })) ? true : null)
+    await whenProcessed(look, { label: 'Mastodon', waitMs: processingWaitMs, signal })
     await save(log, index, { ...uploaded, isReady: true })
   }
 

@@ -1,0 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { SECOND } from '../../domain/times.ts'
+import { PlatformError } from '../errors.ts'
+
+const FIRST_LOOK_AFTER_MS = SECOND / 2
+const LONGEST_PAUSE_MS = 5 * SECOND
+const LOOK_AGAIN_MS = 5 * SECOND
+
+interface ProcessingOptions {
+  /** The platform's name, for the sentence that people read. */
+  label: string
+  /** How long to stay before the attempt ends, to be taken up again. */
+  waitMs: number
+  signal: AbortSignal
+}
+
+/**
+ * Looks until a platform has done its work on images or a video, for a while.
+ * @param look null: it is not done yet
+ * @throws PlatformError `media_not_ready` when it takes longer
+ */
+export async function whenProcessed<T>(
+  look: () => Promise<T | null>,
+  { label, waitMs, signal }: ProcessingOptions,
+): Promise<T> {
+  const end = Date.now() + waitMs
+  for (let pause = FIRST_LOOK_AFTER_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const found = await look()
+    if (found !== null) return found
+    if (Date.now() + pause > end) {
+      throw new PlatformError('media_not_ready', `${label} is still working on an image or video`, {
+        certain: true,
+        retryAfterMs: LOOK_AGAIN_MS,
+      })
+    }
+    await delay(pause, undefined, { signal })
+  }
+}

@@ -1,0 +1,56 @@
+interface Film {
+  width?: number
+  height?: number
+  isTurned?: boolean
+  /** Where the header with the size stands: cameras write it last, editors first. */
+  headerFirst?: boolean
+  /** 64-bit lengths and instants, as long films have them. */
+  isLong?: boolean
+  /** Of the picture and sound, which here are of one value. */
+  bytes?: number
+  value?: number
+}
+
+const ONE = 65_536
+
+/** An MP4 file as far as anybody looks who does not play it. */
+export function film(options: Film = {}): Buffer<ArrayBuffer> {
+  const { headerFirst = false, isLong = false, bytes = 1_000, value = 7 } = options
+  const moov = box('moov', box('mvhd', Buffer.alloc(100)), track(0, 0, options), track(64, 36, options))
+  const mdat = longBox('mdat', Buffer.alloc(bytes, value), isLong)
+  const ftyp = box('ftyp', Buffer.from('isom\0\0\x02\0isomiso2mp41', 'latin1'))
+  return Buffer.concat(headerFirst ? [ftyp, moov, mdat] : [ftyp, mdat, moov])
+}
+
+function track(defaultWidth: number, defaultHeight: number, options: Film): Buffer {
+  const { isTurned = false, isLong = false } = options
+  const isSound = defaultWidth === 0
+  const { width = defaultWidth, height = defaultHeight } = isSound ? { width: 0, height: 0 } : options
+  const matrix = isTurned ? [0, ONE, 0, -ONE, 0, 0, 0, 0, 0] : [ONE, 0, 0, 0, ONE, 0, 0, 0, 0]
+  const header = Buffer.concat([
+    Buffer.from([isLong ? 1 : 0, 0, 0, 3]),
+    Buffer.alloc(isLong ? 32 : 20),
+    Buffer.alloc(16),
+    ...matrix.map(int32),
+    ...[width, height].map((side) => int32(side * ONE)),
+  ])
+  return box('trak', box('tkhd', header), box('mdia', Buffer.alloc(300)))
+}
+
+function box(type: string, ...content: Buffer[]): Buffer {
+  const inside = Buffer.concat(content)
+  return Buffer.concat([int32(8 + inside.length), Buffer.from(type), inside])
+}
+
+function longBox(type: string, content: Buffer, isLong: boolean): Buffer {
+  if (!isLong) return box(type, content)
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64BE(BigInt(16 + content.length))
+  return Buffer.concat([int32(1), Buffer.from(type), length, content])
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
+}
