@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { startBluesky } from './bluesky.ts'
 import { startMastodon } from './mastodon.ts'
-import { connectByPage, type RunningPlatform, type SandboxPlatform } from './sandbox-platform.ts'
+import { connectByPage, type Behaviour, type RunningPlatform, type SandboxPlatform } from './sandbox-platform.ts'
 import type { Front } from './shared/simulator.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 
@@ -13,8 +13,8 @@ const SANDBOX_PLATFORMS: SandboxPlatform[] = [
 ]
 
 /** Starts them all; each keeps its data in a folder of its own under `dir`. When one does not start, the others are stopped. */
-export async function startPlatforms(dir: string): Promise<RunningPlatform[]> {
-  const starts = await Promise.allSettled(SANDBOX_PLATFORMS.map(({ name, start }) => start(join(dir, name))))
+export async function startPlatforms(dir: string, behaviour: Behaviour = {}): Promise<RunningPlatform[]> {
+  const starts = await Promise.allSettled(SANDBOX_PLATFORMS.map(({ name, start }) => start(join(dir, name), behaviour)))
   const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
   const failed = starts.find((start) => start.status === 'rejected')
   if (!failed) return running
@@ -46,8 +46,9 @@ async function bluesky(dir: string): Promise<RunningPlatform> {
   }
 }
 
-async function mastodon(dir: string): Promise<RunningPlatform> {
-  const { url, control, createAccount, createApp, stop } = await startMastodon({ dir })
+async function mastodon(dir: string, { processingMs }: Behaviour): Promise<RunningPlatform> {
+  const options = processingMs && { processingMs: processingMs.video }
+  const { url, control, createAccount, createApp, stop } = await startMastodon({ dir, ...options })
   return {
     fronts: { mastodon: { url, control } },
     env(publicUrl) {

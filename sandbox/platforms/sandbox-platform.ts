@@ -6,7 +6,12 @@ import type { Front } from './shared/simulator.ts'
 export interface SandboxPlatform {
   /** The server's own name: of its folder, and in what is printed. */
   name: string
-  start(dir: string): Promise<RunningPlatform>
+  start(dir: string, behaviour: Behaviour): Promise<RunningPlatform>
+}
+
+export interface Behaviour {
+  /** How long the platform works on a file before it can be shown. */
+  processingMs?: { image: number; video: number }
 }
 
 export interface RunningPlatform {
