@@ -2,7 +2,7 @@
  * `npm run bench`: what the service costs and how late it is, as ratios to a baseline measured in the same run on real servers.
  * Prints a table; a full run of all groups is written to bench/results/ with its charts, and shown in the README.
  *
- *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog]
+ *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog platforms]
  *   npm run bench -- --profile throughput   # where the measured processes spend their time
  *   npm run bench -- --save backlog         # in the place of that group in the results
  *   npm run bench -- --charts               # draws again from the results
@@ -19,6 +19,7 @@ import { measureBacklog, type BacklogSize } from './measure/backlog.ts'
 import { measureFootprint, type FootprintSize } from './measure/footprint.ts'
 import { measureHistory, type HistorySize } from './measure/history.ts'
 import { measureLateness, type LatenessSize } from './measure/lateness.ts'
+import { measurePlatforms, type PlatformsSize } from './measure/platforms.ts'
 import { measureRoutes, type RoutesSize } from './measure/routes.ts'
 import { measureThroughput, type ThroughputSize } from './measure/throughput.ts'
 import { startProfiling } from './profiling.ts'
@@ -32,6 +33,7 @@ interface Sizes {
   footprint: FootprintSize
   lateness: LatenessSize
   backlog: BacklogSize
+  platforms: PlatformsSize
 }
 
 const FULL: Sizes = {
@@ -57,6 +59,7 @@ const FULL: Sizes = {
     ],
   },
   backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 2 },
+  platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
@@ -74,6 +77,7 @@ const QUICK: Sizes = {
     ],
   },
   backlog: { waiting: [50, 200], posts: 50, rounds: 1 },
+  platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
 }
 
 interface Found {
@@ -90,6 +94,7 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   footprint: (world, sizes) => withoutChart(measureFootprint(world, sizes.footprint)),
   lateness: (world, sizes) => measureLateness(world, sizes.lateness),
   backlog: (world, sizes) => measureBacklog(world, sizes.backlog),
+  platforms: (world, sizes) => withoutChart(measurePlatforms(world, sizes.platforms)),
 }
 
 const FOLDER = new URL('results/', import.meta.url)

@@ -4,11 +4,13 @@ import { startWorkers } from '../../src/workers.ts'
 import { benchPlatforms } from '../platforms.ts'
 import { serve, setting } from '../processes.ts'
 
-/** The service's worker as it is, but for the instant platforms. */
+/** The service's worker as it is, but for the instant platforms where those are measured. */
 const config = readConfig(process.env)
-const context = await createContext(config, {
-  platforms: benchPlatforms(config, process.env['BENCH_RECEIVER'] ?? null),
-})
+const isReal = process.env['BENCH_REAL_PLATFORMS'] !== undefined
+const context = await createContext(
+  config,
+  isReal ? {} : { platforms: benchPlatforms(config, process.env['BENCH_RECEIVER'] ?? null) },
+)
 const workers = await startWorkers(context, { workflowBundle: { codePath: setting('BENCH_BUNDLE') } })
 
 serve('ready', async () => {

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from '../src/context.ts'
+import type { Platform } from '../src/domain/platforms.ts'
+import type { Author } from './platform-world.ts'
+
+const LONGEST_MS = 120_000
+
+/** What a service does that keeps no records: the adapters' calls one after the other, on all platforms at once. */
+export async function publishBarely(
+  { credentials, platforms, storage }: Context,
+  { userId, media }: Author,
+  names: Platform[],
+  text: string,
+  file: number,
+): Promise<void> {
+  const { storageKey, mimeType } = media[file]!
+  const mediaItems = [{ storageKey, mimeType, storageUrl: storage.publicUrl(storageKey) }]
+  const post = { postId: randomUUID(), content: { text, mediaItems } }
+  await Promise.all(
+    names.map(async (platform) => {
+      const options = { signal: AbortSignal.timeout(LONGEST_MS) }
+      const account = (await credentials.get(userId, platform, options))!
+      const handles = new Map<string, string>()
+      const log = {
+        key: randomUUID(),
+        startedAt: new Date(),
+        handle: (name: string) => handles.get(name),
+        save: async (name: string, value: string) => void handles.set(name, value),
+      }
+      const adapter = platforms.find(platform)!
+      await adapter.prepare(post, account, log, options)
+      await adapter.publish(post, account, log, options)
+    }),
+  )
+}

@@ -1,0 +1,35 @@
+import { createServer } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { createApiClient } from '../../sandbox/api-client.ts'
+import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
+import { frontsOf, startPlatforms } from '../../sandbox/platforms/all.ts'
+import { userApi } from '../../sandbox/seed.ts'
+import { readConfig } from '../../src/config.ts'
+import { serve, setting } from '../processes.ts'
+
+/** Every platform of the sandbox in one process, so that its work is not done on the thread that puts the load on. */
+const config = readConfig(process.env)
+const platforms = await startPlatforms(setting('BENCH_DIR'), { processingMs: JSON.parse(setting('BENCH_PROCESSING')) })
+
+/** Connects accounts for a user of the API, over the platforms' own pages. */
+const connector = createServer((request, response) => {
+  void (async () => {
+    const { name, token } = (await json(request)) as { name: string; token: string }
+    const user = userApi(createApiClient(config.PUBLIC_URL), token)
+    for (const platform of platforms) await platform.connect(name, user)
+    response.end()
+  })().catch((error: unknown) => response.writeHead(500).end(String(error)))
+})
+const connectUrl = await listenOnLoopback(connector)
+
+serve(
+  {
+    connectUrl,
+    fronts: Object.fromEntries(frontsOf(platforms)),
+    env: Object.assign({}, ...platforms.map((platform) => platform.env(config.PUBLIC_URL))),
+  },
+  async () => {
+    await closeServer(connector)
+    await Promise.all(platforms.map(({ stop }) => stop()))
+  },
+)
