@@ -22,10 +22,22 @@ interface Traits {
 /** A platform of the sandbox behind its fault proxy, as a fault run needs it. */
 export interface FaultPlatform extends Traits {
   platform: Platform
+  /** All that its server stands for: they may live by one login. */
+  server: Platform[]
   control: Control
 }
 
-const TRAITS: Partial<Record<Platform, Traits>> = {
+/** The Graph API's words, which three platforms share. */
+const GRAPH_REFUSALS: Traits['refusals'] = {
+  definite: { status: 400, body: graphError(100, 'Invalid parameter') },
+  limited: { status: 400, headers: { 'retry-after': '2' }, body: graphError(613, 'Calls to this api have exceeded') },
+}
+
+function graphError(code: number, message: string): object {
+  return { error: { message: `(#${code}) ${message}`, type: 'OAuthException', code, fbtrace_id: 'A' } }
+}
+
+const TRAITS: Record<Platform, Traits> = {
   bluesky: {
     calls: {
       publish: { method: 'POST', path: 'repo.putRecord' },
@@ -47,6 +59,52 @@ const TRAITS: Partial<Record<Platform, Traits>> = {
     refusals: {
       definite: { status: 422, body: { error: 'Validation failed: no' } },
       limited: { status: 429, headers: { 'retry-after': '2' }, body: { error: 'Too many requests' } },
+    },
+    needsMedia: false,
+  },
+  threads: {
+    calls: {
+      publish: { method: 'POST', path: '/threads_publish' },
+      reconcile: { method: 'GET', path: 'fields=status' },
+      renew: null,
+    },
+    refusals: GRAPH_REFUSALS,
+    needsMedia: false,
+  },
+  instagram: {
+    calls: {
+      publish: { method: 'POST', path: '/media_publish' },
+      reconcile: { method: 'GET', path: 'fields=status' },
+      renew: null,
+    },
+    refusals: GRAPH_REFUSALS,
+    needsMedia: true,
+  },
+  facebook: {
+    calls: {
+      publish: { method: 'POST', path: '/feed' },
+      reconcile: { method: 'GET', path: '/published_posts' },
+      renew: null,
+    },
+    refusals: GRAPH_REFUSALS,
+    needsMedia: false,
+  },
+  tumblr: {
+    calls: {
+      publish: { method: 'PUT', path: '/posts/' },
+      reconcile: { method: 'GET', path: '/posts' },
+      renew: null,
+    },
+    refusals: {
+      definite: {
+        status: 400,
+        body: { meta: { status: 400, msg: 'Bad Request' }, errors: [{ title: 'no', code: 0 }] },
+      },
+      limited: {
+        status: 429,
+        headers: { 'retry-after': '2' },
+        body: { meta: { status: 429, msg: 'Limit Exceeded' }, errors: [] },
+      },
     },
     needsMedia: false,
   },
@@ -86,12 +144,13 @@ export function isOne({ method, path }: Calls, request: Pick<LoggedRequest, 'met
 }
 
 function platformsOf({ fronts }: RunningPlatform): FaultPlatform[] {
-  return Object.entries(fronts).map(([name, { control }]) => {
-    const platform = name as Platform
-    const traits = TRAITS[platform]
-    if (!traits) throw new Error(`The fault runs have to be told of ${platform}`)
-    return { platform, control: controlOf(control), ...traits }
-  })
+  const server = Object.keys(fronts) as Platform[]
+  return server.map((platform) => ({
+    platform,
+    server,
+    control: controlOf(fronts[platform]!.control),
+    ...TRAITS[platform],
+  }))
 }
 
 /** How somebody deals with the service: requests of a login, and pages that are gone to. */

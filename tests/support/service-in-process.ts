@@ -1,0 +1,137 @@
+import { buildApp } from '../../src/api/app.ts'
+import type { Context } from '../../src/context.ts'
+import { newUser } from '../../src/domain/user.ts'
+import { newId } from '../../src/store/schema-options.ts'
+import { startWorkers } from '../../src/workers.ts'
+import { unique } from './servers.ts'
+
+export interface PostStatusData {
+  postId: string
+  status: string
+  platformStatuses: {
+    platform: string
+    status: string
+    platformPostId: string | null
+    platformPostUrl: string | null
+    error: string | null
+    errorCode: string | null
+    attemptCount: number
+  }[]
+}
+
+const FINAL = ['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']
+
+/** API and worker over one context, in this process. Requests go through the real routes. */
+export async function startServiceInProcess(context: Context) {
+  const app = await buildApp(context)
+  let workers = await startWorkers(context)
+
+  async function request(
+    token: string,
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    url: string,
+    body?: object,
+  ) {
+    const response = await app.inject({
+      method,
+      url,
+      headers: { authorization: `Bearer ${token}` },
+      ...(body === undefined ? {} : { payload: body }),
+    })
+    return { status: response.statusCode, body: response.json() }
+  }
+
+  return {
+    context,
+    app,
+
+    /** A user who is logged in. */
+    async logIn() {
+      const password = unique('password')
+      const user = newUser(
+        {
+          _id: newId(),
+          email: `${unique('user')}@example.com`,
+          name: 'Test User',
+          passwordHash: await context.passwords.hash(password),
+          limits: { maxPosts: 1_000, maxCaptionGenerations: 15 },
+        },
+        new Date(),
+      )
+      await context.users.insert(user)
+      const login = await app.inject({
+        method: 'POST',
+        url: '/api/auth/login',
+        payload: { email: user.email, password },
+      })
+      const token = login.json<{ data: { accessToken: string } }>().data.accessToken
+      const call = (method: Parameters<typeof request>[1], url: string, body?: object) =>
+        request(token, method, url, body)
+      const status = async (postId: string): Promise<PostStatusData> =>
+        (await call('GET', `/api/posts/${postId}/status`)).body.data as PostStatusData
+
+      return {
+        userId: user._id,
+        /** What this user has to keep secret. */
+        secrets: { email: user.email, password, token },
+        call,
+        status,
+
+        /** @returns the post's id */
+        async create(body: object): Promise<string> {
+          const answer = await call('POST', '/api/posts', body)
+          if (answer.status !== 201) throw new Error(`creating failed: ${JSON.stringify(answer.body)}`)
+          return answer.body.data.postId as string
+        },
+
+        /** A media item whose bytes are in storage, sent there as clients do. */
+        async upload(bytes: Uint8Array<ArrayBuffer>, mimeType: string, altText?: string) {
+          const asked = await call('POST', '/api/posts/media/upload', { contentType: mimeType })
+          const { uploadUrl, storageKey, storageUrl } = asked.body.data as Record<string, string>
+          const put = await fetch(uploadUrl!, { method: 'PUT', body: bytes, headers: { 'content-type': mimeType } })
+          if (put.status !== 200) throw new Error(`the upload was answered with ${put.status}`)
+          return {
+            storageKey: storageKey!,
+            storageUrl: storageUrl!,
+            mimeType,
+            ...(altText !== undefined && { altText }),
+          }
+        },
+
+        /** Waits until the post is in one of the given statuses, by default a final one. */
+        until: (postId: string, wanted = FINAL) =>
+          poll(
+            () => status(postId),
+            ({ status: current }) => wanted.includes(current),
+          ),
+      }
+    },
+
+    notificationsOf: (userId: string) => context.notifications.listOf(userId, 100),
+
+    async stopWorkers(): Promise<void> {
+      await workers.stop()
+    },
+
+    async startWorkers(): Promise<void> {
+      workers = await startWorkers(context)
+    },
+
+    async stop(): Promise<void> {
+      await app.close()
+      await workers.stop()
+      await context.close()
+    },
+  }
+}
+
+/** Asks until the answer fits; for states that no event announces to a client. */
+export async function poll<T>(ask: () => Promise<T>, fits: (answer: T) => boolean, timeoutMs = 45_000): Promise<T> {
+  const end = Date.now() + timeoutMs
+  for (;;) {
+    const answer = await ask()
+    if (fits(answer)) return answer
+    if (Date.now() > end) throw new Error(`Timed out; the last answer was ${JSON.stringify(answer)}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
