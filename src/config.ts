@@ -93,6 +93,10 @@ export const ConfigSchema = Type.Object(
     MASTODON_INSTANCE_URL: address('The Mastodon instance on which accounts live; empty switches Mastodon off', ''),
     MASTODON_CLIENT_ID: text('This service as an application on the instance, made once by POST /api/v1/apps', ''),
     MASTODON_CLIENT_SECRET: text('Secret of that application', ''),
+    TUMBLR_CONSUMER_KEY: text('This service as an application on Tumblr; empty switches Tumblr off', ''),
+    TUMBLR_CONSUMER_SECRET: text('Secret of that application', ''),
+    TUMBLR_AUTHORIZE_URL: address('Where Tumblr has its pages for people, and OAuth', 'https://www.tumblr.com'),
+    TUMBLR_API_URL: address('Where Tumblr has its API', 'https://api.tumblr.com'),
   },
   { additionalProperties: false },
 )
@@ -129,12 +133,18 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 /** What is needed only where something else is set. */
-function missingOf({ MASTODON_INSTANCE_URL, MASTODON_CLIENT_ID, MASTODON_CLIENT_SECRET }: Config): string[] {
-  const needed = MASTODON_INSTANCE_URL ? { MASTODON_CLIENT_ID, MASTODON_CLIENT_SECRET } : {}
-  return Object.entries(needed)
-    .filter(([, value]) => value === '')
-    .map(([name]) => `${name} must be set where MASTODON_INSTANCE_URL is`)
+function missingOf(config: Config): string[] {
+  return NEEDED_WITH.flatMap(([name, needed]) =>
+    config[name] === ''
+      ? []
+      : needed.filter((other) => config[other] === '').map((other) => `${other} must be set where ${name} is`),
+  )
 }
+
+const NEEDED_WITH: [keyof Config, (keyof Config)[]][] = [
+  ['MASTODON_INSTANCE_URL', ['MASTODON_CLIENT_ID', 'MASTODON_CLIENT_SECRET']],
+  ['TUMBLR_CONSUMER_KEY', ['TUMBLR_CONSUMER_SECRET']],
+]
 
 function parse(schema: TSchema, value: string): unknown {
   if (schema['type'] === 'number') return value.trim() === '' ? NaN : Number(value)

@@ -3,7 +3,7 @@ import type { PlatformSettings } from './platforms/registry.ts'
 
 /** What the platforms are told of the configuration. */
 export function platformSettings(config: Config): PlatformSettings {
-  return { bluesky: bluesky(config), mastodon: mastodon(config) }
+  return { bluesky: bluesky(config), mastodon: mastodon(config), tumblr: tumblr(config) }
 }
 
 function bluesky(config: Config): PlatformSettings['bluesky'] {
@@ -21,5 +21,16 @@ function mastodon(config: Config): PlatformSettings['mastodon'] {
     instanceUrl: MASTODON_INSTANCE_URL,
     clientId: MASTODON_CLIENT_ID,
     clientSecret: MASTODON_CLIENT_SECRET,
+  }
+}
+
+function tumblr(config: Config): PlatformSettings['tumblr'] {
+  const { TUMBLR_CONSUMER_KEY, TUMBLR_CONSUMER_SECRET, TUMBLR_AUTHORIZE_URL, TUMBLR_API_URL } = config
+  if (TUMBLR_CONSUMER_KEY === '') return null
+  return {
+    consumerKey: TUMBLR_CONSUMER_KEY,
+    consumerSecret: TUMBLR_CONSUMER_SECRET,
+    authorizeUrl: TUMBLR_AUTHORIZE_URL,
+    apiUrl: TUMBLR_API_URL,
   }
 }

@@ -4,12 +4,14 @@ import { startBluesky } from './bluesky.ts'
 import { startMastodon } from './mastodon.ts'
 import { connectByPage, type Behaviour, type RunningPlatform, type SandboxPlatform } from './sandbox-platform.ts'
 import type { Front } from './shared/simulator.ts'
+import { startTumblr } from './tumblr.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 
 /** Every platform there is to try things with. */
 const SANDBOX_PLATFORMS: SandboxPlatform[] = [
   { name: 'bluesky', start: bluesky },
   { name: 'mastodon', start: mastodon },
+  { name: 'tumblr', start: tumblr },
 ]
 
 /** Starts them all; each keeps its data in a folder of its own under `dir`. When one does not start, the others are stopped. */
@@ -63,6 +65,31 @@ async function mastodon(dir: string, { processingMs }: Behaviour): Promise<Runni
       const { id, username } = createAccount({ username: name.replaceAll('-', '_'), displayName: 'Sandbox user' })
       await connectByPage('mastodon', id, api)
       return [{ platform: 'mastodon', account: username, accountId: id, secrets: {} }]
+    },
+    stop,
+  }
+}
+
+/** Tumblr's own limits hold for a whole service and for a whole day, which is no way to try things. */
+const TUMBLR_ROOM = { perHour: 1_000_000, perDay: 10_000_000, posts: 100_000, photos: 100_000, videos: 100_000 }
+
+async function tumblr(dir: string): Promise<RunningPlatform> {
+  const { url, control, createAccount, createApp, stop } = await startTumblr({ dir, limits: TUMBLR_ROOM })
+  return {
+    fronts: { tumblr: { url, control } },
+    env(publicUrl) {
+      const app = createApp({ name: 'postonce', callbackUrl: callbackUrl(publicUrl, 'tumblr') })
+      return {
+        TUMBLR_CONSUMER_KEY: app.consumerKey,
+        TUMBLR_CONSUMER_SECRET: app.consumerSecret,
+        TUMBLR_AUTHORIZE_URL: url,
+        TUMBLR_API_URL: url,
+      }
+    },
+    async connect(name, api) {
+      const blog = createAccount({ name, title: 'Sandbox user' })
+      await connectByPage('tumblr', blog.loginId, api)
+      return [{ platform: 'tumblr', account: blog.name, accountId: blog.uuid, secrets: {} }]
     },
     stop,
   }

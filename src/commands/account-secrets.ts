@@ -11,9 +11,10 @@ type Owner = Omit<SecretContext, 'field'>
 
 /** What is stored of an account's secrets; opens again only at the version it was sealed for. */
 export function sealSecrets(cipher: TokenCipher, owner: Owner, secrets: Omit<Credentials, 'version'>): SealedAuth {
-  const { accessToken, refreshToken, expiresAt = null, endsAt = null } = secrets
+  const { accessToken, tokenSecret, refreshToken, expiresAt = null, endsAt = null } = secrets
   return {
     accessToken: cipher.seal(accessToken, { ...owner, field: 'accessToken' }),
+    ...(tokenSecret !== undefined && { tokenSecret: cipher.seal(tokenSecret, { ...owner, field: 'tokenSecret' }) }),
     refreshToken: refreshToken === undefined ? null : cipher.seal(refreshToken, { ...owner, field: 'refreshToken' }),
     expiresAt,
     endsAt,
@@ -28,12 +29,13 @@ export function openSecrets(
   { accountId, handle, serviceUrl, version, auth }: ConnectedAccount,
 ): Credentials {
   const owner = { userId, platform, version }
-  const { accessToken, refreshToken, expiresAt, endsAt } = auth
+  const { accessToken, tokenSecret, refreshToken, expiresAt, endsAt } = auth
   return {
     accountId,
     handle,
     version,
     accessToken: cipher.open(accessToken, { ...owner, field: 'accessToken' }),
+    ...(tokenSecret !== undefined && { tokenSecret: cipher.open(tokenSecret, { ...owner, field: 'tokenSecret' }) }),
     ...(refreshToken !== null && { refreshToken: cipher.open(refreshToken, { ...owner, field: 'refreshToken' }) }),
     ...(serviceUrl !== null && { serviceUrl }),
     ...(expiresAt && { expiresAt }),

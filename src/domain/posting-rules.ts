@@ -1,3 +1,4 @@
+import { LINK, withoutPunctuation } from './links.ts'
 import type { Platform } from './platforms.ts'
 import type { Content, MediaItem } from './post.ts'
 import { MINUTE } from './times.ts'
@@ -182,22 +183,13 @@ function countEmojiAsBytes(text: string): number {
   return count
 }
 
-const LINK = /https?:\/\/[^\s/?#<>"]+\.[^\s<>"]+/giu
-const PUNCTUATION = new Set(`.,;:!?'")]}`)
 const REMOTE_MENTION = /(^|[^\p{L}\p{N}_/@])@([a-z0-9_]+(?:[a-z0-9_.-]*[a-z0-9_])?)@[a-z0-9.-]*[a-z0-9]/giu
 
 /** Mastodon counts every link as 23 characters and leaves the server out of `@user@server` (platforms.md section 6d). */
 function shortenLinks(text: string): string {
   return text
-    .replace(LINK, (link) => 'x'.repeat(23) + trailingPunctuation(link))
+    .replace(LINK, (found) => 'x'.repeat(23) + found.slice(withoutPunctuation(found).length))
     .replace(REMOTE_MENTION, (_, before: string, user: string) => `${before}@${user}`)
-}
-
-/** Punctuation that ends a sentence rather than the link before it. */
-function trailingPunctuation(link: string): string {
-  let end = link.length
-  while (end > 0 && PUNCTUATION.has(link[end - 1]!)) end -= 1
-  return link.slice(end)
 }
 
 /** An image's or video's description as the platform takes it: cut to its limit, empty where it takes none. */

@@ -16,6 +16,8 @@ export interface Credentials {
   /** Base address of this account's server, where the platform has one per account. */
   serviceUrl?: string
   accessToken: string
+  /** What calls are signed with where the token alone is not enough (OAuth 1.0a). */
+  tokenSecret?: string
   refreshToken?: string
   /** When the access token ends. */
   expiresAt?: Date
@@ -102,6 +104,11 @@ export interface PlatformAdapter {
     delivery: DeliveryLog,
     options: SearchOptions,
   ): Promise<Published | 'absent' | 'undecidable'>
+  /**
+   * Takes back what `prepare` left where its owner would come across it on the platform. Asked only for what was never to be
+   * visible yet, by the handles saved for it; what is gone already is fine.
+   */
+  discard?(log: Pick<PreparationLog, 'handle'>, account: Credentials, options: CallOptions): Promise<void>
   /** Loads what `prepare` needs, so that the first delivery of a process does not wait for it. */
   warmUp?(): Promise<void>
   profile(account: Credentials, options: CallOptions): Promise<Profile>

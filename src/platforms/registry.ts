@@ -2,6 +2,7 @@ import type { Platform } from '../domain/platforms.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter, RedirectConnect } from './adapter.ts'
 import { createBluesky, type BlueskyOptions } from './bluesky/adapter.ts'
 import { createMastodon, type MastodonOptions } from './mastodon/adapter.ts'
+import { createTumblr, type TumblrOptions } from './tumblr/adapter.ts'
 
 /** What every platform is given. */
 interface Common {
@@ -14,6 +15,7 @@ interface Common {
 export interface PlatformSettings {
   bluesky: Omit<BlueskyOptions, keyof Common>
   mastodon: Omit<MastodonOptions, keyof Common> | null
+  tumblr: Omit<TumblrOptions, keyof Common> | null
 }
 
 interface ConnectablePlatform {
@@ -29,6 +31,7 @@ export function createPlatformRegistry({ publishTimeoutMs, media, ...settings }:
   const connections: Partial<Record<Platform, ConnectablePlatform>> = {
     bluesky: createBluesky({ ...settings.bluesky, ...common }),
     ...(settings.mastodon && { mastodon: createMastodon({ ...settings.mastodon, ...common }) }),
+    ...(settings.tumblr && { tumblr: createTumblr({ ...settings.tumblr, ...common }) }),
   }
   const all = Object.values(connections)
 

@@ -17,6 +17,8 @@ export interface AccountProfile {
 /** The secrets of one connection, sealed for the account's `version`. */
 export interface SealedAuth {
   accessToken: string
+  /** Absent where a platform has none, and in what was stored before there were any. */
+  tokenSecret?: string
   refreshToken: string | null
   /** When the access token ends. */
   expiresAt: Date | null
@@ -101,6 +103,7 @@ const healthSchema = new Schema(
 const authSchema = new Schema(
   {
     accessToken: { type: String, required: true },
+    tokenSecret: String,
     refreshToken: { type: String, default: null },
     expiresAt: { type: Date, default: null },
     endsAt: { type: Date, default: null },

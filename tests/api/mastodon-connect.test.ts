@@ -7,7 +7,7 @@ import { buildApp } from '../../src/api/app.ts'
 import type { Context } from '../../src/context.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import { SECOND } from '../../src/domain/times.ts'
-import { signIn } from '../support/api.ts'
+import { connecting } from '../support/connecting.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { testConfig, testContext } from '../support/servers.ts'
 
@@ -20,6 +20,7 @@ let mastodon: Mastodon
 let control: Control
 let context: Context
 let app: FastifyInstance
+let { follow, someone } = {} as ReturnType<typeof connecting>
 
 beforeAll(async () => {
   mastodon = await startMastodon()
@@ -32,6 +33,7 @@ beforeAll(async () => {
     MASTODON_CLIENT_SECRET: clientSecret,
   })
   app = await buildApp(context)
+  ;({ follow, someone } = connecting('mastodon', context, app))
 })
 
 afterEach(() => control.clearFaults())
@@ -43,36 +45,6 @@ afterAll(async () => {
 })
 
 const newAccount = () => mastodon.createAccount({ username: `u${randomBytes(6).toString('hex')}`, displayName: 'Ann' })
-
-/** Follows the redirect to the callback, and answers what the settings page is told. */
-async function follow(location: string): Promise<string> {
-  const { pathname, search } = new URL(location)
-  const response = await app.inject({ url: `${pathname}${search}` })
-  expect(response.statusCode).toBe(302)
-  return new URL(String(response.headers.location)).search
-}
-
-async function someone() {
-  const who = await signIn(context)
-  const userId = who.user._id
-  const call = async (method: 'GET' | 'DELETE', path: string) => {
-    const response = await app.inject({ method, url: `/api/platform${path}`, headers: who.headers })
-    return { status: response.statusCode, body: response.json(), text: response.body }
-  }
-  const authUrl = async (): Promise<string> => (await call('GET', '/mastodon/connect')).body.data.authUrl
-
-  return {
-    userId,
-    authUrl,
-    stored: () => context.accounts.findConnected(userId, 'mastodon'),
-    find: () => call('GET', '/find'),
-    refresh: () => call('GET', '/mastodon/refresh'),
-    disconnect: () => call('DELETE', '/mastodon/disconnect'),
-    /** Goes to the page and presses a button there. */
-    connect: async (accountId: string, decision?: 'allow' | 'deny') =>
-      follow(await consent(await authUrl(), accountId, decision)),
-  }
-}
 
 async function connected() {
   const [user, account] = [await someone(), newAccount()]

@@ -1,20 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { startMastodon, type MastodonOptions } from '../../sandbox/platforms/mastodon.ts'
 import { consent } from '../../sandbox/platforms/shared/consent.ts'
-import type { Credentials, MediaSource, PlatformAdapter, SearchOptions } from '../../src/platforms/adapter.ts'
+import type { Credentials, MediaSource, PlatformAdapter } from '../../src/platforms/adapter.ts'
 import { createMastodon, type MastodonOptions as AdapterOptions } from '../../src/platforms/mastodon/adapter.ts'
 import { controlOf, withVersion } from './support.ts'
 
 export const REDIRECT_URI = 'https://api.example.test/api/platform/mastodon/callback'
 export const PUBLISH_TIMEOUT_MS = 1_500
-
-/** A call began long enough ago that nothing of it is still at work. */
-export const searchOptions = (overrides: Partial<SearchOptions> = {}): SearchOptions => ({
-  signal: AbortSignal.timeout(20_000),
-  calledAt: new Date(Date.now() - 60_000),
-  isTaken: async () => false,
-  ...overrides,
-})
 
 /** A Mastodon server and an adapter that is registered with it. */
 export async function mastodonWorld(

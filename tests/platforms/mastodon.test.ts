@@ -1,10 +1,19 @@
-import sharp, { type Sharp } from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Fault } from '../../sandbox/platforms/faults.ts'
 import type { Published } from '../../src/domain/post.ts'
 import type { Credentials, DeliveryLog, OutgoingPost } from '../../src/platforms/adapter.ts'
-import { mastodonWorld, REDIRECT_URI, searchOptions, type MastodonWorld } from './mastodon-support.ts'
-import { memoryMedia, newDelivery, newPost, platformErrorOf } from './support.ts'
+import { mastodonWorld, REDIRECT_URI, type MastodonWorld } from './mastodon-support.ts'
+import {
+  bytesOf,
+  film,
+  LOST_ANSWERS,
+  LOST_CALLS,
+  memoryMedia,
+  newDelivery,
+  newPost,
+  picture,
+  platformErrorOf,
+  searchOptions,
+} from './support.ts'
 
 const STATUSES = '/api/v1/statuses'
 const ROOM = { max: 100_000, seconds: 300 }
@@ -35,17 +44,6 @@ const withText = async (text: string) => (await world.control.ledger()).filter((
 async function requestsTo(method: string, path: string): Promise<number> {
   const requests = await world.control.requests()
   return requests.filter((request) => request.method === method && request.path.startsWith(path)).length
-}
-
-const picture = (width: number, height: number, background = 'teal') =>
-  sharp({ create: { width, height, channels: 3, background } })
-const bytesOf = async (image: Sharp) => new Uint8Array(await image.toBuffer())
-
-/** As much of a film as its type can be told by. */
-function film(sizeBytes: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(sizeBytes).fill(7)
-  bytes.set(Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'))
-  return bytes
 }
 
 describe('connect', () => {
@@ -334,22 +332,6 @@ describe('media', () => {
     }
   })
 })
-
-/** What happens to the answer of a call that the server did. */
-const LOST_ANSWERS: [string, Fault['action']][] = [
-  ['the connection breaks', { dropAfterAccept: true }],
-  ['the answer is cut off', { truncate: true }],
-  ['the answer has no end of waiting', { holdAfterAccept: true }],
-  ['a proxy answers 500', { statusAfterAccept: 500, body: 'Internal Server Error' }],
-  ['a proxy answers 200 with a page', { statusAfterAccept: 200, body: '<html>Welcome</html>' }],
-]
-/** What happens to a call that the server never gets. */
-const LOST_CALLS: [string, Fault['action']][] = [
-  ['it hangs', { hang: true }],
-  ['the connection breaks', { cut: true }],
-  ['a proxy answers 502', { status: 502, body: '<html>Bad gateway</html>' }],
-  ['a proxy answers 200 with a page', { status: 200, body: '<html>Welcome</html>' }],
-]
 
 describe('exactly one status', () => {
   it.each(LOST_ANSWERS)('when the server published and %s', async (name, action) => {

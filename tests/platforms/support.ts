@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import sharp, { type Sharp } from 'sharp'
 import { inject } from 'vitest'
 import type { Bluesky, BlueskyAccount } from '../../sandbox/platforms/bluesky.ts'
 import type { LedgerEntry, LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
@@ -6,7 +7,7 @@ import type { Fault } from '../../sandbox/platforms/faults.ts'
 import type { MediaItem } from '../../src/domain/post.ts'
 import { createMediaSource } from '../../src/integrations/media-source.ts'
 import { createObjectStorage } from '../../src/integrations/storage.ts'
-import type { Credentials, DeliveryLog, MediaSource, OutgoingPost } from '../../src/platforms/adapter.ts'
+import type { Credentials, DeliveryLog, MediaSource, OutgoingPost, SearchOptions } from '../../src/platforms/adapter.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 
 /** At most 18 characters before `.test`, as the server wants it. */
@@ -98,6 +99,41 @@ export async function platformErrorOf(work: Promise<unknown>): Promise<PlatformE
   }
   throw new Error('It did not fail')
 }
+
+/** A call began long enough ago that nothing of it is still at work. */
+export const searchOptions = (overrides: Partial<SearchOptions> = {}): SearchOptions => ({
+  signal: AbortSignal.timeout(20_000),
+  calledAt: new Date(Date.now() - 60_000),
+  isTaken: async () => false,
+  ...overrides,
+})
+
+export const picture = (width: number, height: number, background = 'teal') =>
+  sharp({ create: { width, height, channels: 3, background } })
+export const bytesOf = async (image: Sharp) => new Uint8Array(await image.toBuffer())
+
+/** As much of a film as its type can be told by. */
+export function film(sizeBytes: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(sizeBytes).fill(7)
+  bytes.set(Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'))
+  return bytes
+}
+
+/** What happens to the answer of a call that the server did. */
+export const LOST_ANSWERS: [string, Fault['action']][] = [
+  ['the connection breaks', { dropAfterAccept: true }],
+  ['the answer is cut off', { truncate: true }],
+  ['the answer has no end of waiting', { holdAfterAccept: true }],
+  ['a proxy answers 500', { statusAfterAccept: 500, body: 'Internal Server Error' }],
+  ['a proxy answers 200 with a page', { statusAfterAccept: 200, body: '<html>Welcome</html>' }],
+]
+/** What happens to a call that the server never gets. */
+export const LOST_CALLS: [string, Fault['action']][] = [
+  ['it hangs', { hang: true }],
+  ['the connection breaks', { cut: true }],
+  ['a proxy answers 502', { status: 502, body: '<html>Bad gateway</html>' }],
+  ['a proxy answers 200 with a page', { status: 200, body: '<html>Welcome</html>' }],
+]
 
 /** The control interface of a sandbox platform. */
 export function controlOf({ control }: Pick<Bluesky, 'control'>) {

@@ -88,6 +88,10 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/platform/mastodon/callback': publicRoute(302),
   'GET /api/platform/mastodon/refresh': userRoute(400),
   'DELETE /api/platform/mastodon/disconnect': userRoute(200),
+  'GET /api/platform/tumblr/connect': userRoute(400),
+  'GET /api/platform/tumblr/callback': publicRoute(302),
+  'GET /api/platform/tumblr/refresh': userRoute(400),
+  'DELETE /api/platform/tumblr/disconnect': userRoute(200),
 
   'GET /api/status/slo': adminRoute(200),
 }

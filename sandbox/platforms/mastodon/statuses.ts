@@ -39,7 +39,7 @@ export function createStatuses({ state, media, base, maxCharacters, honoursKeys 
     return { status: 200, body: present(status) }
   }
 
-  function publish(account: Account, clientId: string, params: Params): Status {
+  function publish(account: Account, clientId: string, params: Pick<Params, 'text' | 'list'>): Status {
     const text = (params.text('status') ?? '').trim()
     const mediaIds = params.list('media_ids')
     const attached = media.attachable(account, mediaIds)
@@ -186,7 +186,6 @@ export function createStatuses({ state, media, base, maxCharacters, honoursKeys 
       return publish(account, web.clientId, {
         text: (name) => (name === 'status' ? text : undefined),
         list: () => [],
-        file: () => undefined,
       })
     },
 

@@ -7,6 +7,11 @@ export interface Params {
   /** Of `name[]`, or of an array in JSON. */
   list(name: string): string[]
   file(name: string): File | undefined
+  files: [name: string, file: File][]
+  /** Of a form-encoded body, in their order. */
+  fields: [name: string, value: string][]
+  /** A body of JSON as it came. */
+  json: unknown
 }
 
 /** The parameters of a request: of its query, and of a body that is a form, several parts, or JSON. */
@@ -17,7 +22,7 @@ export async function readParams(request: IncomingMessage, url: URL, maxBodyByte
     values.set(key, [...(values.get(key) ?? []), value])
   }
   for (const [name, value] of url.searchParams) add(name, value)
-  if (request.method !== 'GET') await readBody(request, maxBodyBytes, add)
+  const body = request.method === 'GET' ? NO_BODY : await readBody(request, maxBodyBytes, add)
   const first = (name: string) => values.get(name)?.[0]
   return {
     text(name) {
@@ -29,28 +34,44 @@ export async function readParams(request: IncomingMessage, url: URL, maxBodyByte
       const value = first(name)
       return value instanceof File ? value : undefined
     },
+    files: body.entries.filter((entry): entry is [string, File] => entry[1] instanceof File),
+    fields: body.isForm ? (body.entries as [string, string][]) : [],
+    json: body.json,
   }
 }
+
+interface Body {
+  entries: [name: string, value: string | File][]
+  isForm: boolean
+  json: unknown
+}
+
+const NO_BODY: Body = { entries: [], isForm: false, json: undefined }
 
 async function readBody(
   request: IncomingMessage,
   maxBytes: number,
   add: (name: string, value: string | File) => void,
-): Promise<void> {
+): Promise<Body> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) refuse(413, 'Payload too large')
   const bytes = await buffer(request)
   const type = request.headers['content-type'] ?? ''
   try {
     if (type.startsWith('application/json')) {
-      for (const [name, value] of Object.entries(JSON.parse(bytes.toString()) as object)) {
+      const json = JSON.parse(bytes.toString()) as object
+      for (const [name, value] of Object.entries(json)) {
         for (const one of [value].flat()) if (one !== null) add(name, String(one))
       }
-    } else if (type.startsWith('multipart/form-data') || type.startsWith('application/x-www-form-urlencoded')) {
+      return { ...NO_BODY, json }
+    }
+    if (type.startsWith('multipart/form-data') || type.startsWith('application/x-www-form-urlencoded')) {
       const form = await new Response(bytes, { headers: { 'content-type': type } }).formData()
       for (const [name, value] of form) add(name, value)
+      return { ...NO_BODY, entries: [...form], isForm: !type.startsWith('multipart/') }
     }
+    return NO_BODY
   } catch {
-    refuse(400, 'Bad Request')
+    return refuse(400, 'Bad Request')
   }
 }
 

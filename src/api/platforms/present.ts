@@ -8,6 +8,7 @@ import type { PresentedAccount } from './schema.ts'
 const OWN_FIELDS: Partial<Record<Platform, (account: ConnectedAccount) => Partial<PresentedAccount>>> = {
   bluesky: ({ accountId, handle }) => ({ did: accountId, handle }),
   mastodon: ({ accountId, serviceUrl }) => ({ accountId, ...(serviceUrl !== null && { instanceUrl: serviceUrl }) }),
+  tumblr: ({ handle }) => ({ blogHostname: `${handle}.tumblr.com` }),
 }
 
 /** What a client sees of one platform's account; secrets end here. */

@@ -7,4 +7,7 @@ interface Redirect {
 }
 
 /** The platforms whose accounts connect on a page of their own. */
-export const REDIRECTS: Redirect[] = [{ platform: 'mastodon', addressField: 'authUrl' }]
+export const REDIRECTS: Redirect[] = [
+  { platform: 'mastodon', addressField: 'authUrl' },
+  { platform: 'tumblr', addressField: 'authUrl' },
+]

@@ -34,6 +34,7 @@ export const PlatformAccountSchema = Type.Object({
   handle: Type.Optional(Type.String({ description: 'bluesky' })),
   instanceUrl: Type.Optional(Type.String({ description: 'mastodon' })),
   accountId: Type.Optional(Type.String({ description: 'mastodon' })),
+  blogHostname: Type.Optional(Type.String({ description: 'tumblr' })),
 })
 
 export type PresentedAccount = Static<typeof PlatformAccountSchema>

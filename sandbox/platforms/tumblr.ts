@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
+import { createLimits, type Limits } from './tumblr/limits.ts'
+import { createMediaStore } from './tumblr/media.ts'
+import { createOAuth, randomText } from './tumblr/oauth.ts'
+import { createTumblrPlatform, textOf } from './tumblr/platform.ts'
+import { createPosts } from './tumblr/posts.ts'
+import { createTumblrServer } from './tumblr/server.ts'
+import { openState, type App, type Blog, type Post } from './tumblr/state.ts'
+
+export interface TumblrOptions extends SimulatorPlace {
+  /** How long the work on a video takes. */
+  processingMs?: number
+  /** In place of the real server's. */
+  limits?: Limits
+  /** True: publishing a draft is answered with the id of the draft. */
+  answersDraftId?: boolean
+  /** False: the callback of a login is not confirmed. */
+  confirmsCallback?: boolean
+}
+
+export interface Tumblr {
+  /** The fault proxy in front of the server: what our service talks to, and what a browser opens. */
+  url: string
+  control: string
+  /** The primary blog of the account with this name, made if there is none; the same again after a restart. */
+  createAccount(input: { name: string; title?: string; otherBlog?: string }): Blog & { loginId: string }
+  /** The application with this name, made if there is none; its callback becomes the given one. */
+  createApp(input: { name: string; callbackUrl: string }): App
+  /** As the blog's author does with Tumblr's own app. */
+  publishElsewhere(blog: Pick<Blog, 'uuid'>, text: string): Post
+  /** What waits unseen in a blog, by the words of it. */
+  draftsOf(blog: Pick<Blog, 'uuid'>): { id: string; text: string }[]
+  stop(): Promise<void>
+}
+
+/** A strict simulator of Tumblr, the pages and the API under one address, behind the fault proxy. All data is under `dir`. */
+export async function startTumblr(options: TumblrOptions = {}): Promise<Tumblr> {
+  const { processingMs = 1_000, answersDraftId = false, confirmsCallback = true } = options
+  const { fronts, ...tumblr } = await startSimulator('tumblr', options, ({ dir, urlOf }) => {
+    const state = openState(join(dir, 'state.jsonl'))
+    const base = () => urlOf('tumblr')
+    const oauth = createOAuth(state, confirmsCallback)
+    const limits = createLimits(state, options.limits ?? {})
+    const media = createMediaStore({ state, limits, dir: join(dir, 'media'), base, processingMs })
+    const posts = createPosts({ state, media, limits, base, answersDraftId })
+
+    function createBlog(accountId: string, name: string, title: string, isPrimary: boolean): Blog {
+      const uuid = `t:${randomText().slice(0, 22)}`
+      return state.blogs.set(uuid, { uuid, accountId, name, title, isPrimary })
+    }
+
+    return {
+      server: createTumblrServer({ state, oauth, media, posts, limits, base }),
+      fronts: { tumblr: createTumblrPlatform({ state, oauth, posts }) },
+      api: {
+        createAccount({ name, title = '', otherBlog }: Parameters<Tumblr['createAccount']>[0]) {
+          const existing = state.blogs.values().find((blog) => blog.name === name)
+          if (existing) return { ...existing, loginId: existing.accountId }
+          const loginId = state.newId()
+          state.accounts.set(loginId, { id: loginId, name })
+          if (otherBlog !== undefined) createBlog(loginId, otherBlog, '', false)
+          return { ...createBlog(loginId, name, title, true), loginId }
+        },
+
+        createApp({ name, callbackUrl }: Parameters<Tumblr['createApp']>[0]): App {
+          const existing = state.apps.values().find((app) => app.name === name)
+          const { consumerKey, consumerSecret } = existing ?? {
+            consumerKey: randomText(),
+            consumerSecret: randomText(),
+          }
+          return state.apps.set(consumerKey, { name, consumerKey, consumerSecret, callbackUrl })
+        },
+
+        publishElsewhere: ({ uuid }: Pick<Blog, 'uuid'>, text: string) =>
+          posts.publishElsewhere(state.blogs.get(uuid)!, text),
+
+        draftsOf: ({ uuid }: Pick<Blog, 'uuid'>) =>
+          posts
+            .listOf(uuid)
+            .filter((post) => post.state === 'draft')
+            .map(({ id, content }) => ({ id, text: textOf(content) })),
+      },
+    }
+  })
+  const { url, control } = fronts['tumblr']!
+  return { ...tumblr, url, control }
+}

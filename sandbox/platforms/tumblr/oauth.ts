@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto'
+import type { Answer } from '../fault-proxy.ts'
+import { consentPage } from '../shared/consent.ts'
+import { errorPage, redirect } from '../shared/html.ts'
+import type { Params } from '../shared/params.ts'
+import type { Call } from '../shared/server.ts'
+import { OAuthRefusal, Refusal } from './refusal.ts'
+import { isSignedRightly, readOAuthHeader } from './signature.ts'
+import type { Account, App, RequestToken, State } from './state.ts'
+
+const REQUEST_TOKEN_LIFE_MS = 10 * 60_000
+/** By how much the clocks may differ. */
+const MOST_SKEW_SECONDS = 300
+
+/** Who signed a call. */
+interface Signer {
+  app: App
+  oauth: Map<string, string>
+}
+
+/** The three calls of OAuth 1.0a, its page, and what every signed call has to bring (platforms.md 7a). */
+export function createOAuth(state: State, confirmsCallback: boolean) {
+  /** Those seen within the time in which they could come again. */
+  const nonces = new Map<string, number>()
+
+  /** @throws OAuthRefusal, the same for whatever is wrong with it */
+  function verify({ request, url, params }: Call, tokenSecretOf: (token: string, app: App) => string | null): Signer {
+    const oauth = readOAuthHeader(request.headers.authorization)
+    const app = oauth && state.apps.get(oauth.get('oauth_consumer_key') ?? '')
+    const token = oauth?.get('oauth_token')
+    const tokenSecret = app && (token === undefined ? '' : tokenSecretOf(token, app))
+    const isGood =
+      app &&
+      typeof tokenSecret === 'string' &&
+      oauth.get('oauth_signature_method') === 'HMAC-SHA1' &&
+      (oauth.get('oauth_version') ?? '1.0') === '1.0' &&
+      isSignedRightly({
+        method: request.method!,
+        url,
+        oauth,
+        fields: params.fields,
+        consumerSecret: app.consumerSecret,
+        tokenSecret,
+      }) &&
+      isFresh(oauth)
+    if (!isGood) throw new OAuthRefusal(401, 'oauth_signature does not match expected value')
+    return { app, oauth }
+  }
+
+  function isFresh(oauth: Map<string, string>): boolean {
+    const [timestamp, nonce = ''] = [oauth.get('oauth_timestamp') ?? '', oauth.get('oauth_nonce')]
+    const now = Math.floor(Date.now() / 1_000)
+    if (!/^\d+$/.test(timestamp) || nonce === '' || Math.abs(Number(timestamp) - now) > MOST_SKEW_SECONDS) return false
+    const name = [oauth.get('oauth_consumer_key'), oauth.get('oauth_token') ?? '', timestamp, nonce].join('/')
+    if (nonces.has(name)) return false
+    nonces.set(name, now)
+    for (const [old, at] of nonces) {
+      if (now - at <= 2 * MOST_SKEW_SECONDS) break
+      nonces.delete(old)
+    }
+    return true
+  }
+
+  function requestToken(call: Call): Answer {
+    const { app, oauth } = verify(call, () => null)
+    const callback = oauth.get('oauth_callback') ?? app.callbackUrl
+    if (!isCallbackOf(app, callback)) throw new OAuthRefusal(400, 'oauth_callback is not the one that is registered')
+    const pair = newPair()
+    const { consumerKey } = app
+    const asked = { ...pair, consumerKey, callback, createdAt: Date.now(), accountId: null, verifier: null }
+    const { token, secret } = state.requestTokens.set(pair.token, asked)
+    return formAnswer({
+      oauth_token: token,
+      oauth_token_secret: secret,
+      oauth_callback_confirmed: String(confirmsCallback),
+    })
+  }
+
+  function open(token: string | undefined): RequestToken | null {
+    const found = state.requestTokens.get(token ?? '')
+    return found && Date.now() - found.createdAt < REQUEST_TOKEN_LIFE_MS ? found : null
+  }
+
+  function authorize(params: Params): Answer {
+    const asked = open(params.text('oauth_token'))
+    if (!asked || asked.verifier !== null)
+      return errorPage(400, 'There is no request for access by this token any more')
+    return consentPage({
+      title: 'Grant access',
+      app: state.apps.get(asked.consumerKey)!.name,
+      scopes: ['read your blogs', 'write posts'],
+      accounts: state.accounts.values().map(({ id, name }) => ({ id, label: name })),
+    })
+  }
+
+  /** What the two buttons of the page send. */
+  function decide(params: Params): Answer {
+    const asked = open(params.text('oauth_token'))
+    if (!asked || asked.verifier !== null)
+      return errorPage(400, 'There is no request for access by this token any more')
+    if (params.text('decision') !== 'allow') {
+      state.requestTokens.delete(asked.token)
+      return redirect(asked.callback, { oauth_token: asked.token })
+    }
+    const account = state.accounts.get(params.text('account') ?? '')
+    if (!account) return errorPage(422, 'Choose an account')
+    const verifier = randomText()
+    state.requestTokens.set(asked.token, { ...asked, accountId: account.id, verifier })
+    return redirect(asked.callback, { oauth_token: asked.token, oauth_verifier: verifier })
+  }
+
+  function accessToken(call: Call): Answer {
+    let asked: RequestToken | null = null
+    const { oauth } = verify(call, (token, app) => {
+      asked = open(token)
+      return asked?.consumerKey === app.consumerKey ? asked.secret : null
+    })
+    const { token, accountId, verifier, consumerKey } = asked!
+    // Each is taken once, also when the verifier turns out wrong.
+    state.requestTokens.delete(token)
+    const given = oauth.get('oauth_verifier') ?? call.url.searchParams.get('oauth_verifier')
+    if (accountId === null || verifier === null || given !== verifier) {
+      throw new OAuthRefusal(401, 'Missing or invalid oauth_verifier.')
+    }
+    const granted = newPair()
+    state.accessTokens.set(granted.token, { ...granted, consumerKey, accountId, isRevoked: false })
+    return formAnswer({ oauth_token: granted.token, oauth_token_secret: granted.secret })
+  }
+
+  /** Whose token signed the call. @throws Refusal */
+  function userOf(call: Call): Account {
+    try {
+      const { oauth } = verify(call, (token, app) => {
+        const found = state.accessTokens.get(token)
+        return found && !found.isRevoked && found.consumerKey === app.consumerKey ? found.secret : null
+      })
+      const token = state.accessTokens.get(oauth.get('oauth_token') ?? '')
+      if (token) return state.accounts.get(token.accountId)!
+    } catch (error) {
+      if (!(error instanceof OAuthRefusal)) throw error
+    }
+    throw new Refusal(401, 'Unauthorized', 1016)
+  }
+
+  return {
+    requestToken,
+    authorize,
+    decide,
+    accessToken,
+    userOf,
+
+    /** For what anyone may read: a signature, or the consumer key as `api_key`. @throws Refusal */
+    readerOf(call: Call): Account | null {
+      if (call.request.headers.authorization !== undefined) return userOf(call)
+      if (state.apps.get(call.url.searchParams.get('api_key') ?? '')) return null
+      throw new Refusal(401, 'Unauthorized', 1016)
+    },
+
+    revokeAll(accountId: string): void {
+      for (const token of state.accessTokens.values()) {
+        if (token.accountId === accountId) state.accessTokens.set(token.token, { ...token, isRevoked: true })
+      }
+    },
+  }
+}
+
+export type OAuth = ReturnType<typeof createOAuth>
+
+/** Only a query may be added to what is registered. */
+function isCallbackOf({ callbackUrl }: App, callback: string): boolean {
+  return callback === callbackUrl || callback.startsWith(`${callbackUrl}?`)
+}
+
+function formAnswer(fields: Record<string, string>): Answer {
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(fields).toString(),
+  }
+}
+
+function newPair() {
+  return { token: randomText(), secret: randomText() }
+}
+
+export function randomText(): string {
+  return randomBytes(25).toString('hex')
+}

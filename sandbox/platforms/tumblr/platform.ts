@@ -1,0 +1,84 @@
+import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import type { OAuth } from './oauth.ts'
+import type { Posts } from './posts.ts'
+import { readOAuthHeader } from './signature.ts'
+import type { Block, Blog, State } from './state.ts'
+
+interface TumblrPlatformDeps {
+  state: State
+  oauth: OAuth
+  posts: Posts
+}
+
+/** Tumblr's side of the control interface. Accounts go by the id or the name of a blog. */
+export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps): ProxiedPlatform {
+  const find = (name: string): Blog | undefined =>
+    state.blogs.get(name) ?? state.blogs.values().find((blog) => blog.name === name)
+
+  function mediaOf(block: Block) {
+    const media = state.media.get(String(block['mediaId']))
+    return media ? [{ type: media.mimeType, altText: block.alt_text ?? '' }] : []
+  }
+
+  return {
+    async ledger(): Promise<LedgerEntry[]> {
+      return state.posts
+        .values()
+        .filter((post) => post.state === 'published')
+        .map(({ id, blogId, content, timestamp }) => ({
+          id,
+          account: state.blogs.get(blogId)!.name,
+          text: textOf(content),
+          media: content.flatMap(mediaOf),
+          createdAt: new Date(timestamp * 1_000).toISOString(),
+        }))
+    },
+
+    async revoke(name) {
+      const blog = find(name)
+      if (blog) oauth.revokeAll(blog.accountId)
+      return blog !== undefined
+    },
+
+    async deletePost(id) {
+      const post = state.posts.get(id)
+      if (post) posts.remove(post)
+      return post !== undefined
+    },
+
+    async setPostMetrics(id, metrics) {
+      const post = state.posts.get(id)
+      // In place, since the same record stands in its blog's list.
+      if (post) state.posts.set(id, Object.assign(post, { metrics: { ...post.metrics, ...metrics } }))
+      return post !== undefined
+    },
+
+    async setAccountMetrics(name, metrics) {
+      const blog = find(name)
+      if (blog) state.blogs.set(blog.uuid, { ...blog, metrics: { ...blog.metrics, ...metrics } })
+      return blog !== undefined
+    },
+
+    accountOf(request) {
+      const token = state.accessTokens.get(readOAuthHeader(request.headers.authorization)?.get('oauth_token') ?? '')
+      const blog = token && state.blogs.values().find((one) => one.accountId === token.accountId && one.isPrimary)
+      return blog?.uuid ?? null
+    },
+
+    publishes: (method, path) => method === 'PUT' && /^\/v2\/blog\/[^/]+\/posts\/\d+(\?|$)/.test(path),
+
+    /** Only a published one's: what is created or changed as a draft shows nothing. */
+    textOf(body) {
+      try {
+        const { content, state: becomes = 'published' } = JSON.parse(body) as { content: Block[]; state?: string }
+        return becomes === 'published' ? textOf(content) : undefined
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+export function textOf(content: Block[]): string {
+  return content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n\n')
+}

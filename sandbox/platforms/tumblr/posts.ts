@@ -1,0 +1,193 @@
+import type { Answer } from '../fault-proxy.ts'
+import type { Params } from '../shared/params.ts'
+import { readBlocks } from './blocks.ts'
+import type { AccountLimits } from './limits.ts'
+import type { MediaStore } from './media.ts'
+import { envelope, Refusal } from './refusal.ts'
+import type { Account, Blog, Post, State } from './state.ts'
+
+const STATES = ['published', 'draft', 'private', 'queue'] as const
+const MOST_AT_ONCE = 20
+
+interface PostsOptions {
+  state: State
+  media: MediaStore
+  limits: AccountLimits
+  base(): string
+  /** Whether publishing a draft is answered with the id of the draft, which is not there any more. */
+  answersDraftId: boolean
+}
+
+/** The posts of all blogs. A draft gets another id when it is published, and is found by the old one no more (platforms.md 7e). */
+export function createPosts({ state, media, limits, base, answersDraftId }: PostsOptions) {
+  const ofBlog = new Map<string, Post[]>()
+  for (const post of state.posts.values()) listOf(post.blogId).push(post)
+
+  /** In the order in which they came to be as they are. */
+  function listOf(blogId: string): Post[] {
+    const list = ofBlog.get(blogId) ?? []
+    ofBlog.set(blogId, list)
+    return list
+  }
+
+  function store(post: Post): Post {
+    listOf(post.blogId).push(post)
+    return state.posts.set(post.id, post)
+  }
+
+  function remove(post: Post): void {
+    state.posts.delete(post.id)
+    const list = listOf(post.blogId)
+    list.splice(list.indexOf(post), 1)
+  }
+
+  async function create(account: Account, blog: Blog, params: Params): Promise<Answer> {
+    const wanted = readPost(params)
+    const content = await media.take(account, readBlocks(wanted.content), params.files.filter(isUpload))
+    limits.assertRoom(account, { posts: 1 })
+    limits.count(account, { posts: 1 })
+    const id = state.newId()
+    store({ ...wanted, id, genesisId: null, blogId: blog.uuid, content, timestamp: now() })
+    return envelope(201, { id, state: wanted.state, display_text: `Posted to ${blog.name}` })
+  }
+
+  async function edit(account: Account, blog: Blog, id: string, params: Params): Promise<Answer> {
+    const before = find(blog, id)
+    const wanted = readPost(params)
+    const content = await media.take(account, readBlocks(wanted.content), params.files.filter(isUpload))
+    // The files took a moment: of two that publish one draft the second finds it gone.
+    if (find(blog, id) !== before) throw new Refusal(404, 'Not Found')
+    const isPublishing = before.state !== 'published' && wanted.state === 'published'
+    remove(before)
+    const changed = isPublishing
+      ? { id: state.newId(), genesisId: before.id, timestamp: now() }
+      : { id, genesisId: before.genesisId, timestamp: before.timestamp }
+    const after = store({ ...before, ...wanted, ...changed, content })
+    return envelope(200, { id: answersDraftId ? id : after.id })
+  }
+
+  function find(blog: Blog, id: string): Post {
+    const post = state.posts.get(id)
+    if (post?.blogId === blog.uuid) return post
+    throw new Refusal(404, 'Not Found')
+  }
+
+  /** @param isAuthor drafts are for their author's eyes, and so is what became of them */
+  function present(post: Post, isAuthor: boolean) {
+    const blog = state.blogs.get(post.blogId)!
+    const { id, genesisId, timestamp, tags } = post
+    const isReady = post.content.every(media.isReady)
+    return {
+      object_type: 'post',
+      type: 'blocks',
+      original_type: 'regular',
+      blog_name: blog.name,
+      // As a number in JavaScript it is another one.
+      id: Number(id),
+      id_string: id,
+      ...(isAuthor && genesisId !== null && { genesis_post_id: genesisId }),
+      post_url: urlOf(post),
+      timestamp,
+      state: isReady ? post.state : 'transcoding',
+      tags,
+      note_count: Object.values(post.metrics ?? {}).reduce((sum, count) => sum + count, 0),
+      content: post.content.map(media.present),
+      layout: [],
+      trail: [],
+    }
+  }
+
+  function urlOf({ id, blogId }: Post): string {
+    return `${base()}/${state.blogs.get(blogId)!.name}/${id}`
+  }
+
+  function list(blog: Blog, params: Params, isAuthor: boolean): Answer {
+    const id = params.text('id')
+    const [after, before] = [numberOf(params, 'after', 0), numberOf(params, 'before', Infinity)]
+    const published = listOf(blog.uuid).filter(
+      (post) =>
+        post.state === 'published' &&
+        post.timestamp > after &&
+        post.timestamp < before &&
+        (id === undefined || post.id === id),
+    )
+    if (id !== undefined && published.length === 0) throw new Refusal(404, 'Not Found')
+    const sorted = params.text('sort') === 'asc' ? published : published.toReversed()
+    const offset = numberOf(params, 'offset', 0)
+    const posts = sorted.slice(offset, offset + Math.min(numberOf(params, 'limit', MOST_AT_ONCE), MOST_AT_ONCE))
+    return envelope(200, { posts: posts.map((post) => present(post, isAuthor)), total_posts: published.length })
+  }
+
+  /** Newest first, in pages. */
+  function drafts(blog: Blog, params: Params): Answer {
+    const before = params.text('before_id')
+    const found = listOf(blog.uuid)
+      .filter((post) => post.state === 'draft' && (before === undefined || BigInt(post.id) < BigInt(before)))
+      .toReversed()
+    return envelope(200, { posts: found.slice(0, MOST_AT_ONCE).map((post) => present(post, true)) })
+  }
+
+  return {
+    create,
+    edit,
+    find,
+    remove,
+    present,
+    list,
+    drafts,
+    listOf,
+    urlOf,
+
+    /** As its author does with Tumblr's own app. */
+    publishElsewhere(blog: Blog, text: string): Post {
+      const content = [{ type: 'text', text }]
+      const id = state.newId()
+      return store({ id, genesisId: null, blogId: blog.uuid, state: 'published', content, tags: [], timestamp: now() })
+    },
+
+    notes(blog: Blog, params: Params): Answer {
+      const post = find(blog, params.text('id') ?? '')
+      const { likes = 0, reblogs = 0, replies = 0 } = post.metrics ?? {}
+      return envelope(200, {
+        notes: [],
+        total_notes: likes + reblogs + replies,
+        ...(params.text('mode') === 'conversation' && { total_likes: likes, total_reblogs: reblogs }),
+      })
+    },
+  }
+}
+
+export type Posts = ReturnType<typeof createPosts>
+
+/** JSON, or the part of that name beside files. */
+function readPost(params: Params): Pick<Post, 'state' | 'tags'> & { content: unknown } {
+  const body = (params.json ?? parse(params)) as { content?: unknown; state?: unknown; tags?: unknown } | null
+  if (typeof body !== 'object' || body === null) throw new Refusal(400, 'Bad request: no post', 8001)
+  const { content, state = 'published', tags = '' } = body
+  if (!STATES.includes(state as Post['state'])) throw new Refusal(400, 'Bad request: state', 8001)
+  if (typeof tags !== 'string') throw new Refusal(400, 'Bad request: tags', 8001)
+  return { content, state: state as Post['state'], tags: tags.split(',').filter(Boolean) }
+}
+
+function parse(params: Params): unknown {
+  try {
+    return JSON.parse(params.text('json') ?? 'null') as unknown
+  } catch {
+    return null
+  }
+}
+
+function isUpload([name]: [string, File]): boolean {
+  return name !== 'json'
+}
+
+function numberOf(params: Params, name: string, fallback: number): number {
+  const value = Number(params.text(name) ?? fallback)
+  if (Number.isNaN(value)) throw new Refusal(400, `Bad request: ${name}`)
+  return value
+}
+
+/** Unix seconds. */
+function now(): number {
+  return Math.floor(Date.now() / 1_000)
+}

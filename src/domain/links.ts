@@ -1,0 +1,21 @@
+/** May end in punctuation of the sentence it stands in. */
+export const LINK = /https?:\/\/[^\s/?#<>"]+\.[^\s<>"]+/giu
+
+const PUNCTUATION = new Set(`.,;:!?'")]}`)
+
+/** The link itself, without the punctuation that ends a sentence rather than it. */
+export function withoutPunctuation(link: string): string {
+  let end = link.length
+  while (end > 0 && PUNCTUATION.has(link[end - 1]!)) end -= 1
+  return link.slice(0, end)
+}
+
+export interface FoundLink {
+  url: string
+  /** Where it begins, in UTF-16 units as the language counts. */
+  index: number
+}
+
+export function findLinks(text: string): FoundLink[] {
+  return [...text.matchAll(LINK)].map(({ 0: found, index }) => ({ url: withoutPunctuation(found), index }))
+}

@@ -1,0 +1,98 @@
+import type { CallOptions, Credentials, Profile, RedirectConnect } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { createCalls } from '../shared/calls.ts'
+import type { HttpAnswer, HttpClient } from '../shared/http.ts'
+import { readTokenPair, type Blog } from './answers.ts'
+import { USER_AGENT, type Api } from './api.ts'
+import { refusalOf } from './errors.ts'
+import type { Signer, TokenPair } from './oauth1.ts'
+
+interface AccountDeps {
+  api: Api
+  http: HttpClient
+  /** Where the pages for people are, and the three calls of OAuth. */
+  wwwUrl: string
+  sign: Signer
+}
+
+/** The login on Tumblr's own page by OAuth 1.0a (RFC 5849 section 2), and whose blog it is. */
+export function createAccounts({ api, http, wwwUrl, sign }: AccountDeps) {
+  const sendCall = createCalls(http, { label: 'Tumblr', refusalOf: loginRefusalOf })
+
+  async function askForToken(
+    path: string,
+    { oauth, token, signal }: { oauth: Record<string, string>; token?: TokenPair } & CallOptions,
+  ) {
+    const method = 'POST'
+    const url = new URL(`${wwwUrl}/oauth/${path}`)
+    const authorization = sign({ method, url, oauth, ...(token && { token }) })
+    const headers = { 'user-agent': USER_AGENT, 'content-length': '0', authorization }
+    return (await sendCall({ method, url, headers, signal }, readTokenPair)).body
+  }
+
+  const begin: RedirectConnect['begin'] = async ({ state, redirectUri }, options) => {
+    const callback = new URL(redirectUri)
+    callback.searchParams.set('state', state)
+    const { token, secret, isConfirmed } = await askForToken('request_token', {
+      ...options,
+      oauth: { oauth_callback: callback.href },
+    })
+    // Without this the callback could be one that somebody else chose (RFC 5849 section 2.1).
+    if (!isConfirmed) throw new PlatformError('transient', 'Tumblr did not confirm the callback', { certain: true })
+    const url = `${wwwUrl}/oauth/authorize?${new URLSearchParams({ oauth_token: token }).toString()}`
+    return { url, secrets: { token, secret }, lookup: token }
+  }
+
+  const complete: RedirectConnect['complete'] = async ({ query, secrets }, options) => {
+    const { oauth_verifier: verifier } = query
+    if (!verifier) throw new PlatformError('permission', 'Access was denied on Tumblr', { certain: true })
+    const token = { token: secrets['token'] ?? '', secret: secrets['secret'] ?? '' }
+    const granted = await askForToken('access_token', { ...options, token, oauth: { oauth_verifier: verifier } })
+    const { user } = await api.user({ token: granted, ...options })
+    const blog = user.blogs.find(({ primary }) => primary) ?? user.blogs[0]
+    if (!blog) throw new PlatformError('permission', 'This Tumblr account has no blog', { certain: true })
+    return {
+      credentials: {
+        accountId: idOf(blog),
+        handle: blog.name,
+        accessToken: granted.token,
+        tokenSecret: granted.secret,
+      },
+      profile: profileOf(blog),
+    }
+  }
+
+  function profileOf({ name, title }: Blog): Profile {
+    return { displayName: title?.trim() || name, handle: name, avatar: api.avatarOf(name) }
+  }
+
+  return {
+    connect: { lookupParameter: 'oauth_token', begin, complete } satisfies RedirectConnect,
+
+    async profile(account: Credentials, options: CallOptions): Promise<Profile> {
+      const { user } = await api.user({ token: tokenOf(account), ...options })
+      const blog = user.blogs.find((one) => idOf(one) === account.accountId)
+      if (!blog) throw new PlatformError('permission', 'The blog is no longer in this account', { certain: true })
+      return profileOf(blog)
+    },
+  }
+}
+
+/** Names change, ids do not; a blog is known by its name only where Tumblr tells no id. */
+function idOf({ uuid, name }: Blog): string {
+  return uuid ?? name
+}
+
+/** @throws PlatformError `unauthorized` */
+export function tokenOf({ accessToken, tokenSecret }: Credentials): TokenPair {
+  if (tokenSecret !== undefined) return { token: accessToken, secret: tokenSecret }
+  throw new PlatformError('unauthorized', 'The Tumblr login is not whole', { certain: true })
+}
+
+/** The calls of OAuth answer in words of their own, where a refusal is about the attempt and not about an earlier login. */
+function loginRefusalOf(answer: HttpAnswer): PlatformError {
+  const { status } = answer
+  const refusal = refusalOf(answer)
+  if (refusal.class === 'transient' || (status !== 400 && status !== 401)) return refusal
+  return new PlatformError('permission', 'Tumblr does not accept this login', { certain: true, cause: refusal.cause })
+}

@@ -1,0 +1,50 @@
+import { MINUTE } from '../../domain/times.ts'
+import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
+import { createHttpClient } from '../shared/http.ts'
+import { createAccounts } from './accounts.ts'
+import { createApi } from './api.ts'
+import { createDrafts } from './drafts.ts'
+import { createSigner } from './oauth1.ts'
+import { createPosts } from './posts.ts'
+
+export interface TumblrOptions {
+  /** Of this service as an application (https://www.tumblr.com/oauth/apps). */
+  consumerKey: string
+  consumerSecret: string
+  /** Where the pages for people are, and the three calls of OAuth. */
+  authorizeUrl: string
+  apiUrl: string
+  /** Deadline of the one visible call. */
+  publishTimeoutMs: number
+  media: MediaSource
+  /** How long one preparation waits for the server's work on a video. */
+  processingWaitMs?: number
+}
+
+const CONNECTIONS = 64
+const UPLOAD_CONNECTIONS = 8
+
+/** Tumblr, by OAuth 1.0a, on the primary blog of the account. */
+export function createTumblr(options: TumblrOptions) {
+  const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, processingWaitMs = MINUTE } = options
+  const wwwUrl = options.authorizeUrl.replace(/\/+$/, '')
+  const http = createHttpClient({ connections: CONNECTIONS })
+  const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
+  const sign = createSigner({ token: consumerKey, secret: consumerSecret })
+  const api = createApi({ http, apiUrl, sign })
+  const uploads = createApi({ http: transfers, apiUrl, sign })
+  const { connect, ...accounts } = createAccounts({ api, http, wwwUrl, sign })
+  const drafts = createDrafts({ api, uploads, media, processingWaitMs })
+
+  const adapter: PlatformAdapter = {
+    platform: 'tumblr',
+    ...createPosts({ api, drafts, wwwUrl, publishTimeoutMs }),
+    ...accounts,
+  }
+  const redirect: RedirectConnect = connect
+  return {
+    adapter,
+    redirect,
+    close: async () => void (await Promise.all([http.close(), transfers.close()])),
+  }
+}

@@ -1,0 +1,108 @@
+import { SECOND } from '../../domain/times.ts'
+import type { Credentials } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { createCalls, form } from '../shared/calls.ts'
+import type { HttpClient, HttpRequest } from '../shared/http.ts'
+import { readLimits, readUser } from './answers.ts'
+import { isRefusedAs, refusalOf, untilTomorrow } from './errors.ts'
+import type { Signer, TokenPair } from './oauth1.ts'
+
+interface ApiDeps {
+  http: HttpClient
+  apiUrl: string
+  sign: Signer
+}
+
+interface ApiOptions {
+  token: TokenPair
+  signal: AbortSignal
+  timeoutMs?: number
+}
+
+interface Call {
+  method: HttpRequest['method']
+  path: string
+  params?: Record<string, string>
+  /** Of a form, which is signed. */
+  fields?: Record<string, string>
+  /** JSON or multipart, which is not. */
+  body?: Required<Pick<HttpRequest, 'headers' | 'body'>>
+}
+
+type Reader<T> = (text: string) => T | null
+
+/** Tumblr refuses requests without one, and asks that it never changes. */
+export const USER_AGENT = 'postonce/1.0'
+
+/** Calls to https://www.tumblr.com/docs/en/api/v2, each signed. */
+export function createApi({ http, apiUrl, sign }: ApiDeps) {
+  const base = apiUrl.replace(/\/+$/, '')
+  const sendCall = createCalls(http, { label: 'Tumblr', refusalOf })
+
+  async function send<T>(
+    { method, path, params, fields, body }: Call,
+    read: Reader<T>,
+    options: ApiOptions,
+  ): Promise<T> {
+    const { token, ...limits } = options
+    const url = new URL(`${base}/v2${path}`)
+    if (params) url.search = new URLSearchParams(params).toString()
+    const authorization = sign({ method, url, token, ...(fields && { fields }) })
+    const headers = { accept: 'application/json', 'user-agent': USER_AGENT, authorization }
+    const content = fields ? form(fields) : body
+    const call = { method, url, ...limits, ...content, headers: { ...content?.headers, ...headers } }
+    return (await sendCall(call, read)).body
+  }
+
+  /** Most of what is refused says why; for two refusals Tumblr has to be asked. */
+  async function sendAndExplain<T>(call: Call, read: Reader<T>, options: ApiOptions): Promise<T> {
+    try {
+      return await send(call, read, options)
+    } catch (error) {
+      if (isRefusedAs(error, 'login') && call.path !== USER_INFO) throw await afterLoginCheck(error, options)
+      if (isRefusedAs(error, 'day-limit')) throw untilTomorrow(error, await waitForTomorrow(options))
+      throw error
+    }
+  }
+
+  /** One 401 is not yet the end of a login (platforms.md 7g). */
+  async function afterLoginCheck(refusal: PlatformError, options: ApiOptions): Promise<PlatformError> {
+    try {
+      await send({ method: 'GET', path: USER_INFO }, readUser, options)
+    } catch (error) {
+      if (isRefusedAs(error, 'login')) return refusal
+    }
+    return new PlatformError('transient', 'Tumblr refused a signature, though the login is good', {
+      certain: true,
+      cause: refusal,
+    })
+  }
+
+  async function waitForTomorrow(options: ApiOptions): Promise<number | undefined> {
+    try {
+      const { user } = await send({ method: 'GET', path: '/user/limits' }, readLimits, options)
+      const spent = Object.values(user).filter(({ remaining }) => remaining <= 0)
+      if (spent.length === 0) return undefined
+      return Math.max(...spent.map(({ reset_at }) => reset_at * SECOND - Date.now()), SECOND)
+    } catch {
+      return undefined
+    }
+  }
+
+  return {
+    send: sendAndExplain,
+    user: (options: ApiOptions) => sendAndExplain({ method: 'GET', path: USER_INFO }, readUser, options),
+    /** Has a connection ready for a call that is about to come. */
+    warm: (): void => http.warm(new URL(base)),
+    /** The picture of a blog, for anyone (https://www.tumblr.com/docs/en/api/v2#avatar--retrieve-a-blog-avatar). */
+    avatarOf: (blog: string): string => `${base}/v2/blog/${blog}.tumblr.com/avatar/512`,
+  }
+}
+
+export type Api = ReturnType<typeof createApi>
+
+const USER_INFO = '/user/info'
+
+export function blogPath({ accountId }: Pick<Credentials, 'accountId'>, rest: string): string {
+  return `/blog/${encodeURIComponent(accountId)}/${rest}`
+}

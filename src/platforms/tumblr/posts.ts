@@ -1,0 +1,113 @@
+import type { Published } from '../../domain/post.ts'
+import { MINUTE, SECOND } from '../../domain/times.ts'
+import type { CallOptions, Credentials, DeliveryLog, OutgoingPost, SearchOptions } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { json, unreadableAnswer } from '../shared/calls.ts'
+import { tokenOf } from './accounts.ts'
+import { readCreated, readPosts, type Post } from './answers.ts'
+import { blogPath, type Api } from './api.ts'
+import { draftId, preparedDraft, type createDrafts } from './drafts.ts'
+import { isRefusedWith } from './errors.ts'
+
+interface PostDeps {
+  api: Api
+  drafts: ReturnType<typeof createDrafts>
+  wwwUrl: string
+  publishTimeoutMs: number
+}
+
+/** By how much the server's clock and ours may differ. */
+const CLOCK_TOLERANCE_MS = MINUTE
+const PAGE = 20
+const MOST_PAGES = 5
+
+/**
+ * Bringing a post out: a draft is made ahead, and the one visible call publishes it. A draft can be published once, since it gets
+ * another id then; which one it was stays written on the post, for its author to see (platforms.md 7e).
+ */
+export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps) {
+  async function publish(
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryLog,
+    { signal }: CallOptions,
+  ): Promise<Published> {
+    const { id: draft, body } = preparedDraft(post, delivery)
+    const path = blogPath(account, `posts/${encodeURIComponent(draft)}`)
+    const call = { token: tokenOf(account), signal, timeoutMs: publishTimeoutMs }
+    const { id } = await api.send({ method: 'PUT', path, body: json(body) }, readCreated, call).catch(draftGone)
+    if (id !== draft) return published(id, account)
+    // The answer may name the draft, which is not there any more.
+    const found = await findPublished(draft, account, delivery, { signal }).catch(() => null)
+    if (found) return published(found.id_string, account)
+    throw unreadableAnswer('Tumblr')
+  }
+
+  async function reconcile(
+    _post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryLog,
+    options: SearchOptions,
+  ): Promise<Published | 'absent' | 'undecidable'> {
+    const draft = draftId(delivery)
+    if (draft === null) return 'undecidable'
+    if (await isDraft(draft, account, options)) return 'absent'
+    const found = await findPublished(draft, account, delivery, options)
+    return found ? published(found.id_string, account) : 'undecidable'
+  }
+
+  async function isDraft(draft: string, account: Credentials, options: CallOptions): Promise<boolean> {
+    const path = blogPath(account, 'posts/draft')
+    let last: Post | undefined
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const posts = await list(path, { ...(last && { before_id: last.id_string }) }, account, options)
+      if (posts.some(({ id_string }) => id_string === draft)) return true
+      if (posts.length === 0) return false
+      last = posts.at(-1)
+    }
+    return false
+  }
+
+  async function findPublished(
+    draft: string,
+    account: Credentials,
+    { startedAt }: DeliveryLog,
+    options: CallOptions,
+  ): Promise<Post | null> {
+    const path = blogPath(account, 'posts')
+    const after = String(Math.floor((startedAt.getTime() - CLOCK_TOLERANCE_MS) / SECOND))
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const params = { after, sort: 'asc', limit: String(PAGE), offset: String(page * PAGE) }
+      const posts = await list(path, params, account, options)
+      const found = posts.find(({ genesis_post_id }) => genesis_post_id === draft)
+      if (found) return found
+      if (posts.length < PAGE) return null
+    }
+    return null
+  }
+
+  async function list(
+    path: string,
+    params: Record<string, string>,
+    account: Credentials,
+    { signal }: CallOptions,
+  ): Promise<Post[]> {
+    const call = { method: 'GET', path, params: { npf: 'true', ...params } } as const
+    return (await api.send(call, readPosts, { token: tokenOf(account), signal })).posts
+  }
+
+  function published(id: string, { handle }: Credentials): Published {
+    return { platformPostId: id, platformPostUrl: `${wwwUrl}/${handle}/${id}` }
+  }
+
+  return { ...drafts, publish, reconcile }
+}
+
+/** Published by an earlier call that took its time, or thrown away by its author: the one must not be taken for the other. */
+function draftGone(error: unknown): never {
+  if (!isRefusedWith(error, 404)) throw error
+  throw new PlatformError('duplicate', 'The draft of this post is no longer on Tumblr', {
+    certain: false,
+    cause: error,
+  })
+}
