@@ -152,7 +152,7 @@ export const GUARDS: Guard[] = [
     guard: 'An idempotency key is unique',
     removed: [
       {
-        file: 'store/posts.ts',
+        file: 'store/post-schema.ts',
         find: "{ unique: true, partialFilterExpression: { correlationId: { $type: 'string' } } }",
         put: "{ partialFilterExpression: { correlationId: { $type: 'string' } } }",
       },
