@@ -29,7 +29,7 @@ export interface PlatformsSize {
 /** What platforms take for their work on a file. */
 const PROCESSING = { image: 2 * SECOND, video: 10 * SECOND }
 /** Long enough for everything that can be prepared ahead; and so short that all of it is done at the last moment. */
-const AHEAD_MS = 60 * SECOND
+const AHEAD_MS = 45 * SECOND
 const AT_ONCE_MS = 2 * SECOND
 const OUT_WITHIN_MS = 240 * SECOND
 const POLL_MS = 250
