@@ -19,6 +19,8 @@ import { bundleWorkflows } from './workflow-bundle.ts'
 import { TASK_QUEUES, type TaskQueue } from './workflows/task-queues.ts'
 
 const SLOW_ACTIVITIES = 20
+/** They mostly wait: for their turn to upload, or for a platform's work. What they hold in memory has bounds of its own. */
+const PREPARATIONS = 200
 /** Messages are ids and instants: packing them costs both sides more than sending them. */
 export const CONNECTION_OPTIONS = { grpcCompression: { codec: 'none' } } as const
 const CONNECT_AGAIN_MS = SECOND
@@ -104,7 +106,7 @@ export function workerShape(
         stickyQueueScheduleToStartTimeout: 2 * SECOND,
       }
     case 'preparing':
-      return { maxConcurrentActivityTaskExecutions: SLOW_ACTIVITIES }
+      return { maxConcurrentActivityTaskExecutions: PREPARATIONS }
     case 'maintenance':
       return { ...workflows, maxConcurrentActivityTaskExecutions: SLOW_ACTIVITIES, maxCachedWorkflows: 10 }
   }

@@ -201,7 +201,8 @@ export function createDeliver(deps: DeliverDeps) {
     io.signal.throwIfAborted()
     // A post that was deleted before its claim is nothing out of the ordinary.
     if (error instanceof ClaimRefused || isDatabaseTrouble(error) || isGone(error)) throw error
-    return settle(error, post, input, { round: input.round, attempt: entry.delivery.attempt }, io)
+    const waitedMs = clock.now().getTime() - (post.dueAt?.getTime() ?? Infinity)
+    return settle(error, post, input, { round: input.round, attempt: entry.delivery.attempt }, io, waitedMs)
   }
 
   /** An earlier call may have been accepted: find out before anything is repeated. */
@@ -371,8 +372,10 @@ export function createDeliver(deps: DeliverDeps) {
     input: DeliveryInput,
     from: AttemptRef,
     io: AttemptIo,
+    waitedMs: number | null = null,
   ): Promise<DeliveryResult | null> {
-    const verdict = verdictOn(error, entryOf(post, input.platform)?.delivery.tries ?? 0, Math.random())
+    const tries = entryOf(post, input.platform)?.delivery.tries ?? 0
+    const verdict = verdictOn(error, tries, Math.random(), waitedMs)
     if (verdict.reason.code === 'INTERNAL') io.report('A delivery failed in an unexpected way', error)
     if (verdict.kind === 'defer') return outcomes.deferred(post, input, from, verdict.reason, verdict, io)
     return outcomes.refused(post, input, from, verdict.reason, io)
@@ -402,17 +405,29 @@ export function createDeliver(deps: DeliverDeps) {
 
   /**
    * The invisible steps alone, well ahead of the instant. What would make the delivery fail is told as a warning.
-   * Errors that may pass are thrown, for another try.
+   * @param attempt counts from 1
+   * @throws TryAgainIn while it may still come right; errors of the database pass through
    */
-  async function prepareAhead(input: DeliveryInput, io: Pick<AttemptIo, 'signal'>): Promise<void> {
+  async function prepareAhead(
+    input: DeliveryInput,
+    attempt: number,
+    io: Pick<AttemptIo, 'signal' | 'report'>,
+  ): Promise<void> {
     const post = await posts.find(input.postId)
     const entry = post && deliverable(post, input.platform, input.round)
     const adapter = platforms.find(input.platform)
     if (!post || !entry || !adapter || isInDoubt(entry.delivery, clock.now())) return
     const obstacle = await ready(post, entry, adapter, input, io).catch((error: unknown) => {
-      if (error instanceof ClaimRefused) return null
-      const verdict = verdictOn(error, 0, 0)
-      if (verdict.kind === 'defer' || isDatabaseTrouble(error)) throw error
+      io.signal.throwIfAborted()
+      if (isDatabaseTrouble(error)) throw error
+      if (isGone(error)) return null
+      if (error instanceof ClaimRefused) {
+        if (error.reason === 'stale') throw new TryAgainIn(SECOND, 'The post was changed while it was prepared')
+        return null
+      }
+      const verdict = verdictOn(error, attempt - 1, Math.random(), 0)
+      if (verdict.reason.code === 'INTERNAL') io.report('Preparing ahead failed in an unexpected way', error)
+      if (verdict.kind === 'defer') throw new TryAgainIn(verdict.waitMs, verdict.reason.message)
       return verdict.reason
     })
     if (obstacle && 'code' in obstacle) {

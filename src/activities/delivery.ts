@@ -29,23 +29,34 @@ export function createDeliveryActivities(deps: DeliveryDeps) {
   })
   const siblings = createSiblings(LONGEST_SIBLING_WAIT_MS)
 
+  function surroundings(input: DeliveryInput): Pick<ActivityIo, 'signal' | 'report'> {
+    return {
+      signal: AbortSignal.any([cancellationSignal(), deps.draining]),
+      report: (message, error) => log.error(message, { error, ...input }),
+    }
+  }
+
+  function waitOf(error: unknown): ApplicationFailure | null {
+    if (error instanceof TryAgainIn) return waiting(error.message, error.waitMs)
+    return deps.draining.aborted ? waiting('This worker is stopping', HAND_OVER_MS) : null
+  }
+
   return {
     async publishToPlatform(input: DeliveryInput): Promise<DeliveryResult> {
       const cancelled = cancellationSignal()
       const { heartbeatDetails, workflowExecution } = activityInfo()
       const beat = keepAlive<Remembered>(heartbeatDetails as Remembered)
       const io: ActivityIo = {
-        signal: AbortSignal.any([cancelled, deps.draining]),
+        ...surroundings(input),
         remembered: beat.details ?? null,
         remember: beat.tell,
-        report: (message, error) => log.error(message, { error, ...input }),
         runId: workflowExecution?.runId ?? '',
       }
       try {
         return await siblings.together(input.postId, io.signal, () => deliver(input, io))
       } catch (error) {
-        if (error instanceof TryAgainIn) throw waiting(error.message, error.waitMs)
-        if (deps.draining.aborted) throw waiting('This worker is stopping', HAND_OVER_MS)
+        const wait = waitOf(error)
+        if (wait) throw wait
         if (cancelled.aborted) return { outcome: 'again', status: 'PROCESSING', revision: 0 }
         throw error
       } finally {
@@ -56,7 +67,9 @@ export function createDeliveryActivities(deps: DeliveryDeps) {
     async preparePlatform(input: DeliveryInput): Promise<void> {
       const beat = keepAlive<null>(null)
       try {
-        await prepareAhead(input, { signal: AbortSignal.any([cancellationSignal(), deps.draining]) })
+        await prepareAhead(input, activityInfo().attempt, surroundings(input))
+      } catch (error) {
+        throw waitOf(error) ?? error
       } finally {
         beat.stop()
       }

@@ -14,13 +14,16 @@ const LONGEST_STATED_WAIT_MS = HOUR
 const UNSTATED_WAIT_MS = 30 * SECOND
 const CROWDED_WAIT_MS = SECOND
 const NOT_READY_WAIT_MS = 15 * SECOND
+/** A platform that has not done its work on a video by then is not expected to do it any more. */
+const LONGEST_PROCESSING_MS = HOUR
 
 /**
  * Decides by the class of the failure (platforms.md section 8).
  * @param tries definite failures of this round so far
  * @param jitter 0 to 1, spreads those that failed together
+ * @param waitedMs since the post's instant, of one that is being prepared; null when the visible call was made
  */
-export function verdictOn(error: unknown, tries: number, jitter: number): Verdict {
+export function verdictOn(error: unknown, tries: number, jitter: number, waitedMs: number | null): Verdict {
   if (error instanceof MediaUnavailableError)
     return { kind: 'refuse', reason: failure('MEDIA_UNAVAILABLE', error.message) }
   if (error instanceof Crowded) {
@@ -38,7 +41,7 @@ export function verdictOn(error: unknown, tries: number, jitter: number): Verdic
       // Short stated waits would spend the tries within moments of an outage.
       return again(reason, Math.max(error.retryAfterMs ?? 0, backoff(tries, jitter)))
     case 'media_not_ready':
-      return again(reason, error.retryAfterMs || NOT_READY_WAIT_MS)
+      return notReady(reason, error.retryAfterMs || NOT_READY_WAIT_MS, waitedMs)
     case 'media_fetch_failed':
       return tries === 0 ? again(reason, backoff(tries, jitter)) : { kind: 'refuse', reason }
     case 'unauthorized':
@@ -53,6 +56,16 @@ export function verdictOn(error: unknown, tries: number, jitter: number): Verdic
 
 function again(reason: Failure, waitMs: number): Verdict {
   return { kind: 'defer', reason, waitMs: Math.min(waitMs, LONGEST_STATED_WAIT_MS), countsAsTry: true }
+}
+
+/** The platform's work takes the time it takes, whatever the number of looks. A post that it had taken for ready is another matter. */
+function notReady(reason: Failure, waitMs: number, waitedMs: number | null): Verdict {
+  if (waitedMs === null) return again(reason, waitMs)
+  if (waitedMs <= LONGEST_PROCESSING_MS) return { kind: 'defer', reason, waitMs, countsAsTry: false }
+  return {
+    kind: 'refuse',
+    reason: failure('media_not_ready', `${reason.message}, more than an hour after the post was due`),
+  }
 }
 
 function rateLimited(reason: Failure, waitMs: number): Verdict {

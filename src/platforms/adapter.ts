@@ -87,7 +87,8 @@ export interface SearchOptions extends CallOptions {
 
 /**
  * What a platform is to the rest of the service. Adapters get base addresses and timeouts when they are made; nothing reads configuration.
- * Every method throws `PlatformError` and nothing else on trouble with the platform.
+ * Every method throws `PlatformError` and nothing else on trouble with the platform. `media_not_ready` from `prepare` means that the platform
+ * is at work on media it has: it is asked again for as long as that takes. Media it lost and has to be sent again is `transient`.
  *
  * Exactly once rests on this contract: `prepare` does nothing the public can see and may be repeated or thrown away at any time;
  * `publish` makes exactly one call that can make the post visible, carrying the platform's own idempotency device derived from

@@ -30,17 +30,21 @@ import type { TaskQueue } from './task-queues.ts'
  */
 const publishing = proxyActivities<Activities>({
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-  startToCloseTimeout: 5 * MINUTE,
+  // Of one attempt, which may have a large video to upload. A worker that died is noticed by its heartbeat.
+  startToCloseTimeout: 15 * MINUTE,
   heartbeatTimeout: 5 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 5 * SECOND },
 })
 
-/** One attempt, and only ahead of the instant: what it did not manage is done again when the post is armed. */
+/**
+ * Only ahead of the instant: it is asked again as often as it says, until the post is armed, which does what is left to do.
+ * The policy is for what it could not say (a lost worker, no database).
+ */
 const preparing = proxyActivities<Activities>({
   taskQueue: 'preparing' satisfies TaskQueue,
-  startToCloseTimeout: 10 * MINUTE,
+  startToCloseTimeout: 15 * MINUTE,
   heartbeatTimeout: 10 * SECOND,
-  retry: { maximumAttempts: 2 },
+  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 15 * SECOND },
 })
 
 /** Short reads and writes of the post record. */

@@ -237,7 +237,7 @@ describe('a larger video', () => {
     const item = largeFilm()
     const body = { error: 'InvalidRequest', message: 'Job not found' }
     await control.addFault({ path: 'getJobStatus', times: 1, action: { status: 400, body } })
-    expect(await platformErrorOf(publish(item, delivery))).toMatchObject({ class: 'media_not_ready', certain: true })
+    expect(await platformErrorOf(publish(item, delivery))).toMatchObject({ class: 'transient', certain: true })
     expect(await calledDuring(() => publish(item, delivery))).toContain('app.bsky.video.uploadVideo')
   })
 

@@ -296,7 +296,7 @@ describe('media', () => {
   })
 
   it.each([
-    [404, { error: 'Record not found' }, 'media_not_ready'],
+    [404, { error: 'Record not found' }, 'transient'],
     [422, { error: 'Error processing thumbnail for uploaded media' }, 'media_fetch_failed'],
   ])('are uploaded again when the look answers %i', async (status, body, expected) => {
     const item = add(film(1_000), 'video/mp4')

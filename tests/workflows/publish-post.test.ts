@@ -37,6 +37,11 @@ async function beginArmed() {
 }
 
 const refused = new PlatformError('validation', 'The platform refused the text', { certain: true })
+const atWork = new PlatformError('media_not_ready', 'Still at work on the video', {
+  certain: true,
+  retryAfterMs: 30 * SECOND,
+})
+const video = { storageKey: 'posts/x/1.mp4', storageUrl: 'https://storage.example/1.mp4', mimeType: 'video/mp4' }
 
 describe('publishPost', () => {
   it('publishes an immediate post on every platform and returns its status', async () => {
@@ -192,6 +197,66 @@ describe('publishPost', () => {
     expect(post.sent).toHaveLength(1)
     expect(post.sent[0]!.at).toBeGreaterThanOrEqual(post.dueAt())
     expect((await post.history()).events!.length).toBeLessThan(20)
+  })
+
+  it('asks a platform that is at work on a video again, until it is done well before the instant', async () => {
+    const post = await begin({
+      dueIn: HOUR,
+      post: { content: { text: 'Film', mediaItems: [video] } },
+      prepare: async () => {
+        if (post.dueAt() - post.clock.now().getTime() > 5 * MINUTE) throw atWork
+      },
+    })
+    expect(await post.result()).toBe('COMPLETED')
+    // Ten minutes ahead it begins, and after each half minute it looks again.
+    expect(post.looks.length).toBeGreaterThan(8)
+    expect(post.sent).toHaveLength(1)
+    expect(post.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 1, delivery: { tries: 0 } })
+    expect(post.notifications.map(({ type }) => type)).toEqual(['success'])
+  })
+
+  it('asks again for what passes while it prepares ahead, and warns of nothing', async () => {
+    let troubles = 4
+    const ahead: number[] = []
+    const post = await begin({
+      dueIn: HOUR,
+      post: { content: { text: 'Film', mediaItems: [video] } },
+      prepare: async () => {
+        if (troubles-- > 0) throw new PlatformError('transient', 'The platform is busy', { certain: true })
+        ahead.push(post.dueAt() - post.clock.now().getTime())
+      },
+    })
+    expect(await post.result()).toBe('COMPLETED')
+    expect(ahead[0]).toBeGreaterThan(MINUTE)
+    expect(post.notifications.map(({ type }) => type)).toEqual(['success'])
+  })
+
+  it('waits with an immediate post for the work on its video, which costs no try and holds up no other platform', async () => {
+    const post = await begin({
+      platforms: ['mastodon', 'bluesky'],
+      post: { content: { text: 'Film', mediaItems: [video] } },
+      prepare: async (...args) => {
+        const passed = post.clock.now().getTime() - post.dueAt()
+        if (args.at(-1) === 'mastodon' && passed < 30 * MINUTE) throw atWork
+      },
+    })
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.sent.map(({ platform }) => platform)).toEqual(['bluesky', 'mastodon'])
+    expect(post.sent[1]!.at - post.sent[0]!.at).toBeGreaterThan(20 * MINUTE)
+    expect(post.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 1, delivery: { tries: 0 } })
+  })
+
+  it('gives up on a video that the platform does not get done within an hour, and says so', async () => {
+    const post = await begin({
+      post: { content: { text: 'Film', mediaItems: [video] } },
+      prepare: () => Promise.reject(atWork),
+    })
+    expect(await post.result()).toBe('FAILED')
+    expect(post.sent).toEqual([])
+    expect(post.post()!.platformStatuses[0]).toMatchObject({
+      errorCode: 'media_not_ready',
+      error: 'Still at work on the video, more than an hour after the post was due',
+    })
   })
 
   it('prepares images about a minute ahead', async () => {

@@ -81,7 +81,7 @@ interface ScenarioOptions {
   post?: Partial<Parameters<typeof buildPost>[0]>
   /** Answers the visible call; throws what a platform would throw. */
   answer?: (platform: Platform, call: number) => Promise<void>
-  prepare?: PlatformAdapter['prepare']
+  prepare?: (...args: [...Parameters<PlatformAdapter['prepare']>, Platform]) => Promise<void>
   /** Looks for the trace of a call whose outcome is unknown; without it the platform knows what was sent. */
   reconcile?: PlatformAdapter['reconcile']
   activities?: Partial<Activities>
@@ -124,7 +124,7 @@ async function startScenario(
     platform,
     async prepare(...args) {
       looks.push(`prepare ${platform}`)
-      await options.prepare?.(...args)
+      await options.prepare?.(...args, platform)
     },
     async publish(outgoing): Promise<Published> {
       const call = (calls.get(platform) ?? 0) + 1

@@ -29,7 +29,7 @@ export interface VideoDeps {
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE
 /** At most an hour is given; a long upload has to end within it. */
 const TOKEN_LIFE_MS = 30 * MINUTE
-const UPLOADS_AT_ONCE = 8
+const UPLOADS_AT_ONCE = 6
 const UPLOAD_BLOB = 'com.atproto.repo.uploadBlob'
 
 /** Why the video service gave a video up (https://docs.bsky.app/docs/api/app-bsky-video-get-job-status). */
@@ -144,9 +144,8 @@ export function createVideo(deps: VideoDeps) {
     } catch (error) {
       if (!isRefusedWith(error, 400) && !isRefusedWith(error, 404)) throw ofService(error)
       await saveUpload(log, index, null)
-      throw new PlatformError('media_not_ready', 'Bluesky no longer has an uploaded file, so it is uploaded again', {
+      throw new PlatformError('transient', 'Bluesky no longer has an uploaded file, so it is uploaded again', {
         certain: true,
-        retryAfterMs: SECOND,
         cause: error,
       })
     }

@@ -1,4 +1,4 @@
-import { MINUTE, SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
 import { createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
@@ -29,7 +29,7 @@ const UPLOAD_CONNECTIONS = 8
 /** Mastodon, by OAuth at one instance. */
 export function createMastodon(options: MastodonOptions) {
   const { instanceUrl, clientId, clientSecret, publishTimeoutMs, media } = options
-  const { settleMs = 30 * SECOND, processingWaitMs = MINUTE } = options
+  const { settleMs = 30 * SECOND, processingWaitMs = 5 * SECOND } = options
   const calls = createHttpClient({ connections: CONNECTIONS })
   const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
   const api = createApi(calls, instanceUrl)

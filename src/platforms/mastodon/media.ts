@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import type { MediaItem } from '../../domain/post.ts'
 import { fitAltText, mediaKind } from '../../domain/posting-rules.ts'
-import { HOUR, MINUTE, SECOND } from '../../domain/times.ts'
+import { HOUR, MINUTE } from '../../domain/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { createLimit } from '../shared/limit.ts'
@@ -24,6 +24,7 @@ interface MediaDeps {
 /** Servers drop files that no post took after a day or so; older ones are uploaded again. */
 const LIFE_MS = 12 * HOUR
 const IMAGES_IN_MEMORY = 2
+const VIDEOS_AT_ONCE = 6
 const UPLOAD_TIMEOUT_MS = { image: MINUTE, video: 10 * MINUTE }
 
 const handleOf = (index: number) => `media.${index}`
@@ -39,6 +40,8 @@ interface Uploaded {
 /** Files on their way to the server, long before the post that shows them. */
 export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps) {
   const inMemory = createLimit(IMAGES_IN_MEMORY)
+  // Whoever waits for a connection must not hold an open file meanwhile, which object storage would close.
+  const inTransfer = createLimit(VIDEOS_AT_ONCE)
 
   /** Each file's id is safe before the next step, so that nothing is uploaded twice without need. */
   async function prepare(
@@ -71,12 +74,12 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
       return uploads.post('/api/v2/media', body, readMediaAttachment, options)
     }
     if (kind === 'video') {
-      const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
-      if (sizeBytes > limits.rules.media.video.maxBytes) {
+      return inTransfer(async () => {
+        const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
+        if (sizeBytes <= limits.rules.media.video.maxBytes) return send(mimeType, sizeBytes, stream)
         await stream.cancel()
         throw new PlatformError('validation', 'The video is larger than Mastodon takes', { certain: true })
-      }
-      return send(mimeType, sizeBytes, stream)
+      })
     }
     return inMemory(async () => {
       const { prepareImage } = await import('../shared/images.ts')
@@ -118,9 +121,8 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
       const isGone = isRefusedWith(error, 404)
       if (isGone || isRefusedAs(error, 'media-broken')) await log.save(handleOf(index), '')
       if (!isGone) throw error
-      throw new PlatformError('media_not_ready', 'Mastodon no longer has an uploaded file, so it is uploaded again', {
+      throw new PlatformError('transient', 'Mastodon no longer has an uploaded file, so it is uploaded again', {
         certain: true,
-        retryAfterMs: SECOND,
         cause: error,
       })
     }
