@@ -402,6 +402,11 @@ it('renewal: an ended token that was renewed twice', () =>
     platforms[0]!.renewals = [{ account: 'ann.test', made: 2, due: 1 }]
   }))
 
+it('connect: a callback that was used twice', () =>
+  breaks('connect', /asked for tokens 2 times, of 1 good/, ({ platforms }) => {
+    platforms[0]!.exchanges = { made: 2, due: 1 }
+  }))
+
 describe('I8', () => {
   it('a process that ended by itself', () =>
     breaks('I8', /worker-1 ended with code 1 by itself/, ({ exits }) => {

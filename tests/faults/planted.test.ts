@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findMongod, startMongod, type Mongod } from '../../sandbox/servers/mongod.ts'
 import { judge, sentencesOf } from './judge/judge.ts'
 import type { Violation } from './judge/evidence.ts'
-import { GUARDS } from './planted/guards.ts'
-import { SCENARIOS, type ScenarioName } from './planted/scenarios.ts'
+import type { Platform } from '../../src/domain/platforms.ts'
+import { GUARDS, type Guard } from './planted/guards.ts'
+import { ALONE, SCENARIOS, type ScenarioName } from './planted/scenarios.ts'
 import { openStage, PUBLIC_URL } from './planted/stage.ts'
 import { startFaultPlatforms, type FaultPlatforms } from './platforms.ts'
 import { copySource, type Replacement } from './source.ts'
@@ -34,9 +35,13 @@ afterAll(async () => {
   console.table(table)
 })
 
-async function play(scenario: ScenarioName, replacements: Replacement[]): Promise<Violation[]> {
+async function play(
+  scenario: ScenarioName,
+  replacements: Replacement[],
+  where: Platform = 'bluesky',
+): Promise<Violation[]> {
   const root = copySource(join(dir, `copy-${++copies}`), replacements)
-  const platform = outside.platforms.find((candidate) => candidate.platform === 'bluesky')!
+  const platform = outside.platforms.find((candidate) => candidate.platform === where)!
   const stage = await openStage({ root, mongoUrl: mongod.url, outside, platform })
   try {
     await SCENARIOS[scenario](stage)
@@ -51,21 +56,29 @@ it('names every guard in the README', () => {
   for (const { guard, scenario, breaks } of GUARDS) expect(readme).toContain(`| ${guard} | ${scenario} | ${breaks} |`)
 })
 
-describe.concurrent('while every guard stands', () => {
+/** Each scenario once with nothing taken away, and once without each guard. */
+function all(guards: Guard[]): void {
   const cleanRuns = new Map(
-    GUARDS.map(({ scenario, without = [] }) => [`${scenario}${without.length}`, { scenario, without }]),
+    guards.map(({ scenario, platform, without = [] }) => [
+      `${scenario}${platform}${without.length}`,
+      { scenario, platform, without },
+    ]),
   )
 
-  it.each([...cleanRuns.values()])('nothing is reported when $scenario', async ({ scenario, without }) => {
-    expect(sentencesOf(await play(scenario, without))).toEqual([])
+  it.each([...cleanRuns.values()])('nothing is reported when $scenario', async ({ scenario, platform, without }) => {
+    expect(sentencesOf(await play(scenario, without, platform))).toEqual([])
   })
-})
 
-describe.concurrent('taken away, it is missed', () => {
-  it.each(GUARDS)('$guard: $breaks', async ({ guard, removed, scenario, breaks, without = [] }) => {
-    const violations = await play(scenario, [...without, ...removed])
+  it.each(guards)('without this it is: $guard: $breaks', async (planted) => {
+    const { guard, removed, scenario, breaks, platform, without = [] } = planted
+    const violations = await play(scenario, [...without, ...removed], platform)
     const reported = [...new Set(violations.map(({ invariant }) => invariant))]
     table.push({ guard, scenario, reported: reported.join(', ') })
     expect(reported, sentencesOf(violations).join('\n')).toEqual([breaks])
   })
-})
+}
+
+const [alone, together] = [true, false].map((is) => GUARDS.filter(({ scenario }) => ALONE.has(scenario) === is))
+
+describe.concurrent('side by side', () => all(together!))
+describe('alone', () => all(alone!))

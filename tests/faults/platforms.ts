@@ -11,8 +11,11 @@ type Calls = Required<Pick<Fault, 'method' | 'path'>>
 
 /** What a fault run has to know of a platform beside how it is started. */
 interface Traits {
-  /** The calls that faults aim at: the visible one, the look for its trace, and the renewal of tokens where there is one. */
-  calls: { publish: Calls; reconcile: Calls; renew: Calls | null }
+  /**
+   * The calls that faults aim at: the visible one, the look for its trace, the renewal of tokens where there is one, and what a
+   * callback is exchanged by where there are callbacks.
+   */
+  calls: { publish: Calls; reconcile: Calls; renew: Calls | null; exchange: Calls | null }
   /** How it says no for good, and for now. */
   refusals: { definite: FaultAction; limited: FaultAction }
   /** Whether every post of it has an image or a video. */
@@ -43,6 +46,7 @@ const TRAITS: Record<Platform, Traits> = {
       publish: { method: 'POST', path: 'repo.putRecord' },
       reconcile: { method: 'GET', path: 'repo.getRecord' },
       renew: { method: 'POST', path: 'server.refreshSession' },
+      exchange: null,
     },
     refusals: {
       definite: { status: 400, body: { error: 'InvalidRequest', message: 'no' } },
@@ -55,6 +59,7 @@ const TRAITS: Record<Platform, Traits> = {
       publish: { method: 'POST', path: '/api/v1/statuses' },
       reconcile: { method: 'GET', path: '/statuses?' },
       renew: null,
+      exchange: { method: 'POST', path: '/oauth/token' },
     },
     refusals: {
       definite: { status: 422, body: { error: 'Validation failed: no' } },
@@ -67,6 +72,7 @@ const TRAITS: Record<Platform, Traits> = {
       publish: { method: 'POST', path: '/threads_publish' },
       reconcile: { method: 'GET', path: 'fields=status' },
       renew: null,
+      exchange: { method: 'POST', path: '/oauth/access_token' },
     },
     refusals: GRAPH_REFUSALS,
     needsMedia: false,
@@ -76,6 +82,7 @@ const TRAITS: Record<Platform, Traits> = {
       publish: { method: 'POST', path: '/media_publish' },
       reconcile: { method: 'GET', path: 'fields=status' },
       renew: null,
+      exchange: null,
     },
     refusals: GRAPH_REFUSALS,
     needsMedia: true,
@@ -85,6 +92,7 @@ const TRAITS: Record<Platform, Traits> = {
       publish: { method: 'POST', path: '/feed' },
       reconcile: { method: 'GET', path: '/published_posts' },
       renew: null,
+      exchange: { method: 'GET', path: 'code=' },
     },
     refusals: GRAPH_REFUSALS,
     needsMedia: false,
@@ -94,6 +102,7 @@ const TRAITS: Record<Platform, Traits> = {
       publish: { method: 'PUT', path: '/posts/' },
       reconcile: { method: 'GET', path: '/posts' },
       renew: null,
+      exchange: { method: 'POST', path: '/oauth/access_token' },
     },
     refusals: {
       definite: {

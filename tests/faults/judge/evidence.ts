@@ -96,6 +96,8 @@ export interface PlatformEvidence {
   requests: { receivedAt: string; text?: string }[]
   /** Where it is counted: how often an account's tokens were renewed, and how often they had ended. */
   renewals?: { account: string; made: number; due: number }[]
+  /** Where it is counted: how often it was asked for the tokens of a new connection, and how many callbacks were good for that. */
+  exchanges?: { made: number; due: number }
 }
 
 export interface Outage {
@@ -128,7 +130,7 @@ export interface Document {
 }
 
 export interface Violation {
-  invariant: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'renewal'
+  invariant: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'renewal' | 'connect'
   /** Names the post and what speaks against it. */
   sentence: string
 }

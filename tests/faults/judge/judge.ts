@@ -1,7 +1,7 @@
 import { judgeEffects, judgeInstants } from './effects.ts'
 import type { Evidence, Violation } from './evidence.ts'
 import { judgeEnds, judgeNotifications, judgeRollUp, judgeUsage } from './records.ts'
-import { judgeProcesses, judgeRenewals, judgeSecrets } from './surroundings.ts'
+import { judgeExchanges, judgeProcesses, judgeRenewals, judgeSecrets } from './surroundings.ts'
 import { storiesOf } from './stories.ts'
 
 /** Holds the invariants of ARCHITECTURE.md against what a run left behind; an empty list is a clean run. */
@@ -16,6 +16,7 @@ export function judge(evidence: Evidence): Violation[] {
     ...judgeNotifications(evidence, stories),
     ...judgeSecrets(evidence),
     ...judgeRenewals(evidence),
+    ...judgeExchanges(evidence),
     ...judgeProcesses(evidence),
   ]
 }

@@ -39,6 +39,20 @@ export function judgeRenewals({ platforms }: Evidence): Violation[] {
   )
 }
 
+/** A callback is used once, and only by the browser and for the account it was begun with (safety.md section 3). */
+export function judgeExchanges({ platforms }: Evidence): Violation[] {
+  return platforms.flatMap(({ platform, exchanges: { made, due } = { made: 0, due: 0 } }) =>
+    made <= due
+      ? []
+      : [
+          {
+            invariant: 'connect',
+            sentence: `${platform} was asked for tokens ${made} times, of ${due} good callbacks`,
+          },
+        ],
+  )
+}
+
 /** I8: no process ends by itself, every request is answered, and a 5xx is a 502 of a platform or a 503 of a server that is down. */
 export function judgeProcesses({ exits, operations, outages }: Evidence): Violation[] {
   const ended = exits

@@ -1,3 +1,4 @@
+import type { Platform } from '../../../src/domain/platforms.ts'
 import type { Violation } from '../judge/evidence.ts'
 import type { Replacement } from '../source.ts'
 import type { ScenarioName } from './scenarios.ts'
@@ -8,6 +9,8 @@ export interface Guard {
   removed: Replacement[]
   scenario: ScenarioName
   breaks: Violation['invariant']
+  /** Where the posts of the scenario go; Bluesky where it does not matter. */
+  platform?: Platform
   /** Other guards that hold the same line, taken away from the clean run as well. */
   without?: Replacement[]
 }
@@ -224,5 +227,44 @@ export const GUARDS: Guard[] = [
     ],
     scenario: 'posts are due on an access token that has ended',
     breaks: 'renewal',
+  },
+  {
+    guard: 'A connect attempt is used up by one callback',
+    platform: 'mastodon',
+    removed: [
+      {
+        file: 'store/connect-attempts.ts',
+        find: 'consumedAt: null, expiresAt: { $gt: at } },\n        { $set: { consumedAt: at, secrets: null } },',
+        put: 'expiresAt: { $gt: at } },\n        { $set: { consumedAt: at } },',
+      },
+    ],
+    scenario: 'a good callback comes five times at once',
+    breaks: 'connect',
+  },
+  {
+    guard: 'The MAC of a state is checked',
+    platform: 'mastodon',
+    removed: [
+      {
+        file: 'integrations/connect-states.ts',
+        find: 'return isOurs && !isOver ?',
+        put: 'return !isOver ?',
+      },
+    ],
+    scenario: 'a callback comes with another MAC',
+    breaks: 'connect',
+  },
+  {
+    guard: 'A callback is bound to the browser that began it',
+    platform: 'mastodon',
+    removed: [
+      {
+        file: 'store/connect-attempts.ts',
+        find: '{ ...name, bindingHash: { $in: bindingHashes }, consumedAt',
+        put: '{ ...name, consumedAt',
+      },
+    ],
+    scenario: 'a callback comes from another browser',
+    breaks: 'connect',
   },
 ]

@@ -81,7 +81,32 @@ export const SCENARIOS = {
     await stage.fault('renew', { delayMs: SECOND })
     await Promise.all(posts.map((postId, number) => stage.deliver(number, postId)))
   },
+  async 'a good callback comes five times at once'(stage: Stage) {
+    const { callback, cookie } = await stage.beginConnect()
+    stage.exchanges.due = 1
+    await Promise.all(Array.from({ length: 5 }, (_, number) => stage.comeBack(number, callback, cookie)))
+  },
+
+  async 'a callback comes with another MAC'(stage: Stage) {
+    const { callback, cookie } = await stage.beginConnect()
+    const address = new URL(callback)
+    const state = address.searchParams.get('state')!
+    address.searchParams.set('state', `${state.slice(0, -43)}${'A'.repeat(43)}`)
+    await stage.comeBack(0, address.href, cookie)
+  },
+
+  async 'a callback comes from another browser'(stage: Stage) {
+    const [{ callback }, other] = [await stage.beginConnect(), await stage.beginConnect()]
+    await stage.comeBack(0, callback, other.cookie)
+  },
 } satisfies Record<string, (stage: Stage) => Promise<void>>
+
+/** Those that count calls which name no account, so that nobody else may make any meanwhile. */
+export const ALONE: ReadonlySet<ScenarioName> = new Set([
+  'a good callback comes five times at once',
+  'a callback comes with another MAC',
+  'a callback comes from another browser',
+])
 
 export type ScenarioName = keyof typeof SCENARIOS
 

@@ -9,6 +9,7 @@ import type { Clock } from '../../../src/clock.ts'
 import type * as ConfigModule from '../../../src/config.ts'
 import type * as ContextModule from '../../../src/context.ts'
 import { entryOf } from '../../../src/domain/post-moves.ts'
+import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { newUser } from '../../../src/domain/user.ts'
 import { openSecrets } from '../../../src/commands/account-secrets.ts'
 import type { PublishOrchestrator } from '../../../src/integrations/orchestrator.ts'
@@ -68,6 +69,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
   })
   const log = createOperationLog()
   const renewals = { due: 0 }
+  const exchanges = { due: 0 }
   /** Whether Temporal hears of what is stored. */
   const temporal = { answers: true, started: [] as string[] }
 
@@ -134,8 +136,15 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
       return answer.headers.location ?? `status ${answer.statusCode}`
     },
   }
+  const send = (number: number, url: string, headers: Record<string, string>) =>
+    processes[number % processes.length]!.app.inject({ url: url.replace(PUBLIC_URL, ''), headers })
   const connected = await outside.connect(unique('u'), browser, platform.platform)
   const account = connected.find((one) => one.platform === platform.platform)!
+  const exchangeCalls = async () =>
+    (await platform.control.requests()).filter(
+      (request) => platform.calls.exchange && isOne(platform.calls.exchange, request),
+    )
+  const exchangedBefore = (await exchangeCalls()).length
 
   /** Runs an activity as a worker would. */
   const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
@@ -165,6 +174,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     account,
     temporal,
     renewals,
+    exchanges,
     processes,
     client: (number = 0) => clients[number % clients.length]!.client,
     deliver,
@@ -173,6 +183,20 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     async create(text: string, wish: object = {}): Promise<string> {
       const answer = await clients[0]!.client.create({ text, platforms: [platform.platform], ...wish })
       return (answer!.body as { data: { postId: string } }).data.postId
+    },
+
+    /** Somebody at a browser of their own begins to connect the account anew, and says yes on the platform's page. */
+    async beginConnect() {
+      const headers = { authorization: `Bearer ${token}`, origin: config.FRONTEND_URL }
+      const begun = await send(0, `/api/platform/${platform.platform}/connect`, headers)
+      const { authUrl, url = authUrl } = begun.json<{ data: { authUrl?: string; url?: string } }>().data
+      const [{ name, value }] = begun.cookies as [{ name: string; value: string }]
+      return { callback: await consent(url!, account.accountId), cookie: `${name}=${value}` }
+    },
+
+    /** Comes back from the page; returns where that ends. */
+    async comeBack(number: number, callback: string, cookie: string): Promise<string> {
+      return (await send(number, callback, { cookie })).headers.location ?? ''
     },
 
     /** What the sweeper's next run finds when so much time has passed. */
@@ -208,6 +232,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
             ledger: (await platform.control.ledger()).filter((entry) => entry.account === account.account),
             requests,
             renewals: [{ account: account.account, made, due: renewals.due }],
+            exchanges: { made: (await exchangeCalls()).length - exchangedBefore, due: exchanges.due },
           },
         ],
         outages: [],
