@@ -80,5 +80,9 @@ function all(guards: Guard[]): void {
 
 const [alone, together] = [true, false].map((is) => GUARDS.filter(({ scenario }) => ALONE.has(scenario) === is))
 
-describe.concurrent('side by side', () => all(together!))
-describe('alone', () => all(alone!))
+describe.concurrent('side by side', () => {
+  all(together!)
+})
+describe('alone', () => {
+  all(alone!)
+})

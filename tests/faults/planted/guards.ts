@@ -267,4 +267,17 @@ export const GUARDS: Guard[] = [
     scenario: 'a callback comes from another browser',
     breaks: 'connect',
   },
+  {
+    guard: 'A post is looked for by the draft it was made of',
+    platform: 'tumblr',
+    removed: [
+      {
+        file: 'platforms/tumblr/posts.ts',
+        find: 'genesis_post_id }) => genesis_post_id === draft',
+        put: 'genesis_post_id }) => genesis_post_id === draft && false',
+      },
+    ],
+    scenario: 'the answer to an accepted call is lost',
+    breaks: 'I2',
+  },
 ]

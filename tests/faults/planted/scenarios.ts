@@ -64,7 +64,7 @@ export const SCENARIOS = {
   },
 
   async 'a post is edited while it is armed'(stage: Stage) {
-    await whileArmed(stage, (postId) => stage.client().edit(postId, { text: marked('armed', 'other words') }))
+    await whileArmed(stage, (postId, marker) => stage.client().edit(postId, { text: marked(marker, 'other words') }))
   },
 
   async 'the platform refuses a post'(stage: Stage) {
@@ -129,14 +129,21 @@ async function deliverAll(stage: Stage): Promise<void> {
   await Promise.all(posts.map(({ _id }) => stage.deliver(0, _id)))
 }
 
-/** An attempt waits for the instant; the change comes when it has looked at the post for the last time. */
-async function whileArmed(stage: Stage, change: (postId: string) => Promise<unknown>): Promise<void> {
-  const dueAt = Date.now() + 3 * SECOND
-  const postId = await stage.create(marked('armed', 'hello'), { scheduledAt: dueAt })
-  const delivering = stage.deliver(0, postId)
-  const leftMs = dueAt - JUST_BEFORE_MS - Date.now()
-  if (leftMs < 0) throw new Error('The machine was too slow for this scenario')
-  await delay(leftMs)
-  await change(postId)
-  await delivering
+/**
+ * An attempt waits for the instant; the change comes when it has looked at the post for the last time. Where the machine was too slow
+ * for that the post goes out unchanged, and another one is given more time.
+ */
+async function whileArmed(stage: Stage, change: (postId: string, marker: string) => Promise<unknown>): Promise<void> {
+  for (const leadMs of [3 * SECOND, 6 * SECOND, 12 * SECOND]) {
+    const dueAt = Date.now() + leadMs
+    const marker = `armed-${leadMs}`
+    const postId = await stage.create(marked(marker, 'hello'), { scheduledAt: dueAt })
+    const delivering = stage.deliver(0, postId)
+    const leftMs = dueAt - JUST_BEFORE_MS - Date.now()
+    await delay(Math.max(0, leftMs))
+    if (leftMs > 0) await change(postId, marker)
+    await delivering
+    if (leftMs > 0) return
+  }
+  throw new Error('The machine was too slow for this scenario')
 }
