@@ -93,6 +93,10 @@ export const ConfigSchema = Type.Object(
     MASTODON_INSTANCE_URL: address('The Mastodon instance on which accounts live; empty switches Mastodon off', ''),
     MASTODON_CLIENT_ID: text('This service as an application on the instance, made once by POST /api/v1/apps', ''),
     MASTODON_CLIENT_SECRET: text('Secret of that application', ''),
+    THREADS_APP_ID: text('This service as an application on Threads (not on Facebook); empty switches Threads off', ''),
+    THREADS_APP_SECRET: text('Secret of that application', ''),
+    THREADS_AUTHORIZE_URL: address('Where Threads logins are confirmed', 'https://threads.net'),
+    THREADS_GRAPH_URL: address('The API of Threads', 'https://graph.threads.net'),
     TUMBLR_CONSUMER_KEY: text('This service as an application on Tumblr; empty switches Tumblr off', ''),
     TUMBLR_CONSUMER_SECRET: text('Secret of that application', ''),
     TUMBLR_AUTHORIZE_URL: address('Where Tumblr has its pages for people, and OAuth', 'https://www.tumblr.com'),
@@ -143,6 +147,7 @@ function missingOf(config: Config): string[] {
 
 const NEEDED_WITH: [keyof Config, (keyof Config)[]][] = [
   ['MASTODON_INSTANCE_URL', ['MASTODON_CLIENT_ID', 'MASTODON_CLIENT_SECRET']],
+  ['THREADS_APP_ID', ['THREADS_APP_SECRET']],
   ['TUMBLR_CONSUMER_KEY', ['TUMBLR_CONSUMER_SECRET']],
 ]
 

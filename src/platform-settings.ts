@@ -3,7 +3,12 @@ import type { PlatformSettings } from './platforms/registry.ts'
 
 /** What the platforms are told of the configuration. */
 export function platformSettings(config: Config): PlatformSettings {
-  return { bluesky: bluesky(config), mastodon: mastodon(config), tumblr: tumblr(config) }
+  return {
+    bluesky: bluesky(config),
+    threads: threads(config),
+    mastodon: mastodon(config),
+    tumblr: tumblr(config),
+  }
 }
 
 function bluesky(config: Config): PlatformSettings['bluesky'] {
@@ -32,5 +37,16 @@ function tumblr(config: Config): PlatformSettings['tumblr'] {
     consumerSecret: TUMBLR_CONSUMER_SECRET,
     authorizeUrl: TUMBLR_AUTHORIZE_URL,
     apiUrl: TUMBLR_API_URL,
+  }
+}
+
+function threads(config: Config): PlatformSettings['threads'] {
+  const { THREADS_APP_ID, THREADS_APP_SECRET, THREADS_AUTHORIZE_URL, THREADS_GRAPH_URL } = config
+  if (THREADS_APP_ID === '') return null
+  return {
+    appId: THREADS_APP_ID,
+    appSecret: THREADS_APP_SECRET,
+    authorizeUrl: THREADS_AUTHORIZE_URL,
+    graphUrl: THREADS_GRAPH_URL,
   }
 }

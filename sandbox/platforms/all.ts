@@ -5,6 +5,7 @@ import { startMastodon } from './mastodon.ts'
 import { connectByPage, type Behaviour, type RunningPlatform, type SandboxPlatform } from './sandbox-platform.ts'
 import type { Front } from './shared/simulator.ts'
 import { startTumblr } from './tumblr.ts'
+import { startThreads } from './threads.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 
 /** Every platform there is to try things with. */
@@ -12,7 +13,11 @@ const SANDBOX_PLATFORMS: SandboxPlatform[] = [
   { name: 'bluesky', start: bluesky },
   { name: 'mastodon', start: mastodon },
   { name: 'tumblr', start: tumblr },
+  { name: 'threads', start: threads },
 ]
+
+/** Experiments should not run into quotas. */
+const PLENTY = 1_000_000
 
 /** Starts them all; each keeps its data in a folder of its own under `dir`. When one does not start, the others are stopped. */
 export async function startPlatforms(dir: string, behaviour: Behaviour = {}): Promise<RunningPlatform[]> {
@@ -90,6 +95,32 @@ async function tumblr(dir: string): Promise<RunningPlatform> {
       const blog = createAccount({ name, title: 'Sandbox user' })
       await connectByPage('tumblr', blog.loginId, api)
       return [{ platform: 'tumblr', account: blog.name, accountId: blog.uuid, secrets: {} }]
+    },
+    stop,
+  }
+}
+
+async function threads(dir: string, { processingMs }: Behaviour): Promise<RunningPlatform> {
+  const { url, control, createAccount, createApp, stop } = await startThreads({
+    dir,
+    quota: PLENTY,
+    ...(processingMs && { processingMs }),
+  })
+  return {
+    fronts: { threads: { url, control } },
+    env(publicUrl) {
+      const app = createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'threads')] })
+      return {
+        THREADS_APP_ID: app.id,
+        THREADS_APP_SECRET: app.secret,
+        THREADS_AUTHORIZE_URL: url,
+        THREADS_GRAPH_URL: url,
+      }
+    },
+    async connect(name, api) {
+      const { id, username } = createAccount({ username: name.replaceAll('-', '_'), name: 'Sandbox user' })
+      await connectByPage('threads', id, api)
+      return [{ platform: 'threads', account: username, accountId: id, secrets: {} }]
     },
     stop,
   }

@@ -16,6 +16,7 @@ import {
   type Person,
 } from './meta/state.ts'
 import { createTokens } from './meta/tokens.ts'
+import type { ContainerStore } from './shared/graph/container-store.ts'
 import { startSimulator, type Front, type SimulatorPlace } from './shared/simulator.ts'
 
 export interface MetaOptions extends SimulatorPlace {
@@ -25,6 +26,8 @@ export interface MetaOptions extends SimulatorPlace {
   unreadableMs?: number
   /** About one page. */
   callsPerHour?: number
+  /** Of an Instagram account within a day. */
+  instagramQuota?: { posts: number; containers: number }
 }
 
 interface NewPage {
@@ -51,24 +54,38 @@ export interface Meta {
   /** As somebody does at the page itself. */
   publishElsewhere(page: Page, message: string): PagePost
   rewrite(postId: string, message: string): void
+  /** What happens to containers and posts on Instagram without our doing. */
+  instagramStore: Pick<ContainerStore, 'failNext' | 'age' | 'find' | 'publishElsewhere' | 'rewrite'>
   stop(): Promise<void>
 }
 
 /** A strict simulator of the Graph API of Facebook Pages and Instagram: one server behind two fault proxies. All data is under `dir`. */
 export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
   const { processingMs = 1_000, unreadableMs = 200, callsPerHour = 100_000 } = options
+  const { instagramQuota = { posts: 100, containers: 400 } } = options
   const { fronts, ...meta } = await startSimulator('meta', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const tokens = createTokens(state)
     const base = () => urlOf('facebook')
     const posts = createPagePosts({ state, base, processingMs, unreadableMs })
     const login = createLogin({ state, tokens })
-    const instagram = createInstagram({ state, tokens, base })
+    const instagram = createInstagram({
+      state,
+      tokens,
+      base: () => urlOf('instagram'),
+      processingMs: { image: Math.min(processingMs, 300), video: processingMs },
+      quota: instagramQuota,
+    })
     const modules = [login, createAccounts({ state, tokens, base }), posts, instagram]
     return {
       server: createMetaServer({ state, tokens, login, posts, instagram, modules, base, callsPerHour }),
       fronts: { facebook: createFacebookPlatform({ state, tokens, posts }), instagram: instagram.platform },
-      api: { ...createMakers(state), publishElsewhere: posts.publishElsewhere, rewrite: posts.rewrite },
+      api: {
+        ...createMakers(state),
+        publishElsewhere: posts.publishElsewhere,
+        rewrite: posts.rewrite,
+        instagramStore: instagram.store,
+      },
     }
   })
   return { ...meta, facebook: fronts['facebook']!, instagram: fronts['instagram']! }

@@ -43,7 +43,9 @@ export function verdictOn(error: unknown, tries: number, jitter: number, waitedM
     case 'media_not_ready':
       return notReady(reason, error.retryAfterMs || NOT_READY_WAIT_MS, waitedMs)
     case 'media_fetch_failed':
-      return tries === 0 ? again(reason, backoff(tries, jitter)) : { kind: 'refuse', reason }
+      return tries === 0
+        ? again(reason, Math.max(error.retryAfterMs ?? 0, backoff(tries, jitter)))
+        : { kind: 'refuse', reason }
     case 'unauthorized':
     case 'permission':
     case 'not_found':

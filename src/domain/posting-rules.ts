@@ -1,4 +1,4 @@
-import { LINK, withoutPunctuation } from './links.ts'
+import { findLinks, LINK, withoutPunctuation } from './links.ts'
 import type { Platform } from './platforms.ts'
 import type { Content, MediaItem } from './post.ts'
 import { MINUTE } from './times.ts'
@@ -21,10 +21,15 @@ interface KindRule {
   maxBytes: number
 }
 
+/** What a text may hold only so many of; `PARTS` tells how each looks. */
+export type TextPart = 'hashtags' | 'mentions' | 'links'
+
 /** What one platform accepts. Plain data: preflight, adapters and `GET /api/platform/limits` read the same table. */
 export interface PostingRules {
   /** All of them hold; the first is the one people know, and the one reports show. */
   text: readonly [TextLimit, ...TextLimit[]]
+  /** How many of each a text may hold, where that is limited. */
+  parts?: Readonly<Partial<Record<TextPart, number>>>
   media: {
     required: boolean
     /** Items of all kinds together. */
@@ -74,6 +79,7 @@ export const POSTING_RULES: PlatformRules = {
   },
   threads: {
     text: [{ unit: 'codePointsEmojiAsBytes', max: 500 }],
+    parts: { links: 5 },
     media: {
       required: false,
       max: 20,
@@ -85,6 +91,7 @@ export const POSTING_RULES: PlatformRules = {
   },
   instagram: {
     text: [{ unit: 'utf16Units', max: 2_200 }],
+    parts: { hashtags: 30, mentions: 20 },
     media: {
       required: true,
       max: 10,
@@ -190,6 +197,20 @@ function shortenLinks(text: string): string {
   return text
     .replace(LINK, (found) => 'x'.repeat(23) + found.slice(withoutPunctuation(found).length))
     .replace(REMOTE_MENTION, (_, before: string, user: string) => `${before}@${user}`)
+}
+
+const HASHTAG = /(?<![\p{L}\p{N}_&])#[\p{L}\p{N}_]+/gu
+const MENTION = /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_.]+/gu
+
+const PARTS: Record<TextPart, (text: string) => number> = {
+  hashtags: (text) => text.match(HASHTAG)?.length ?? 0,
+  mentions: (text) => text.match(MENTION)?.length ?? 0,
+  // The same link again counts once.
+  links: (text) => new Set(findLinks(text).map(({ url }) => url)).size,
+}
+
+export function countParts(text: string, part: TextPart): number {
+  return PARTS[part](text)
 }
 
 /** An image's or video's description as the platform takes it: cut to its limit, empty where it takes none. */

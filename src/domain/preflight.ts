@@ -2,12 +2,14 @@ import { effectiveContent } from './content.ts'
 import { platformLabel, type Platform } from './platforms.ts'
 import type { Content, Post } from './post.ts'
 import {
+  countParts,
   countText,
   mediaKind,
   POSTING_RULES,
   type MediaKind,
   type PlatformRules,
   type PostingRules,
+  type TextPart,
   type TextUnit,
 } from './posting-rules.ts'
 import type { Problem } from './service-error.ts'
@@ -53,6 +55,11 @@ export function preflight(
   return result
 }
 
+/** What is wrong with what one platform would get; adapters ask once more, since rules may be newer than a post. */
+export function contentFindings(platform: Platform, content: Content, rules: PostingRules): Finding[] {
+  return [...textProblems(platform, content, rules), ...mediaProblems(platform, content, rules)]
+}
+
 function contentProblems(post: PreflightInput, platform: Platform, content: Content, rules: PostingRules): Problem[] {
   const problem = (part: keyof Content, code: string, message: string): Problem => ({
     path: pathOf(post, platform, part),
@@ -85,7 +92,7 @@ function textProblems(platform: Platform, { text, mediaItems }: Content, rules: 
   if (text.trim() === '' && mediaItems.length === 0) {
     return [{ code: 'TEXT_REQUIRED', message: `A post on ${label} needs text or media` }]
   }
-  return rules.text.flatMap(({ unit, max }) => {
+  const tooLong = rules.text.flatMap(({ unit, max }) => {
     const length = countText(text, unit)
     if (length <= max) return []
     return [
@@ -95,6 +102,17 @@ function textProblems(platform: Platform, { text, mediaItems }: Content, rules: 
       },
     ]
   })
+  const tooMany = Object.entries(rules.parts ?? {}).flatMap(([part, max]) => {
+    const count = countParts(text, part as TextPart)
+    if (count <= max) return []
+    return [
+      {
+        code: `TOO_MANY_${part.toUpperCase()}`,
+        message: `${label} takes at most ${max} ${part} in a post: there are ${count}`,
+      },
+    ]
+  })
+  return [...tooLong, ...tooMany]
 }
 
 function mediaProblems(platform: Platform, { mediaItems }: Content, { media }: PostingRules): Finding[] {

@@ -3,6 +3,7 @@ import type { DirectConnect, MediaSource, PlatformAdapter, RedirectConnect } fro
 import { createBluesky, type BlueskyOptions } from './bluesky/adapter.ts'
 import { createMastodon, type MastodonOptions } from './mastodon/adapter.ts'
 import { createTumblr, type TumblrOptions } from './tumblr/adapter.ts'
+import { createThreads, type ThreadsOptions } from './threads/adapter.ts'
 
 /** What every platform is given. */
 interface Common {
@@ -16,6 +17,7 @@ export interface PlatformSettings {
   bluesky: Omit<BlueskyOptions, keyof Common>
   mastodon: Omit<MastodonOptions, keyof Common> | null
   tumblr: Omit<TumblrOptions, keyof Common> | null
+  threads: Omit<ThreadsOptions, keyof Common> | null
 }
 
 interface ConnectablePlatform {
@@ -32,6 +34,7 @@ export function createPlatformRegistry({ publishTimeoutMs, media, ...settings }:
     bluesky: createBluesky({ ...settings.bluesky, ...common }),
     ...(settings.mastodon && { mastodon: createMastodon({ ...settings.mastodon, ...common }) }),
     ...(settings.tumblr && { tumblr: createTumblr({ ...settings.tumblr, ...common }) }),
+    ...(settings.threads && { threads: createThreads({ ...settings.threads, ...common }) }),
   }
   const all = Object.values(connections)
 

@@ -100,6 +100,8 @@ describe('the verdict on a definite failure', () => {
   })
 
   it('lets a platform fetch media twice, and no more', () => {
+    const failed = refusalOf('media_fetch_failed', MINUTE)
+    expect(verdictOn(failed, 0, 0, null)).toMatchObject({ kind: 'defer', waitMs: MINUTE })
     expect(verdictOn(refusalOf('media_fetch_failed'), 1, 0, null)).toMatchObject({ kind: 'refuse' })
   })
 

@@ -17,6 +17,32 @@ function check(platform: Platform, content: Partial<PreflightInput['content']>, 
 }
 const codes = (...args: Parameters<typeof check>) => check(...args).errors.map(({ code }) => code)
 
+describe('too many of something in a text', () => {
+  const words = (count: number, word: (index: number) => string) =>
+    Array.from({ length: count }, (_, i) => word(i)).join(' ')
+  const tag = (index: number) => `#tag${index}`
+  const mention = (index: number) => `@ann.${index}`
+  const link = (index: number) => `https://a.example/${index}`
+
+  it.each([
+    ['instagram', words(30, tag), words(31, tag), 'TOO_MANY_HASHTAGS'],
+    ['instagram', words(20, mention), words(21, mention), 'TOO_MANY_MENTIONS'],
+    ['threads', words(5, link), words(6, link), 'TOO_MANY_LINKS'],
+    ['threads', words(30, () => link(1)), words(6, link), 'TOO_MANY_LINKS'],
+    ['instagram', 'a#b & mail ann@a.example '.repeat(31), words(31, tag), 'TOO_MANY_HASHTAGS'],
+  ] as const)('%s takes %j', (platform, fits, tooMany, code) => {
+    const mediaItems = media(1)
+    expect(
+      codes(platform, { text: fits.slice(0, 2_000), mediaItems }).filter((one) => one.startsWith('TOO_MANY')),
+    ).toEqual([])
+    expect(codes(platform, { text: tooMany, mediaItems })).toEqual([code])
+  })
+
+  it('is no trouble elsewhere', () => {
+    expect(codes('tumblr', { text: words(60, tag) })).toEqual([])
+  })
+})
+
 describe('TEXT_TOO_LONG', () => {
   it.each([
     ['bluesky', 'é'.repeat(300), 'é'.repeat(301)],

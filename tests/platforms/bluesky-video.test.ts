@@ -32,6 +32,7 @@ function registryWith(blobLimitBytes: number): PlatformRegistry {
   return createPlatformRegistry({
     bluesky: { ...places, blobLimitBytes, processingWaitMs: 0 },
     mastodon: null,
+    threads: null,
     tumblr: null,
     publishTimeoutMs: 5_000,
     media,

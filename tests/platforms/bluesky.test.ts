@@ -55,6 +55,7 @@ function registryAt(entryUrl: string): PlatformRegistry {
       appUrl: 'https://bsky.app',
     },
     mastodon: null,
+    threads: null,
     tumblr: null,
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     media,

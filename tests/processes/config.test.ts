@@ -32,10 +32,12 @@ describe('the configuration', () => {
     expect(message).not.toMatch(/too-short-canary|four thousand/)
   })
 
-  it('refuses a Mastodon instance at which it is nobody', () => {
-    const message = variablesOf({ ...secrets, MASTODON_INSTANCE_URL: 'https://mastodon.example' })
-    expect(message).toContain('MASTODON_CLIENT_ID')
-    expect(message).toContain('MASTODON_CLIENT_SECRET')
+  it.each([
+    [{ MASTODON_INSTANCE_URL: 'https://mastodon.example' }, ['MASTODON_CLIENT_ID', 'MASTODON_CLIENT_SECRET']],
+    [{ THREADS_APP_ID: '4711' }, ['THREADS_APP_SECRET']],
+  ])('refuses a platform at which it is nobody: %j', (some, needed) => {
+    const message = variablesOf({ ...secrets, ...some })
+    for (const name of needed) expect(message).toContain(name)
   })
 
   it('is production when nothing says otherwise, with defaults for the rest, and frozen', () => {

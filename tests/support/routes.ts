@@ -92,6 +92,10 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/platform/tumblr/callback': publicRoute(302),
   'GET /api/platform/tumblr/refresh': userRoute(400),
   'DELETE /api/platform/tumblr/disconnect': userRoute(200),
+  'GET /api/platform/threads/connect': userRoute(400),
+  'GET /api/platform/threads/callback': publicRoute(302),
+  'GET /api/platform/threads/refresh': userRoute(400),
+  'DELETE /api/platform/threads/disconnect': userRoute(200),
 
   'GET /api/status/slo': adminRoute(200),
 }

@@ -1,7 +1,7 @@
 import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
 import { tokenIn } from '../shared/graph/routes.ts'
+import type { ShownPost } from '../shared/post-pages.ts'
 import type { PagePosts } from './page-posts.ts'
-import type { ShownPost } from './pages.ts'
 import type { MetaState, PagePost } from './state.ts'
 import type { Tokens } from './tokens.ts'
 

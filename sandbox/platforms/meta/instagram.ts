@@ -1,55 +1,147 @@
-import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
-import type { MetaModule } from './graph.ts'
-import type { ShownPost } from './pages.ts'
-import type { MetaState } from './state.ts'
+import type { ProxiedPlatform } from '../fault-proxy.ts'
+import { createContainerStore, type ContainerPost } from '../shared/graph/container-store.ts'
+import type { GraphNode } from '../shared/graph/graph.ts'
+import { graphTime } from '../shared/graph/lists.ts'
+import { tokenIn } from '../shared/graph/routes.ts'
+import type { ShownPost } from '../shared/post-pages.ts'
+import type { MetaCall, MetaModule } from './graph.ts'
+import { instagramRoutes } from './instagram-routes.ts'
+import type { InstagramAccount, MetaState } from './state.ts'
 import type { Tokens } from './tokens.ts'
 
 interface InstagramDeps {
   state: MetaState
   tokens: Tokens
   base(): string
+  /** How long the work on an image or a video takes. */
+  processingMs: { image: number; video: number }
+  /** Of an account within a day. */
+  quota: { posts: number; containers: number }
 }
 
-/** Professional accounts on Instagram. Nothing is published there yet. */
-export function createInstagram({ state, tokens, base }: InstagramDeps) {
-  const module: MetaModule = {
-    routes: [],
-    node(id, { caller }) {
-      const account = state.instagramAccounts.get(id)
-      if (!account || caller?.person.id !== account.personId) return null
-      if (!caller.token.scopes.includes('instagram_basic')) return null
-      const counts = account.metrics ?? {}
-      return {
-        type: 'IGUser',
-        byDefault: ['id'],
-        fields: {
-          id,
-          username: account.username,
-          name: account.name,
-          profile_picture_url: `${base()}/picture/${id}`,
-          followers_count: counts['followers'] ?? 0,
-          media_count: 0,
-        },
-      }
-    },
+const READ_AS = {
+  TEXT: ['IMAGE', 'FEED'],
+  IMAGE: ['IMAGE', 'FEED'],
+  VIDEO: ['VIDEO', 'REELS'],
+  CAROUSEL: ['CAROUSEL_ALBUM', 'FEED'],
+} as const
+
+/** Professional accounts on Instagram, and what is published on them (platforms.md section 4). */
+export function createInstagram({ state, tokens, base, processingMs, quota }: InstagramDeps) {
+  const store = createContainerStore({ table: state.table, newId: () => state.newId('179'), processingMs })
+
+  function accountNode(account: InstagramAccount): GraphNode {
+    return {
+      type: 'IGUser',
+      byDefault: ['id'],
+      fields: {
+        id: account.id,
+        username: account.username,
+        name: account.name,
+        biography: '',
+        profile_picture_url: `${base()}/picture/${account.id}`,
+        followers_count: account.metrics?.['followers'] ?? 0,
+        media_count: store.postsOf(account.id).length,
+      },
+    }
   }
 
+  function postNode(post: ContainerPost): GraphNode {
+    const [mediaType, productType] = READ_AS[post.kind]
+    return {
+      type: 'IGMedia',
+      byDefault: ['id'],
+      fields: {
+        id: post.id,
+        caption: post.text === '' ? undefined : post.text,
+        timestamp: graphTime(post.createdAt),
+        permalink: `${base()}${addressOf(post)}`,
+        shortcode: post.shortcode,
+        media_type: mediaType,
+        media_product_type: productType,
+        media_url: post.files[0]?.url,
+        username: state.instagramAccounts.get(post.accountId)!.username,
+        like_count: post.metrics?.['likes'] ?? 0,
+        comments_count: post.metrics?.['comments'] ?? 0,
+      },
+    }
+  }
+
+  /** What there is under an id that this caller may see. */
+  function node(id: string, { caller }: MetaCall): GraphNode | null {
+    if (!caller?.token.scopes.includes('instagram_basic')) return null
+    const isTheirs = (accountId: string) => state.instagramAccounts.get(accountId)?.personId === caller.person.id
+    const account = state.instagramAccounts.get(id)
+    if (account) return isTheirs(id) ? accountNode(account) : null
+    const post = store.posts.get(id)
+    if (post) return isTheirs(post.accountId) ? postNode(post) : null
+    const container = store.find(id)
+    if (!container || !isTheirs(container.accountId)) return null
+    const code = store.statusOf(container)
+    const status = code === 'ERROR' ? `Error: Media upload has failed with error code ${container.problem}` : code
+    return { type: 'IGContainer', byDefault: ['id'], fields: { id, status_code: code, status } }
+  }
+
+  const module: MetaModule = { routes: instagramRoutes({ state, store, postNode, quota }), node }
+  const find = (name: string) =>
+    state.instagramAccounts.get(name) ?? state.instagramAccounts.values().find(({ username }) => username === name)
+
   const platform: ProxiedPlatform = {
-    ledger: async (): Promise<LedgerEntry[]> => [],
+    ...store.controls,
+    ledger: async () => store.ledger((accountId) => state.instagramAccounts.get(accountId)!.username),
 
     /** The login of an account is the one of its person. */
-    async revoke(id) {
-      const account = state.instagramAccounts.get(id)
+    async revoke(name) {
+      const account = find(name)
       if (account) tokens.end('removed', ({ personId }) => personId === account.personId)
       return account !== undefined
     },
 
-    async expire(id) {
-      const account = state.instagramAccounts.get(id)
+    async expire(name) {
+      const account = find(name)
       if (account) tokens.end('expired', ({ personId, pageId }) => personId === account.personId && pageId === null)
       return account !== undefined
     },
+
+    async setAccountMetrics(name, metrics) {
+      const account = find(name)
+      const counts = { ...account?.metrics, ...metrics }
+      if (account) state.instagramAccounts.set(account.id, { ...account, metrics: counts })
+      return account !== undefined
+    },
+
+    /** Tokens are a person's, so the account is the one in the path, or else the person's only one. */
+    accountOf(request) {
+      const named = /^\/v\d+\.\d+\/(\d+)/.exec(request.url ?? '')?.[1] ?? ''
+      if (state.instagramAccounts.get(named)) return named
+      const token = state.tokens.get(tokenIn(request) ?? '')
+      return state.instagramAccounts.values().find(({ personId }) => personId === token?.personId)?.id ?? null
+    },
+
+    publishes: (method, path) => method === 'POST' && /^\/v\d+\.\d+\/\w+\/media_publish(\?|$)/.test(path),
   }
 
-  return { ...module, platform, posts: (): ShownPost[] => [] }
+  return {
+    ...module,
+    platform,
+    store,
+    /** Newest first. */
+    posts: (): ShownPost[] =>
+      store.posts
+        .values()
+        .toReversed()
+        .map((post) => ({
+          id: post.id,
+          address: addressOf(post),
+          author: `@${state.instagramAccounts.get(post.accountId)!.username} on Instagram`,
+          text: post.text,
+          link: null,
+          media: post.files,
+          createdAt: new Date(post.createdAt).toISOString(),
+        })),
+  }
+}
+
+function addressOf({ kind, shortcode }: ContainerPost): string {
+  return `/${kind === 'VIDEO' ? 'reel' : 'p'}/${shortcode}/`
 }

@@ -2,13 +2,13 @@ import type { Server } from 'node:http'
 import { errorPage } from '../shared/html.ts'
 import { GRAPH_ANSWERS, graphRoutes } from '../shared/graph/routes.ts'
 import { graphParams } from '../shared/graph/params.ts'
+import { postsPage, startPage } from '../shared/post-pages.ts'
 import { createSimulatorServer, type Route } from '../shared/server.ts'
 import { shownPosts } from './facebook.ts'
 import type { MetaModule } from './graph.ts'
 import type { createInstagram } from './instagram.ts'
 import { assertProof, type createLogin } from './login.ts'
 import type { PagePosts } from './page-posts.ts'
-import { postsPage, startPage } from './pages.ts'
 import type { MetaState, PagePost } from './state.ts'
 import type { Tokens } from './tokens.ts'
 import { createUsage } from './usage.ts'
@@ -46,12 +46,13 @@ export function createMetaServer(deps: ServerDeps): Server {
       .slice(0, MOST_SHOWN)
 
   const pages: Route[] = [
-    ['GET', /^\/$/, () => startPage(accounts(), newestFirst())],
+    ['GET', /^\/$/, () => startPage('Facebook and Instagram sandbox', accounts(), newestFirst())],
     ['GET', DIALOG, ({ params }) => login.showDialog(graphParams(params))],
     ['POST', DIALOG, ({ params }) => login.decide(graphParams(params))],
     ['GET', /^\/(\d+)$/, ({ id }) => ofPage(id)],
     ['GET', /^\/(\d+\/posts\/\d+)$/, ({ id }) => onePost(state.posts.get(id.replace('/posts/', '_')))],
     ['GET', /^\/reel\/(\d+)\/?$/, ({ id }) => onePost(state.posts.values().find(({ videoId }) => videoId === id))],
+    ['GET', /^\/((?:p|reel)\/[\w-]+\/)$/, ({ id }) => ofInstagram(`/${id}`)],
   ]
 
   function accounts() {
@@ -65,6 +66,11 @@ export function createMetaServer(deps: ServerDeps): Server {
   function ofPage(id: string) {
     const page = state.pages.get(id)
     return page ? postsPage(page.name, shown(posts.listOf(id).toReversed())) : NOTHING_HERE
+  }
+
+  function ofInstagram(address: string) {
+    const post = instagram.posts().find((one) => one.address === address)
+    return post ? postsPage('Post', [post]) : NOTHING_HERE
   }
 
   const onePost = (post: PagePost | undefined) => (post ? postsPage('Post', shown([post])) : NOTHING_HERE)

@@ -37,10 +37,11 @@ export function presentAccounts(accounts: PlatformAccounts | null, now: Date): R
 
 export function presentLimits(rules: PlatformRules) {
   return everyPlatform((platform) => {
-    const { text, media, altText } = rules[platform]
+    const { text, parts, media, altText } = rules[platform]
     const { image, video } = media
     return {
       text: [...text],
+      ...(parts && { parts }),
       media: { ...media, image: { ...image, types: [...image.types] }, video: { ...video, types: [...video.types] } },
       altText,
     }

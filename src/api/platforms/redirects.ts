@@ -10,4 +10,5 @@ interface Redirect {
 export const REDIRECTS: Redirect[] = [
   { platform: 'mastodon', addressField: 'authUrl' },
   { platform: 'tumblr', addressField: 'authUrl' },
+  { platform: 'threads', addressField: 'url' },
 ]

@@ -52,6 +52,16 @@ const KindLimits = Type.Object({
 
 const PlatformLimits = Type.Object({
   text: Type.Array(Type.Object({ unit: Type.String(), max: Type.Integer() }), { description: 'All of them hold' }),
+  parts: Type.Optional(
+    Type.Object(
+      {
+        hashtags: Type.Optional(Type.Integer()),
+        mentions: Type.Optional(Type.Integer()),
+        links: Type.Optional(Type.Integer()),
+      },
+      { description: 'How many of each a text may hold, where that is limited' },
+    ),
+  ),
   media: Type.Object({
     required: Type.Boolean(),
     max: Type.Integer({ description: 'Images and videos together' }),

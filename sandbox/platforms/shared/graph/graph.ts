@@ -6,7 +6,7 @@ interface GraphProblem {
   code: number
   subcode?: number
   message: string
-  type?: 'OAuthException' | 'GraphMethodException' | 'IGApiException'
+  type?: 'OAuthException' | 'GraphMethodException' | 'IGApiException' | 'THApiException'
   status?: number
   isTransient?: boolean
   /** For people. */

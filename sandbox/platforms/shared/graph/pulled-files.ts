@@ -2,26 +2,35 @@ import { fileTypeFromBuffer } from 'file-type'
 
 export interface PulledFile {
   mimeType: string
+  sizeBytes: number
+  /** All of it, but of a long file only the beginning. */
   bytes: Buffer
 }
 
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
+const KEPT_BYTES = 33_554_432
 
 /**
  * Gets a file from the address that a client gave, as the platform itself does: straight, without following further than that.
  * What it is, its bytes tell. Null: it cannot be had.
  */
 export async function pullFile(url: string): Promise<PulledFile | null> {
-  if (!/^https?:\/\//.test(url)) return null
+  if (!/^https?:\/\/[\x21-\x7e]+$/.test(url)) return null
   try {
     const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
-    if (!answer.ok) {
+    if (!answer.ok || !answer.body) {
       await answer.body?.cancel()
       return null
     }
-    const bytes = Buffer.from(await answer.arrayBuffer())
+    const kept: Uint8Array[] = []
+    let sizeBytes = 0
+    for await (const piece of answer.body) {
+      if (sizeBytes < KEPT_BYTES) kept.push(piece)
+      sizeBytes += piece.length
+    }
+    const bytes = Buffer.concat(kept)
     const type = await fileTypeFromBuffer(bytes)
-    return { bytes, mimeType: type?.mime ?? 'application/octet-stream' }
+    return { bytes, sizeBytes, mimeType: type?.mime ?? 'application/octet-stream' }
   } catch {
     return null
   }

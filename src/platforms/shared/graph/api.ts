@@ -1,4 +1,5 @@
-import { HttpFailure, type HttpAnswer, type HttpClient, type HttpRequest } from '../http.ts'
+import { createCalls, form } from '../calls.ts'
+import type { HttpClient, HttpRequest } from '../http.ts'
 import { createGraphErrors, type GraphRule } from './errors.ts'
 
 export interface GraphApiOptions {
@@ -12,7 +13,7 @@ export interface GraphApiOptions {
   tokenIn: 'header' | 'parameter'
 }
 
-export interface GraphCallOptions {
+interface CallOptions {
   token?: string
   signal: AbortSignal
   timeoutMs?: number
@@ -27,34 +28,22 @@ export type GraphParams = Record<string, string | undefined>
  */
 export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphApiOptions) {
   const base = baseUrl.replace(/\/+$/, '')
-  const { refusalOf, lostCall, unreadableAnswer } = createGraphErrors(label, rules)
+  const call = createCalls(http, { label, refusalOf: createGraphErrors(label, rules) })
 
   async function send<T>(
-    call: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
+    request: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
     read: (text: string) => T | null,
-    { token, signal, timeoutMs }: GraphCallOptions,
+    { token, ...options }: CallOptions,
   ): Promise<T> {
     const authorization = token === undefined || tokenIn !== 'header' ? {} : { authorization: `Bearer ${token}` }
-    const headers = { accept: 'application/json', ...call.headers, ...authorization }
-    const answer = await http
-      .send({ ...call, headers, signal, ...(timeoutMs !== undefined && { timeoutMs }) })
-      .catch(asPlatformError)
-    if (!isSuccess(answer)) throw refusalOf(answer)
-    const body = read(answer.text)
-    if (body === null) throw unreadableAnswer()
-    return body
+    const headers = { accept: 'application/json', ...request.headers, ...authorization }
+    return (await call({ ...request, ...options, headers }, read)).body
   }
 
-  function asPlatformError(error: unknown): never {
-    throw error instanceof HttpFailure ? lostCall(error) : error
-  }
-
-  function encode(params: GraphParams, { token }: GraphCallOptions): string {
+  function given(params: GraphParams, { token }: CallOptions): Record<string, string> {
     const inParameter = tokenIn === 'parameter' ? { access_token: token } : {}
-    const given = Object.entries({ ...params, ...inParameter }).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    )
-    return new URLSearchParams(given).toString()
+    const all = Object.entries({ ...params, ...inParameter })
+    return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== undefined))
   }
 
   return {
@@ -62,25 +51,16 @@ export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphAp
     /** Has a connection ready for a call that is about to come. */
     warm: (): void => http.warm(new URL(base)),
 
-    get<T>(path: string, params: GraphParams, read: (text: string) => T | null, options: GraphCallOptions): Promise<T> {
+    get<T>(path: string, params: GraphParams, read: (text: string) => T | null, options: CallOptions): Promise<T> {
       const url = new URL(`${base}${path}`)
-      url.search = encode(params, options)
+      url.search = new URLSearchParams(given(params, options)).toString()
       return send({ method: 'GET', url }, read, options)
     },
 
-    post<T>(
-      path: string,
-      fields: GraphParams,
-      read: (text: string) => T | null,
-      options: GraphCallOptions,
-    ): Promise<T> {
-      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-      const body = encode(fields, options)
-      return send({ method: 'POST', url: new URL(`${base}${path}`), headers, body }, read, options)
+    post<T>(path: string, fields: GraphParams, read: (text: string) => T | null, options: CallOptions): Promise<T> {
+      return send({ method: 'POST', url: new URL(`${base}${path}`), ...form(given(fields, options)) }, read, options)
     },
   }
 }
 
-function isSuccess({ status }: HttpAnswer): boolean {
-  return status >= 200 && status < 300
-}
+export type GraphApi = ReturnType<typeof createGraphApi>

@@ -3,7 +3,7 @@ import type { PlatformErrorClass } from '../../../domain/failure.ts'
 import { MINUTE } from '../../../domain/times.ts'
 import { PlatformError } from '../../errors.ts'
 import { answerReader } from '../answers.ts'
-import type { HttpAnswer, HttpFailure } from '../http.ts'
+import type { HttpAnswer } from '../http.ts'
 import { retryAfterMs } from '../retry-after.ts'
 import { regainAccessMs } from './usage.ts'
 
@@ -89,6 +89,8 @@ const BY_STATUS: Readonly<Record<number, Meaning>> = {
   429: LIMITED,
 }
 
+const WAITING: readonly PlatformErrorClass[] = ['rate_limited', 'transient', 'media_not_ready', 'media_fetch_failed']
+
 /** Reads failures by the tables: code and subcode, then code, then `is_transient`, then the status (platforms.md section 8). */
 export function createGraphErrors(label: string, ownRules: readonly GraphRule[]) {
   const rules = [...ownRules, ...COMMON]
@@ -108,30 +110,19 @@ export function createGraphErrors(label: string, ownRules: readonly GraphRule[])
     return { meaning, cause: new GraphRefusal(status, code, subcode, meaning.kind) }
   }
 
-  return {
-    /**
-     * What an answer other than 2xx means. Some refusals come with a 5xx, whose code tells the class; yet whether nothing was done
-     * is certain only of a 4xx.
-     */
-    refusalOf(answer: HttpAnswer): PlatformError {
-      const { meaning, cause } = meaningOf(answer)
-      const isRefusal = answer.status >= 400 && answer.status < 500
-      const wait = retryAfterMs(answer) ?? regainAccessMs(answer) ?? meaning.waitMs
-      const mayWait = ['rate_limited', 'transient', 'media_not_ready'].includes(meaning.class)
-      return new PlatformError(meaning.class, `${label} ${meaning.message}`, {
-        certain: isRefusal && meaning.certain !== false,
-        ...(mayWait && wait !== undefined && { retryAfterMs: wait }),
-        cause,
-      })
-    },
-
-    /** A call that got no answer to its end. */
-    lostCall: (failure: HttpFailure): PlatformError =>
-      new PlatformError('transient', `${label} ${failure.message}`, { certain: !failure.sent, cause: failure }),
-
-    /** A 2xx answer that does not say what it should. */
-    unreadableAnswer: (): PlatformError =>
-      new PlatformError('transient', `${label} answered in an unexpected way`, { certain: false }),
+  /**
+   * What an answer other than 2xx means. Some refusals come with a 5xx, whose code tells the class; yet whether nothing was done
+   * is certain only of a 4xx.
+   */
+  return function refusalOf(answer: HttpAnswer): PlatformError {
+    const { meaning, cause } = meaningOf(answer)
+    const isRefusal = answer.status >= 400 && answer.status < 500
+    const wait = retryAfterMs(answer) ?? regainAccessMs(answer) ?? meaning.waitMs
+    return new PlatformError(meaning.class, `${label} ${meaning.message}`, {
+      certain: isRefusal && meaning.certain !== false,
+      ...(WAITING.includes(meaning.class) && wait !== undefined && { retryAfterMs: wait }),
+      cause,
+    })
   }
 }
 

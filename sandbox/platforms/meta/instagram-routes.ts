@@ -1,0 +1,153 @@
+import sharp from 'sharp'
+import type { Answer } from '../fault-proxy.ts'
+import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
+import { selectFields } from '../shared/graph/fields.ts'
+import { badParameter, callerOf, GraphRefusal, noSuchObject, type GraphNode } from '../shared/graph/graph.ts'
+import { pageThrough } from '../shared/graph/lists.ts'
+import { pullFile } from '../shared/graph/pulled-files.ts'
+import type { MetaCall, MetaModule } from './graph.ts'
+import type { InstagramAccount, MetaState } from './state.ts'
+import { requireScopes } from './tokens.ts'
+
+interface RoutesDeps {
+  state: MetaState
+  store: ContainerStore
+  postNode(post: ContainerPost): GraphNode
+  quota: { posts: number; containers: number }
+}
+
+const DAY_MS = 86_400_000
+const MAX_CAPTION = 2_200
+const MAX_HASHTAGS = 30
+const MAX_MENTIONS = 20
+const MAX_ALT_TEXT = 1_000
+const CAROUSEL = { min: 2, max: 10 }
+const IMAGE = { maxBytes: 8_388_608, minAspect: 0.8, maxAspect: 1.91 }
+const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 300_000_000 }
+
+const refuse = (code: number, subcode: number, message: string) => new GraphRefusal({ code, subcode, message })
+
+/** Containers and their publication, with the error codes of platforms.md 4g. */
+export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): MetaModule['routes'] {
+  /** By a user's token or by that of a page (platforms.md 4a). */
+  function ownAccount(call: MetaCall, ...scopes: string[]): InstagramAccount {
+    const caller = callerOf(call)
+    const account = state.instagramAccounts.get(call.ids[0] ?? '')
+    if (account?.personId !== caller.person.id) throw noSuchObject(call.ids[0]!, call.method)
+    requireScopes(caller, 'instagram_basic', ...scopes)
+    return account
+  }
+
+  async function create(call: MetaCall): Promise<Answer> {
+    const account = ownAccount(call, 'instagram_content_publish')
+    const { params } = call
+    if (store.madeSince(account.id, Date.now() - DAY_MS) >= quota.containers) {
+      throw refuse(9, 2_207_042, 'Application request limit reached')
+    }
+    const text = params.get('caption') ?? ''
+    assertCaption(text)
+    const isChild = params.get('is_carousel_item') === 'true'
+    const common = { accountId: account.id, text, isChild, children: [], file: null, problem: null }
+    const type = params.get('media_type')
+    if (type === 'CAROUSEL') return made({ ...common, kind: 'CAROUSEL', children: childrenOf(call, account.id) })
+    if (type === undefined || type === 'IMAGE') {
+      const file = await pullImage(params.get('image_url'))
+      return made({ ...common, kind: 'IMAGE', file: { ...file, altText: altTextOf(call) } })
+    }
+    if (type !== (isChild ? 'VIDEO' : 'REELS')) throw refuse(100, 2_207_023, `The media type ${type} is unknown`)
+    const { file, problem } = await pullVideo(params.get('video_url'))
+    return made({ ...common, kind: 'VIDEO', file: { ...file, altText: '' }, problem })
+  }
+
+  function made(fields: Parameters<ContainerStore['make']>[0]): Answer {
+    return { status: 200, body: { id: store.make(fields).id } }
+  }
+
+  function childrenOf({ params }: MetaCall, accountId: string): string[] {
+    const ids = params.list('children')
+    if (ids.length < CAROUSEL.min || ids.length > CAROUSEL.max) {
+      throw refuse(100, 2_207_028, 'Carousels need 2 to 10 children')
+    }
+    for (const id of ids) {
+      const child = store.find(id)
+      if (child?.accountId !== accountId || !child.isChild || new Set(ids).size < ids.length) {
+        throw badParameter(`Param children is invalid: ${id}`)
+      }
+      if (store.statusOf(child) !== 'FINISHED') throw refuse(9_007, 2_207_027, 'Media ID is not available')
+    }
+    return ids
+  }
+
+  function publish(call: MetaCall): Answer {
+    const account = ownAccount(call, 'instagram_content_publish')
+    const container = store.find(call.params.get('creation_id') ?? '')
+    if (container?.accountId !== account.id || container.isChild) throw refuse(24, 2_207_006, 'Media not found')
+    const status = store.statusOf(container)
+    if (status === 'EXPIRED') throw refuse(24, 2_207_008, 'The requested resource does not exist')
+    if (status === 'IN_PROGRESS' || status === 'ERROR') throw refuse(9_007, 2_207_027, 'Media ID is not available')
+    if (store.usedQuota(account.id) >= quota.posts) throw refuse(9, 2_207_042, 'Application request limit reached')
+    return { status: 200, body: { id: store.publish(container).id } }
+  }
+
+  function limit(call: MetaCall): Answer {
+    const account = ownAccount(call, 'instagram_content_publish')
+    const config = { quota_total: quota.posts, quota_duration: 86_400 }
+    return { status: 200, body: { data: [{ quota_usage: store.usedQuota(account.id), config }] } }
+  }
+
+  function list(call: MetaCall): Answer {
+    const account = ownAccount(call)
+    return pageThrough(store.postsOf(account.id), call.params, (post) =>
+      selectFields(postNode(post), call.params.get('fields')),
+    )
+  }
+
+  return [
+    ['POST', /^\/(\d+)\/media$/, create],
+    ['GET', /^\/(\d+)\/media$/, list],
+    ['POST', /^\/(\d+)\/media_publish$/, publish],
+    ['GET', /^\/(\d+)\/content_publishing_limit$/, limit],
+  ]
+}
+
+function assertCaption(text: string): void {
+  if (text.length > MAX_CAPTION) throw refuse(36_004, 2_207_010, 'The caption was too long')
+  if ((text.match(/@[\w.]+/g) ?? []).length > MAX_MENTIONS) {
+    throw refuse(100, 2_207_040, 'Cannot use more than 20 tags per created media')
+  }
+  if ((text.match(/#[\p{L}\p{N}_]+/gu) ?? []).length > MAX_HASHTAGS) {
+    throw badParameter('A caption takes at most 30 hashtags')
+  }
+}
+
+function altTextOf({ params }: MetaCall): string {
+  const altText = params.get('alt_text') ?? ''
+  if ([...altText].length > MAX_ALT_TEXT) throw badParameter(`alt_text takes at most ${MAX_ALT_TEXT} characters`)
+  return altText
+}
+
+async function pull(name: string, url: string | undefined) {
+  if (url === undefined) throw badParameter(`The parameter ${name} is required`)
+  const file = await pullFile(url)
+  if (!file) throw refuse(9_004, 2_207_052, 'Only photo or video can be accepted as media type.')
+  return { url, ...file }
+}
+
+async function pullImage(address: string | undefined) {
+  const { url, mimeType, sizeBytes, bytes } = await pull('image_url', address)
+  if (mimeType !== 'image/jpeg') throw refuse(36_001, 2_207_005, 'The image format is not supported')
+  if (sizeBytes > IMAGE.maxBytes) throw refuse(36_000, 2_207_004, 'The image size is too large')
+  const { width, height } = await sharp(bytes).metadata()
+  const aspect = width / height
+  if (aspect < IMAGE.minAspect || aspect > IMAGE.maxAspect) {
+    throw refuse(36_003, 2_207_009, 'The aspect ratio is not supported')
+  }
+  return { url, mimeType }
+}
+
+/** What is no good comes out when it is worked on. */
+async function pullVideo(address: string | undefined) {
+  const { url, mimeType, sizeBytes } = await pull('video_url', address)
+  const isGood = VIDEO.types.includes(mimeType) && sizeBytes <= VIDEO.maxBytes
+  return { file: { url, mimeType }, problem: isGood ? null : '2207026' }
+}

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto'
+import type { LedgerEntry } from '../../fault-proxy.ts'
+import type { Table } from '../tables.ts'
+
+type Kind = 'TEXT' | 'IMAGE' | 'VIDEO' | 'CAROUSEL'
+
+interface ShownFile {
+  url: string
+  mimeType: string
+  altText: string
+}
+
+/** A post in the making, which nobody sees. */
+export interface Container {
+  id: string
+  accountId: string
+  kind: Kind
+  text: string
+  file: ShownFile | null
+  children: string[]
+  /** Part of a carousel to be: not to be published by itself. */
+  isChild: boolean
+  createdAt: number
+  /** When the work on it ends. */
+  readyAt: number
+  /** How that ends, where not well. */
+  problem: string | null
+  isPublished: boolean
+}
+
+export interface ContainerPost {
+  id: string
+  accountId: string
+  shortcode: string
+  kind: Kind
+  text: string
+  files: ShownFile[]
+  createdAt: number
+  metrics?: Record<string, number>
+}
+
+type ContainerStatus = 'IN_PROGRESS' | 'FINISHED' | 'PUBLISHED' | 'ERROR' | 'EXPIRED'
+
+interface ContainerStoreOptions {
+  table<T>(name: string): Table<T>
+  newId(): string
+  /** How long the work takes. */
+  processingMs: { image: number; video: number }
+  /** How long a container can be published. */
+  lifeMs?: number
+}
+
+const DAY_MS = 86_400_000
+
+/** Containers and what was published of them, alike on Threads and Instagram (platforms.md 3b, 4b). */
+export function createContainerStore({ table, newId, processingMs, lifeMs = DAY_MS }: ContainerStoreOptions) {
+  const containers = table<Container>('containers')
+  const posts = table<ContainerPost>('containerPosts')
+  const nextProblems: string[] = []
+
+  function workMs({ kind, children }: Pick<Container, 'kind' | 'children'>): number {
+    if (kind === 'TEXT') return 0
+    if (kind !== 'CAROUSEL') return processingMs[kind === 'IMAGE' ? 'image' : 'video']
+    return children.length > 0 ? processingMs.image : 0
+  }
+
+  function addPost(fields: Pick<ContainerPost, 'accountId' | 'kind' | 'text' | 'files'>): ContainerPost {
+    const id = newId()
+    const shortcode = randomBytes(8).toString('base64url').replaceAll('-', 'A')
+    return posts.set(id, { ...fields, id, shortcode, createdAt: Date.now() })
+  }
+
+  function filesOf({ file, children }: Container): ShownFile[] {
+    const own = file ? [file] : []
+    return [...own, ...children.flatMap((id) => containers.get(id)?.file ?? [])]
+  }
+
+  return {
+    posts,
+
+    make(
+      fields: Pick<Container, 'accountId' | 'kind' | 'text' | 'file' | 'children' | 'isChild' | 'problem'>,
+    ): Container {
+      const id = newId()
+      const createdAt = Date.now()
+      return containers.set(id, {
+        ...fields,
+        id,
+        problem: fields.problem ?? nextProblems.shift() ?? null,
+        createdAt,
+        readyAt: createdAt + workMs(fields),
+        isPublished: false,
+      })
+    },
+
+    find: (id: string): Container | null => containers.get(id) ?? null,
+
+    madeSince: (accountId: string, since: number): number =>
+      containers.values().filter((one) => one.accountId === accountId && one.createdAt >= since).length,
+
+    statusOf({ isPublished, createdAt, readyAt, problem }: Container): ContainerStatus {
+      if (isPublished) return 'PUBLISHED'
+      if (Date.now() - createdAt > lifeMs) return 'EXPIRED'
+      if (Date.now() < readyAt) return 'IN_PROGRESS'
+      return problem === null ? 'FINISHED' : 'ERROR'
+    },
+
+    /**
+     * What publishing one container twice does is documented nowhere, so the worst is assumed: it comes out twice.
+     * The children of a carousel go with it.
+     */
+    publish(container: Container): ContainerPost {
+      for (const id of [container.id, ...container.children]) {
+        containers.set(id, { ...containers.get(id)!, isPublished: true })
+      }
+      const { accountId, kind, text } = container
+      return addPost({ accountId, kind, text, files: filesOf(container) })
+    },
+
+    /** Newest first. */
+    postsOf: (accountId: string): ContainerPost[] =>
+      posts
+        .values()
+        .filter((post) => post.accountId === accountId)
+        .toReversed(),
+
+    usedQuota: (accountId: string): number =>
+      posts.values().filter((post) => post.accountId === accountId && Date.now() - post.createdAt < DAY_MS).length,
+
+    /** The next containers end like this. */
+    failNext: (...problems: string[]): void => void nextProblems.push(...problems),
+
+    /** As if it had been made that much earlier. */
+    age(id: string, ms: number): void {
+      const container = containers.get(id)!
+      containers.set(id, { ...container, createdAt: container.createdAt - ms })
+    },
+
+    /** As the account's owner does in the app. */
+    publishElsewhere: (accountId: string, text: string): ContainerPost =>
+      addPost({ accountId, kind: 'TEXT', text, files: [] }),
+
+    rewrite(id: string, text: string): void {
+      posts.set(id, { ...posts.get(id)!, text })
+    },
+
+    ledger(nameOf: (accountId: string) => string): LedgerEntry[] {
+      return posts.values().map(({ id, accountId, text, files, createdAt }) => ({
+        id,
+        account: nameOf(accountId),
+        text,
+        media: files.map(({ mimeType, altText }) => ({ type: mimeType, altText })),
+        createdAt: new Date(createdAt).toISOString(),
+      }))
+    },
+
+    /** What of the control interface is about posts, and what a call that publishes brings out. */
+    controls: {
+      async deletePost(id: string): Promise<boolean> {
+        const isThere = posts.get(id) !== undefined
+        posts.delete(id)
+        return isThere
+      },
+
+      async setPostMetrics(id: string, metrics: Record<string, number>): Promise<boolean> {
+        const post = posts.get(id)
+        if (post) posts.set(id, { ...post, metrics: { ...post.metrics, ...metrics } })
+        return post !== undefined
+      },
+
+      textOf(body: string): string | undefined {
+        return containers.get(new URLSearchParams(body).get('creation_id') ?? '')?.text
+      },
+    },
+  }
+}
+
+export type ContainerStore = ReturnType<typeof createContainerStore>

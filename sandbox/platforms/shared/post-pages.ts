@@ -1,0 +1,53 @@
+import type { Answer } from '../fault-proxy.ts'
+import { escapeHtml, page } from './html.ts'
+
+/** A post as it is shown to whoever looks. */
+export interface ShownPost {
+  id: string
+  /** Within the sandbox. */
+  address: string
+  author: string
+  text: string
+  link: string | null
+  media: { url: string; mimeType: string; altText: string }[]
+  createdAt: string
+  /** What keeps it from being seen by others yet. */
+  note?: string
+}
+
+interface ShownAccount {
+  address: string
+  name: string
+  note: string
+}
+
+/** What one finds at a platform of the sandbox. */
+export function startPage(title: string, accounts: ShownAccount[], posts: ShownPost[]): Answer {
+  const people = accounts.map(
+    ({ address, name, note }) =>
+      `<li><a href="${escapeHtml(address)}">${escapeHtml(name)}</a> ${escapeHtml(note)}</li>`,
+  )
+  return page(200, title, `<h2>Accounts</h2><ul>${people.join('')}</ul><h2>Posts</h2>${list(posts)}`)
+}
+
+export function postsPage(title: string, posts: ShownPost[]): Answer {
+  return page(200, title, list(posts))
+}
+
+function list(posts: ShownPost[]): string {
+  return posts
+    .map(({ address, author, text, link, media, createdAt, note }) => {
+      const words = escapeHtml(text).replaceAll('\n', '<br>')
+      const shown = media.map(({ url, mimeType, altText }) =>
+        mimeType.startsWith('video/')
+          ? `<video controls height="200" src="${escapeHtml(url)}"></video>`
+          : `<img height="200" src="${escapeHtml(url)}" alt="${escapeHtml(altText)}">`,
+      )
+      const more = [
+        ...(link === null ? [] : [`<p><a href="${escapeHtml(link)}" rel="nofollow">${escapeHtml(link)}</a></p>`]),
+        ...(note === undefined ? [] : [`<p><em>${escapeHtml(note)}</em></p>`]),
+      ]
+      return `<article><p>${escapeHtml(author)} <a href="${escapeHtml(address)}">${createdAt}</a></p><p>${words}</p>${shown.join('')}${more.join('')}</article><hr>`
+    })
+    .join('')
+}

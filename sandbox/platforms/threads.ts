@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { createContainerStore, type ContainerStore } from './shared/graph/container-store.ts'
+import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
+import { createLogin } from './threads/login.ts'
+import { createThreadsPlatform } from './threads/platform.ts'
+import { createPosts } from './threads/posts.ts'
+import { createThreadsServer } from './threads/server.ts'
+import { openState, type Account, type App } from './threads/state.ts'
+import { createTokens } from './threads/tokens.ts'
+
+export interface ThreadsOptions extends SimulatorPlace {
+  /** How long the work on an image or a video takes. */
+  processingMs?: { image: number; video: number }
+  /** Posts of an account within a day. */
+  quota?: number
+}
+
+export interface Threads {
+  /** The fault proxy in front of the server: what our service talks to, and what a browser opens. */
+  url: string
+  control: string
+  /** The account with this user name, made if there is none; the same again after a restart. */
+  createAccount(input: { username: string; name?: string }): Account
+  /** The application with this name, made if there is none; its redirect URIs become the given ones. */
+  createApp(input: { name: string; redirectUris: string[] }): App
+  /** What happens to containers and posts without our doing. */
+  store: Pick<ContainerStore, 'failNext' | 'age' | 'find' | 'publishElsewhere' | 'rewrite'>
+  /** As if they had been issued that much earlier. */
+  ageTokens(accountId: string, ms: number): void
+  stop(): Promise<void>
+}
+
+/** A strict simulator of Threads, behind the fault proxy. All data is under `dir`. */
+export async function startThreads(options: ThreadsOptions = {}): Promise<Threads> {
+  const { processingMs = { image: 300, video: 1_500 }, quota = 250 } = options
+  const { fronts, ...threads } = await startSimulator('threads', options, ({ dir, urlOf }) => {
+    const state = openState(join(dir, 'state.jsonl'))
+    const base = () => urlOf('threads')
+    const { table, newId } = state
+    const store = createContainerStore({ table, newId, processingMs })
+    const tokens = createTokens(state)
+    const login = createLogin({ state, tokens })
+    const posts = createPosts({ state, store, base, quota })
+    return {
+      server: createThreadsServer({ state, store, tokens, login, posts, base }),
+      fronts: { threads: createThreadsPlatform({ state, store, tokens }) },
+      api: {
+        createAccount({ username, name = '' }: { username: string; name?: string }): Account {
+          const known = state.accounts.values().find((account) => account.username === username)
+          if (known) return known
+          const id = newId()
+          return state.accounts.set(id, { id, username, name })
+        },
+        createApp({ name, redirectUris }: { name: string; redirectUris: string[] }): App {
+          const known = state.apps.values().find((app) => app.name === name)
+          const app = known ?? { id: newId(), name, secret: randomBytes(16).toString('hex') }
+          return state.apps.set(app.id, { ...app, redirectUris })
+        },
+        store,
+        ageTokens: tokens.age,
+      },
+    }
+  })
+  const { url, control } = fronts['threads']!
+  return { ...threads, url, control }
+}

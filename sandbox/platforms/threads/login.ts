@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import type { Answer } from '../fault-proxy.ts'
+import { consentPage } from '../shared/consent.ts'
+import { GraphRefusal, type GraphParams } from '../shared/graph/graph.ts'
+import { errorPage, redirect } from '../shared/html.ts'
+import type { State } from './state.ts'
+import type { Tokens } from './tokens.ts'
+
+const CODE_LIFE_MS = 3_600_000
+const KNOWN_SCOPES = [
+  'threads_basic',
+  'threads_content_publish',
+  'threads_manage_insights',
+  'threads_manage_replies',
+  'threads_read_replies',
+]
+
+/** The page that browsers are sent to, and the exchange of what it gives them (platforms.md 3a). */
+export function createLogin({ state, tokens }: { state: State; tokens: Tokens }) {
+  /** What is wrong with the request for a login. */
+  function problemOf(params: GraphParams): Answer | null {
+    const app = state.apps.get(params.get('client_id') ?? '')
+    if (!app) return errorPage(400, 'Invalid app ID')
+    if (!app.redirectUris.includes(params.get('redirect_uri') ?? '')) {
+      return errorPage(
+        400,
+        "URL Blocked: This redirect failed because the redirect URI is not white-listed in the app's settings.",
+      )
+    }
+    if (params.get('response_type') !== 'code') return errorPage(400, 'response_type must be code')
+    const scopes = scopesOf(params)
+    if (!scopes.includes('threads_basic') || !scopes.every((scope) => KNOWN_SCOPES.includes(scope))) {
+      return errorPage(400, 'Invalid scopes')
+    }
+    return null
+  }
+
+  return {
+    showPage(params: GraphParams): Answer {
+      return (
+        problemOf(params) ??
+        consentPage({
+          title: 'Log in with Threads',
+          app: state.apps.get(params.get('client_id')!)!.name,
+          scopes: scopesOf(params),
+          accounts: state.accounts.values().map(({ id, username }) => ({ id, label: `@${username}` })),
+        })
+      )
+    },
+
+    /** What the two buttons of the page send; scopes under `decline` were switched off. */
+    decide(params: GraphParams): Answer {
+      const problem = problemOf(params)
+      if (problem) return problem
+      const redirectUri = params.get('redirect_uri')!
+      if (params.get('decision') !== 'allow') {
+        return redirect(redirectUri, {
+          error: 'access_denied',
+          error_reason: 'user_denied',
+          error_description: 'The user denied your request.',
+          state: params.get('state'),
+        })
+      }
+      const account = state.accounts.get(params.get('account') ?? '')
+      if (!account) return errorPage(422, 'Choose an account')
+      const code = `AQ${randomBytes(48).toString('base64url')}`
+      const declined = params.list('decline')
+      state.codes.set(code, {
+        code,
+        appId: params.get('client_id')!,
+        accountId: account.id,
+        redirectUri,
+        scopes: scopesOf(params).filter((scope) => !declined.includes(scope)),
+        createdAt: Date.now(),
+      })
+      const { headers, ...answer } = redirect(redirectUri, { code, state: params.get('state') })
+      return { ...answer, headers: { location: `${String(headers?.['location'])}#_` } }
+    },
+
+    exchangeCode(params: GraphParams): Answer {
+      const app = state.apps.get(params.get('client_id') ?? '')
+      if (!app || app.secret !== params.get('client_secret')) {
+        throw new GraphRefusal({ code: 101, message: 'Error validating application. Invalid client secret.' })
+      }
+      if (params.get('grant_type') !== 'authorization_code') {
+        throw new GraphRefusal({ code: 100, message: 'Invalid grant_type' })
+      }
+      const code = state.codes.get(params.get('code') ?? '')
+      // Each is taken once, also when the rest of the request turns out wrong.
+      if (code) state.codes.delete(code.code)
+      const isGood =
+        code &&
+        code.appId === app.id &&
+        code.redirectUri === params.get('redirect_uri') &&
+        Date.now() - code.createdAt < CODE_LIFE_MS
+      if (!isGood) {
+        throw new GraphRefusal({ code: 100, subcode: 36_009, message: 'This authorization code has been used.' })
+      }
+      const { token } = tokens.issue({ ...code, isLong: false })
+      // The id is written as a number, which is too long to be read as one.
+      const body = `{"access_token":${JSON.stringify(token)},"user_id":${code.accountId}}`
+      return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body }
+    },
+  }
+}
+
+function scopesOf(params: GraphParams): string[] {
+  return (params.get('scope') ?? '').split(/[\s,]+/).filter(Boolean)
+}

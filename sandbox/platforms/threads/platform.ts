@@ -1,0 +1,44 @@
+import type { ProxiedPlatform } from '../fault-proxy.ts'
+import type { ContainerStore } from '../shared/graph/container-store.ts'
+import type { Account, State } from './state.ts'
+import type { Tokens } from './tokens.ts'
+
+interface PlatformDeps {
+  state: State
+  store: ContainerStore
+  tokens: Tokens
+}
+
+/** Threads' side of the control interface. Accounts go by their id or user name. */
+export function createThreadsPlatform({ state, store, tokens }: PlatformDeps): ProxiedPlatform {
+  const find = (name: string): Account | undefined =>
+    state.accounts.get(name) ?? state.accounts.values().find(({ username }) => username === name)
+
+  function ended(name: string, end: (accountId: string) => void): boolean {
+    const account = find(name)
+    if (account) end(account.id)
+    return account !== undefined
+  }
+
+  return {
+    ...store.controls,
+    ledger: async () => store.ledger((accountId) => state.accounts.get(accountId)!.username),
+    revoke: async (name) => ended(name, tokens.revokeAll),
+    expire: async (name) => ended(name, tokens.expireAll),
+
+    async setAccountMetrics(name, metrics) {
+      const account = find(name)
+      if (account) state.accounts.set(account.id, { ...account, metrics: { ...account.metrics, ...metrics } })
+      return account !== undefined
+    },
+
+    /** The token of a call that makes something is in its body, the account in its path. */
+    accountOf({ url = '' }) {
+      const token = /[?&]access_token=([^&]+)/.exec(url)?.[1] ?? ''
+      const named = /^\/v1\.0\/(\d+)/.exec(url)?.[1] ?? ''
+      return state.tokens.get(token)?.accountId ?? state.accounts.get(named)?.id ?? null
+    },
+
+    publishes: (method, path) => method === 'POST' && /^\/v1\.0\/\w+\/threads_publish(\?|$)/.test(path),
+  }
+}

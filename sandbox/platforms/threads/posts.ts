@@ -1,0 +1,227 @@
+import sharp from 'sharp'
+import { countText } from '../../../src/domain/posting-rules.ts'
+import type { Answer } from '../fault-proxy.ts'
+import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
+import { selectFields } from '../shared/graph/fields.ts'
+import {
+  callerOf,
+  GraphRefusal,
+  noSuchObject,
+  type GraphCall,
+  type GraphModule,
+  type GraphNode,
+} from '../shared/graph/graph.ts'
+import { graphTime, pageThrough } from '../shared/graph/lists.ts'
+import { pullFile } from '../shared/graph/pulled-files.ts'
+import type { State } from './state.ts'
+import { requireScope, type Caller } from './tokens.ts'
+
+interface PostsDeps {
+  state: State
+  store: ContainerStore
+  base(): string
+  /** Posts of an account within a day. */
+  quota: number
+}
+
+type Call = GraphCall<Caller>
+
+const MAX_TEXT = 500
+const MAX_LINKS = 5
+const MAX_ALT_TEXT = 1_000
+const CAROUSEL = { min: 2, max: 20 }
+const IMAGE = { types: ['image/jpeg', 'image/png'], maxBytes: 8_388_608, maxAspect: 10 }
+const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 1_073_741_824 }
+const READ_AS = { TEXT: 'TEXT_POST', IMAGE: 'IMAGE', VIDEO: 'VIDEO', CAROUSEL: 'CAROUSEL_ALBUM' }
+
+/** Containers, what is published of them, and what can be read of it (platforms.md 3b to 3e). */
+export function createPosts({ state, store, base, quota }: PostsDeps): GraphModule<Caller> {
+  function ownAccount(call: Call, scope: string): Caller {
+    const caller = callerOf(call)
+    if (call.ids[0] !== caller.account.id) throw noSuchObject(call.ids[0]!, call.method)
+    requireScope(caller, 'threads_basic')
+    requireScope(caller, scope)
+    return caller
+  }
+
+  async function create(call: Call): Promise<Answer> {
+    const { account } = ownAccount(call, 'threads_content_publish')
+    const { params } = call
+    const text = params.get('text') ?? ''
+    assertText(text)
+    const isChild = params.get('is_carousel_item') === 'true'
+    const common = { accountId: account.id, text, isChild, children: [], file: null, problem: null }
+    const type = params.get('media_type')
+    switch (type) {
+      case 'TEXT':
+        if (isChild) throw bad('Text posts cannot be carousel items')
+        if (text === '') throw bad('Param text is required for text posts')
+        return made({ ...common, kind: 'TEXT' })
+      case 'IMAGE':
+      case 'VIDEO': {
+        const pulled = await pull(type, params.get(type === 'IMAGE' ? 'image_url' : 'video_url'))
+        const file = { ...pulled.file, altText: altTextOf(call) }
+        return made({ ...common, kind: type, file, problem: pulled.problem })
+      }
+      case 'CAROUSEL':
+        return made({ ...common, kind: 'CAROUSEL', children: childrenOf(call, account.id) })
+      default:
+        throw bad('Param media_type must be one of {TEXT, IMAGE, VIDEO, CAROUSEL}')
+    }
+  }
+
+  function made(fields: Parameters<ContainerStore['make']>[0]): Answer {
+    return { status: 200, body: { id: store.make(fields).id } }
+  }
+
+  function childrenOf({ params }: Call, accountId: string): string[] {
+    const ids = params.list('children')
+    if (ids.length < CAROUSEL.min || ids.length > CAROUSEL.max) {
+      throw bad(`Carousels take ${CAROUSEL.min} to ${CAROUSEL.max} children`)
+    }
+    for (const id of ids) {
+      const child = store.find(id)
+      if (child?.accountId !== accountId || !child.isChild || new Set(ids).size < ids.length) {
+        throw bad(`Param children is invalid: ${id}`)
+      }
+      if (store.statusOf(child) !== 'FINISHED') throw notReady()
+    }
+    return ids
+  }
+
+  function publish(call: Call): Answer {
+    const { account } = ownAccount(call, 'threads_content_publish')
+    const container = store.find(call.params.get('creation_id') ?? '')
+    if (container?.accountId !== account.id || container.isChild) throw notReady()
+    const status = store.statusOf(container)
+    if (status !== 'FINISHED' && status !== 'PUBLISHED') throw notReady()
+    if (store.usedQuota(account.id) >= quota) {
+      // Which code it is is documented nowhere.
+      throw new GraphRefusal({ code: 100, type: 'THApiException', message: 'The publishing limit is reached.' })
+    }
+    return { status: 200, body: { id: store.publish(container).id } }
+  }
+
+  function limit(call: Call): Answer {
+    const { account } = ownAccount(call, 'threads_content_publish')
+    const entry = {
+      quota_usage: store.usedQuota(account.id),
+      config: { quota_total: quota, quota_duration: 86_400 },
+    }
+    return { status: 200, body: { data: [entry] } }
+  }
+
+  function list(call: Call): Answer {
+    const { account } = ownAccount(call, 'threads_basic')
+    return pageThrough(store.postsOf(account.id), call.params, (post) =>
+      selectFields(postNode(post), call.params.get('fields')),
+    )
+  }
+
+  function postNode(post: ContainerPost): GraphNode {
+    const { username } = state.accounts.get(post.accountId)!
+    return {
+      type: 'ThreadsMedia',
+      byDefault: ['id'],
+      fields: {
+        id: post.id,
+        text: post.text === '' ? undefined : post.text,
+        timestamp: graphTime(post.createdAt),
+        permalink: `${base()}/@${username}/post/${post.shortcode}`,
+        shortcode: post.shortcode,
+        media_type: READ_AS[post.kind],
+        media_product_type: 'THREADS',
+        media_url: post.files[0]?.url,
+        username,
+        owner: { id: post.accountId },
+        is_quote_post: false,
+      },
+    }
+  }
+
+  function accountNode({ id, username, name }: Caller['account']): GraphNode {
+    return {
+      type: 'ThreadsUser',
+      byDefault: ['id'],
+      fields: {
+        id,
+        username,
+        name,
+        threads_profile_picture_url: `${base()}/picture/${id}`,
+        threads_biography: '',
+        is_verified: false,
+      },
+    }
+  }
+
+  return {
+    routes: [
+      ['POST', /^\/(\d+)\/threads$/, create],
+      ['GET', /^\/(\d+)\/threads$/, list],
+      ['POST', /^\/(\d+)\/threads_publish$/, publish],
+      ['GET', /^\/(\d+)\/threads_publishing_limit$/, limit],
+    ],
+
+    node(id, call) {
+      const caller = callerOf(call)
+      requireScope(caller, 'threads_basic')
+      if (id === caller.account.id) return accountNode(caller.account)
+      const post = store.posts.get(id)
+      if (post) return post.accountId === caller.account.id ? postNode(post) : null
+      const container = store.find(id)
+      if (container?.accountId !== caller.account.id) return null
+      const status = store.statusOf(container)
+      const problem = status === 'ERROR' ? container.problem : undefined
+      return { type: 'ThreadsMedia', byDefault: ['id', 'status'], fields: { id, status, error_message: problem } }
+    },
+  }
+}
+
+function assertText(text: string): void {
+  if (countText(text, 'codePointsEmojiAsBytes') > MAX_TEXT) {
+    throw bad(`Param text must be at most ${MAX_TEXT} characters long.`)
+  }
+  if (new Set(text.match(/https?:\/\/[^\s<>"]+/gi)).size > MAX_LINKS) throw bad('THREADS_API__LINK_LIMIT_EXCEEDED')
+}
+
+function altTextOf({ params }: Call): string {
+  const altText = params.get('alt_text') ?? ''
+  if ([...altText].length > MAX_ALT_TEXT) throw bad(`Param alt_text must be at most ${MAX_ALT_TEXT} characters long.`)
+  return altText
+}
+
+/** What cannot be had is refused at once; what is no good comes out when it is worked on. */
+async function pull(kind: 'IMAGE' | 'VIDEO', url: string | undefined) {
+  if (url === undefined) throw bad(`Param ${kind.toLowerCase()}_url is required`)
+  const found = await pullFile(url)
+  if (!found) {
+    throw new GraphRefusal({
+      code: 1,
+      subcode: 2_207_052,
+      message: 'The media could not be fetched from this URI.',
+      userTitle: 'Only photo or video can be accepted as media type.',
+    })
+  }
+  const { mimeType, sizeBytes, bytes } = found
+  const file = { url, mimeType }
+  const { types, maxBytes } = kind === 'IMAGE' ? IMAGE : VIDEO
+  const isGood = types.includes(mimeType) && sizeBytes <= maxBytes
+  if (kind === 'VIDEO') return { file, problem: isGood ? null : 'FAILED_PROCESSING_VIDEO' }
+  if (!isGood) return { file, problem: 'UNKNOWN' }
+  const { width, height } = await sharp(bytes).metadata()
+  return { file, problem: Math.max(width / height, height / width) > IMAGE.maxAspect ? 'INVALID_ASPEC_RATIO' : null }
+}
+
+function notReady(): GraphRefusal {
+  return new GraphRefusal({
+    code: 24,
+    subcode: 4_279_009,
+    message: 'The requested resource does not exist',
+    userTitle: 'Media Not Found',
+    userMessage: 'The media with id cannot be found.',
+  })
+}
+
+function bad(message: string): GraphRefusal {
+  return new GraphRefusal({ code: 100, type: 'THApiException', message })
+}

@@ -1,0 +1,136 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { SECOND } from '../../domain/times.ts'
+import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { answerReader } from '../shared/answers.ts'
+import { readIssuedToken, readQuota } from '../shared/graph/answers.ts'
+import type { GraphApi } from '../shared/graph/api.ts'
+
+interface AccountDeps {
+  /** Calls that carry a version, and those for tokens, which carry none. */
+  api: GraphApi
+  tokenApi: GraphApi
+  authorizeUrl: string
+  appId: string
+  appSecret: string
+}
+
+/** Spec 4.5. */
+const SCOPES = ['threads_basic', 'threads_content_publish', 'threads_manage_insights']
+
+/** https://developers.facebook.com/docs/threads/threads-profiles */
+const Me = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  username: Type.String({ minLength: 1 }),
+  name: Type.Optional(Type.String()),
+  threads_profile_picture_url: Type.Optional(Type.String()),
+  threads_biography: Type.Optional(Type.String()),
+})
+type Me = Static<typeof Me>
+const readMe = answerReader(Me)
+
+const PROFILE_FIELDS = 'id,username,name,threads_profile_picture_url,threads_biography'
+
+/** The login on the platform's own page (https://developers.facebook.com/docs/threads/get-started), its life, and whose account it is. */
+export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }: AccountDeps) {
+  const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
+    const url = new URL(`${authorizeUrl.replace(/\/+$/, '')}/oauth/authorize`)
+    url.search = new URLSearchParams({
+      client_id: appId,
+      redirect_uri: redirectUri,
+      scope: SCOPES.join(','),
+      response_type: 'code',
+      state,
+    }).toString()
+    return { url: url.href, secrets: {} }
+  }
+
+  const complete: RedirectConnect['complete'] = async ({ query, redirectUri }, options) => {
+    const { error } = query
+    // The redirect ends with `#_`, which some clients hand on as a part of it.
+    const code = query['code']?.replace(/#_$/, '')
+    if (error !== undefined || !code) {
+      const message = error === 'access_denied' ? 'Access was denied on Threads' : 'Threads sent no login back'
+      throw new PlatformError('permission', message, { certain: true })
+    }
+    const short = await tokenApi.post(
+      '/oauth/access_token',
+      {
+        client_id: appId,
+        client_secret: appSecret,
+        grant_type: 'authorization_code',
+        redirect_uri: redirectUri,
+        code,
+      },
+      readIssuedToken,
+      options,
+    )
+    const long = await tokenApi.get(
+      '/access_token',
+      { grant_type: 'th_exchange_token', client_secret: appSecret },
+      readIssuedToken,
+      { ...options, token: short.access_token },
+    )
+    return connectionOf(long.access_token, endOf(long.expires_in), options)
+  }
+
+  async function connectionOf(token: string, endsAt: Date | undefined, options: CallOptions): Promise<Connection> {
+    const me = await ownAccount(token, options)
+    await assertMayPublish(me, token, options)
+    return {
+      credentials: { accountId: me.id, handle: me.username, accessToken: token, ...(endsAt && { endsAt }) },
+      profile: profileOf(me),
+    }
+  }
+
+  /** Nothing says which of the scopes the user left ticked; what publishing has used up can be read only with the one that matters. */
+  async function assertMayPublish({ id }: Me, token: string, options: CallOptions): Promise<void> {
+    const path = `/${encodeURIComponent(id)}/threads_publishing_limit`
+    await api.get(path, { fields: 'quota_usage,config' }, readQuota, { ...options, token })
+  }
+
+  async function ownAccount(token: string, options: CallOptions): Promise<Me> {
+    return api.get('/me', { fields: PROFILE_FIELDS }, readMe, { ...options, token })
+  }
+
+  const connect: RedirectConnect = { begin, complete }
+  return {
+    connect,
+
+    profile: async (account: Credentials, options: CallOptions): Promise<Profile> =>
+      profileOf(await ownAccount(account.accessToken, options)),
+
+    /** Refused for tokens younger than a day (platforms.md 3a): those have their whole life before them, and stay as they are. */
+    async renew({ version: _, ...account }: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>> {
+      const call = { ...options, token: account.accessToken }
+      try {
+        const renewed = await tokenApi.get(
+          '/refresh_access_token',
+          { grant_type: 'th_refresh_token' },
+          readIssuedToken,
+          call,
+        )
+        const endsAt = endOf(renewed.expires_in) ?? account.endsAt
+        return { ...account, accessToken: renewed.access_token, ...(endsAt && { endsAt }) }
+      } catch (error) {
+        if (error instanceof PlatformError && error.class === 'validation') return account
+        throw error
+      }
+    },
+  }
+}
+
+function endOf(expiresInSeconds: number | undefined): Date | undefined {
+  return expiresInSeconds === undefined ? undefined : new Date(Date.now() + expiresInSeconds * SECOND)
+}
+
+function profileOf({ username, name, ...me }: Me): Profile {
+  const avatar = me.threads_profile_picture_url ?? ''
+  const description = me.threads_biography?.trim() ?? ''
+  return {
+    displayName: name?.trim() || username,
+    handle: username,
+    avatar: /^https?:\/\//.test(avatar) ? avatar : null,
+    ...(description !== '' && { description }),
+  }
+}

@@ -1,0 +1,46 @@
+import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
+import { createGraphApi } from '../shared/graph/api.ts'
+import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
+import { createHttpClient } from '../shared/http.ts'
+import { createAccounts } from './accounts.ts'
+import { threadsDialect } from './dialect.ts'
+import { THREADS_ERRORS } from './errors.ts'
+
+export interface ThreadsOptions extends ContainerTimes {
+  /** Where browsers go, and where calls go. */
+  authorizeUrl: string
+  graphUrl: string
+  /** Of this service as an application there; not those of Facebook. */
+  appId: string
+  appSecret: string
+  media: MediaSource
+}
+
+const VERSION = 'v1.0'
+const CONNECTIONS = 64
+const MAKING_CONNECTIONS = 16
+/** platforms.md 3d. */
+const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 1 / 10, maxAspect: 10 }
+
+/** Threads, by OAuth and containers. */
+export function createThreads({ authorizeUrl, graphUrl, appId, appSecret, ...options }: ThreadsOptions) {
+  const calls = createHttpClient({ connections: CONNECTIONS })
+  const making = createHttpClient({ connections: MAKING_CONNECTIONS })
+  const base = graphUrl.replace(/\/+$/, '')
+  const graph = { label: 'Threads', rules: THREADS_ERRORS, tokenIn: 'parameter' } as const
+  const api = createGraphApi({ ...graph, http: calls, baseUrl: `${base}/${VERSION}` })
+  const posts = createContainerPosts({
+    ...options,
+    platform: 'threads',
+    api,
+    makingApi: createGraphApi({ ...graph, http: making, baseUrl: `${base}/${VERSION}` }),
+    dialect: threadsDialect,
+    image: { types: ['image/jpeg', 'image/png'], shape: SHAPE },
+  })
+  const tokenApi = createGraphApi({ ...graph, http: calls, baseUrl: base })
+  const { connect, ...accounts } = createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret })
+
+  const adapter: PlatformAdapter = { platform: 'threads', ...posts, ...accounts }
+  const redirect: RedirectConnect = connect
+  return { adapter, redirect, close: async () => void (await Promise.all([calls.close(), making.close()])) }
+}

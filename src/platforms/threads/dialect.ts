@@ -1,0 +1,56 @@
+import { Type } from '@sinclair/typebox'
+import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
+import { answerReader } from '../shared/answers.ts'
+import type { GraphParams } from '../shared/graph/api.ts'
+import type { ContainerDialect, ContainerStatus, PulledItem } from '../shared/graph/containers.ts'
+import type { PublishDialect } from '../shared/graph/container-posts.ts'
+
+/** https://developers.facebook.com/docs/threads/troubleshooting#publishing-does-not-return-a-media-id */
+const readContainer = answerReader(
+  Type.Object({ status: Type.String(), error_message: Type.Optional(Type.Union([Type.String(), Type.Null()])) }),
+)
+
+const STATES: Readonly<Record<string, ContainerStatus['state']>> = {
+  FINISHED: 'finished',
+  PUBLISHED: 'published',
+  ERROR: 'failed',
+  EXPIRED: 'expired',
+}
+
+const words = (text: string): GraphParams => ({ text: text === '' ? undefined : text })
+
+/** https://developers.facebook.com/docs/threads/posts */
+export const threadsDialect: ContainerDialect & PublishDialect = {
+  createPath: 'threads',
+  publishPath: 'threads_publish',
+  listPath: 'threads',
+  quotaPath: 'threads_publishing_limit',
+  words: 'text',
+  pageOf: (handle) => `https://www.threads.net/@${handle}`,
+
+  single: ({ text }, media) => (media ? { ...fieldsOf(media), ...words(text) } : { media_type: 'TEXT', text }),
+  child: (media) => ({ ...fieldsOf(media), is_carousel_item: 'true' }),
+  carousel: ({ text }) => ({ media_type: 'CAROUSEL', ...words(text) }),
+
+  statusFields: 'status,error_message',
+  readStatus(text) {
+    const container = readContainer(text)
+    if (!container) return null
+    const { status, error_message: problem } = container
+    return { state: STATES[status] ?? 'in-progress', ...(problem && { problem }) }
+  },
+  problems: [
+    [/ASPEC(T)?_RATIO/, 'refused an image or video: it is too wide or too high'],
+    [/DURATION/, 'refused the video: it is too long'],
+    [/BIT_RATE|FRAME_RATE|AUDIO_CHANNEL/, 'refused the video: its encoding is not supported'],
+  ],
+}
+
+function fieldsOf({ item, address }: PulledItem): GraphParams {
+  const altText = fitAltText(item, POSTING_RULES.threads)
+  const file =
+    mediaKind(item.mimeType) === 'video'
+      ? { media_type: 'VIDEO', video_url: address }
+      : { media_type: 'IMAGE', image_url: address }
+  return { ...file, alt_text: altText === '' ? undefined : altText }
+}

@@ -1,0 +1,36 @@
+import type { GraphRule } from '../shared/graph/errors.ts'
+import { CONTAINER_GONE } from '../shared/graph/containers.ts'
+import { SECOND } from '../../domain/times.ts'
+
+/** https://developers.facebook.com/docs/threads/troubleshooting/error-codes (platforms.md 3g), before what all hosts mean alike. */
+export const THREADS_ERRORS: readonly GraphRule[] = [
+  {
+    code: 24,
+    subcode: 4_279_009,
+    class: 'media_not_ready',
+    message: 'is still working on the post',
+    waitMs: 5 * SECOND,
+  },
+  { subcode: 4_279_013, class: 'blocked_by_platform', message: 'has restricted this account: log in there to see why' },
+  { subcode: 2_207_051, class: 'blocked_by_platform', message: 'blocked the post as unwanted' },
+  { subcode: 2_207_052, class: 'media_fetch_failed', message: 'could not fetch an image or video' },
+  {
+    text: /could not be fetched from this uri/i,
+    class: 'media_fetch_failed',
+    message: 'could not fetch an image or video',
+  },
+  {
+    code: 100,
+    text: /at most 500 characters/i,
+    class: 'validation',
+    message: 'refused the post: its text is too long',
+  },
+  { text: /LINK_LIMIT_EXCEEDED/, class: 'validation', message: 'takes at most 5 links in a post' },
+  {
+    code: 24,
+    class: 'media_not_ready',
+    message: 'no longer has what was prepared',
+    kind: CONTAINER_GONE,
+    waitMs: SECOND,
+  },
+]
