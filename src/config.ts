@@ -101,6 +101,14 @@ export const ConfigSchema = Type.Object(
     TUMBLR_CONSUMER_SECRET: text('Secret of that application', ''),
     TUMBLR_AUTHORIZE_URL: address('Where Tumblr has its pages for people, and OAuth', 'https://www.tumblr.com'),
     TUMBLR_API_URL: address('Where Tumblr has its API', 'https://api.tumblr.com'),
+    FACEBOOK_APP_ID: text('This service as an application on Facebook; empty switches Facebook and Instagram off', ''),
+    FACEBOOK_APP_SECRET: text('Secret of that application', ''),
+    FACEBOOK_DIALOG_URL: address(
+      'Where Facebook logins are confirmed, and posts are looked at',
+      'https://www.facebook.com',
+    ),
+    FACEBOOK_GRAPH_URL: address('The Graph API, for pages and logins', 'https://graph.facebook.com'),
+    GRAPH_API_VERSION: text('Version of the Graph API', 'v26.0'),
   },
   { additionalProperties: false },
 )
@@ -149,6 +157,7 @@ const NEEDED_WITH: [keyof Config, (keyof Config)[]][] = [
   ['MASTODON_INSTANCE_URL', ['MASTODON_CLIENT_ID', 'MASTODON_CLIENT_SECRET']],
   ['THREADS_APP_ID', ['THREADS_APP_SECRET']],
   ['TUMBLR_CONSUMER_KEY', ['TUMBLR_CONSUMER_SECRET']],
+  ['FACEBOOK_APP_ID', ['FACEBOOK_APP_SECRET']],
 ]
 
 function parse(schema: TSchema, value: string): unknown {

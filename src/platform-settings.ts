@@ -8,6 +8,7 @@ export function platformSettings(config: Config): PlatformSettings {
     threads: threads(config),
     mastodon: mastodon(config),
     tumblr: tumblr(config),
+    facebook: facebook(config),
   }
 }
 
@@ -48,5 +49,16 @@ function threads(config: Config): PlatformSettings['threads'] {
     appSecret: THREADS_APP_SECRET,
     authorizeUrl: THREADS_AUTHORIZE_URL,
     graphUrl: THREADS_GRAPH_URL,
+  }
+}
+
+function facebook(config: Config): PlatformSettings['facebook'] {
+  if (config.FACEBOOK_APP_ID === '') return null
+  return {
+    dialogUrl: config.FACEBOOK_DIALOG_URL,
+    graphUrl: config.FACEBOOK_GRAPH_URL,
+    version: config.GRAPH_API_VERSION,
+    appId: config.FACEBOOK_APP_ID,
+    appSecret: config.FACEBOOK_APP_SECRET,
   }
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { startBluesky } from './bluesky.ts'
 import { startMastodon } from './mastodon.ts'
+import { startMeta } from './meta.ts'
 import { connectByPage, type Behaviour, type RunningPlatform, type SandboxPlatform } from './sandbox-platform.ts'
 import type { Front } from './shared/simulator.ts'
 import { startTumblr } from './tumblr.ts'
@@ -14,6 +15,7 @@ const SANDBOX_PLATFORMS: SandboxPlatform[] = [
   { name: 'mastodon', start: mastodon },
   { name: 'tumblr', start: tumblr },
   { name: 'threads', start: threads },
+  { name: 'meta', start: meta },
 ]
 
 /** Experiments should not run into quotas. */
@@ -121,6 +123,34 @@ async function threads(dir: string, { processingMs }: Behaviour): Promise<Runnin
       const { id, username } = createAccount({ username: name.replaceAll('-', '_'), name: 'Sandbox user' })
       await connectByPage('threads', id, api)
       return [{ platform: 'threads', account: username, accountId: id, secrets: {} }]
+    },
+    stop,
+  }
+}
+
+async function meta(dir: string, { processingMs }: Behaviour): Promise<RunningPlatform> {
+  const options = processingMs && { processingMs: processingMs.video }
+  const { facebook, createPerson, createApp, stop } = await startMeta({ dir, ...options })
+  return {
+    // Instagram joins when something is published there.
+    fronts: { facebook },
+    env(publicUrl) {
+      const app = createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'facebook')] })
+      return {
+        FACEBOOK_APP_ID: app.id,
+        FACEBOOK_APP_SECRET: app.secret,
+        FACEBOOK_DIALOG_URL: facebook.url,
+        FACEBOOK_GRAPH_URL: facebook.url,
+      }
+    },
+    async connect(name, api) {
+      const username = name.replaceAll('-', '_')
+      const { person, pages } = createPerson({
+        name,
+        pages: [{ name: `Page of ${name}`, username, instagram: { username } }],
+      })
+      await connectByPage('facebook', person.id, api)
+      return [{ platform: 'facebook', account: pages[0]!.id, accountId: pages[0]!.id, secrets: {} }]
     },
     stop,
   }

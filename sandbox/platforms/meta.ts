@@ -47,7 +47,7 @@ export interface Meta {
   instagram: Front
   /** The person with this name and their pages, made if there is none; the same again after a restart. */
   createPerson(input: { name: string; pages?: NewPage[] }): { person: Person; pages: Page[] }
-  /** Links a page to another professional account, or to none. */
+  /** Links a page to another professional account, which is then its person's, or to none. */
   linkInstagram(pageId: string, instagram: NewInstagram | null): InstagramAccount | null
   /** The application with this name, made if there is none; its redirect URIs become the given ones. */
   createApp(input: { name: string; redirectUris: string[] }): App
@@ -95,7 +95,7 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
 function createMakers(state: MetaState) {
   function makeInstagram(personId: string, { username, name = username }: NewInstagram): InstagramAccount {
     const existing = state.instagramAccounts.values().find((account) => account.username === username)
-    if (existing) return existing
+    if (existing) return state.instagramAccounts.set(existing.id, { ...existing, personId })
     const id = state.newId('17841')
     return state.instagramAccounts.set(id, { id, personId, username, name })
   }

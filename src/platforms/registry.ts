@@ -1,6 +1,7 @@
 import type { Platform } from '../domain/platforms.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter, RedirectConnect } from './adapter.ts'
 import { createBluesky, type BlueskyOptions } from './bluesky/adapter.ts'
+import { createFacebook, type FacebookOptions } from './facebook/adapter.ts'
 import { createMastodon, type MastodonOptions } from './mastodon/adapter.ts'
 import { createTumblr, type TumblrOptions } from './tumblr/adapter.ts'
 import { createThreads, type ThreadsOptions } from './threads/adapter.ts'
@@ -18,6 +19,7 @@ export interface PlatformSettings {
   mastodon: Omit<MastodonOptions, keyof Common> | null
   tumblr: Omit<TumblrOptions, keyof Common> | null
   threads: Omit<ThreadsOptions, keyof Common> | null
+  facebook: Omit<FacebookOptions, keyof Common> | null
 }
 
 interface ConnectablePlatform {
@@ -35,6 +37,7 @@ export function createPlatformRegistry({ publishTimeoutMs, media, ...settings }:
     ...(settings.mastodon && { mastodon: createMastodon({ ...settings.mastodon, ...common }) }),
     ...(settings.tumblr && { tumblr: createTumblr({ ...settings.tumblr, ...common }) }),
     ...(settings.threads && { threads: createThreads({ ...settings.threads, ...common }) }),
+    ...(settings.facebook && { facebook: createFacebook({ ...settings.facebook, ...common }) }),
   }
   const all = Object.values(connections)
 

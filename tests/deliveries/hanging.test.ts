@@ -81,7 +81,7 @@ it('many posts to a platform that hangs take no more than the calls it may have,
   const [user, bystander] = await Promise.all([world.user(), world.user()])
   const before = await heldCalls()
   await hang(user, platform)
-  const held = await Promise.all(Array.from({ length: BURST }, () => user.post(platforms, 'Held')))
+  const held = await Promise.all(Array.from({ length: BURST }, (_, at) => user.post(platforms, `Held ${at}`)))
   for (const postId of held) await restCompletes(user, postId, platform)
   const free = await bystander.post(others, 'Nothing to do with it')
   expect(await bystander.until(free)).toMatchObject({ status: 'COMPLETED' })

@@ -52,7 +52,13 @@ function sampleOf(name: string): string {
 }
 
 /** Secrets of platforms that a deployment may do without; where it does not, the service itself insists on them. */
-const OPTIONAL = ['MASTODON_CLIENT_SECRET', 'THREADS_APP_SECRET', 'TUMBLR_CONSUMER_KEY', 'TUMBLR_CONSUMER_SECRET']
+const OPTIONAL = [
+  'MASTODON_CLIENT_SECRET',
+  'THREADS_APP_SECRET',
+  'TUMBLR_CONSUMER_KEY',
+  'TUMBLR_CONSUMER_SECRET',
+  'FACEBOOK_APP_SECRET',
+]
 const VARIABLE = /\$\$|\$\{([A-Z0-9_]+)(?::([-?])([^}]*))?\}/g
 
 /** What compose makes of `${NAME}`, `${NAME:-default}`, `${NAME:?message}` and `$$`. */

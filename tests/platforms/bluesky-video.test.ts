@@ -34,6 +34,7 @@ function registryWith(blobLimitBytes: number): PlatformRegistry {
     mastodon: null,
     threads: null,
     tumblr: null,
+    facebook: null,
     publishTimeoutMs: 5_000,
     media,
   })

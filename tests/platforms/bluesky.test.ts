@@ -57,6 +57,7 @@ function registryAt(entryUrl: string): PlatformRegistry {
     mastodon: null,
     threads: null,
     tumblr: null,
+    facebook: null,
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     media,
   })

@@ -96,6 +96,10 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/platform/threads/callback': publicRoute(302),
   'GET /api/platform/threads/refresh': userRoute(400),
   'DELETE /api/platform/threads/disconnect': userRoute(200),
+  'GET /api/platform/facebook/connect': userRoute(400),
+  'GET /api/platform/facebook/callback': publicRoute(302),
+  'GET /api/platform/facebook/refresh': userRoute(400),
+  'DELETE /api/platform/facebook/disconnect': userRoute(200),
 
   'GET /api/status/slo': adminRoute(200),
 }

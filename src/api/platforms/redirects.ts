@@ -11,4 +11,5 @@ export const REDIRECTS: Redirect[] = [
   { platform: 'mastodon', addressField: 'authUrl' },
   { platform: 'tumblr', addressField: 'authUrl' },
   { platform: 'threads', addressField: 'url' },
+  { platform: 'facebook', addressField: 'url' },
 ]

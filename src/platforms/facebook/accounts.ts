@@ -1,0 +1,140 @@
+import { DAY, SECOND } from '../../domain/times.ts'
+import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { readIssuedToken } from '../shared/graph/answers.ts'
+import type { GraphApi } from '../shared/graph/api.ts'
+import { instagramProfile } from '../shared/graph/instagram-profile.ts'
+import { readOwnPages, readPage, readPermissions, type Page } from './answers.ts'
+
+interface AccountDeps {
+  api: GraphApi
+  /** Of the dialog, with the version. */
+  dialogUrl: string
+  appId: string
+  appSecret: string
+}
+
+/** Spec 4.5. */
+const SCOPES = [
+  'instagram_basic',
+  'instagram_content_publish',
+  'instagram_manage_insights',
+  'pages_show_list',
+  'pages_read_engagement',
+  'pages_manage_posts',
+  'pages_manage_metadata',
+  'public_profile',
+  'business_management',
+]
+/** Those without which nothing could be published, or its trace not be found. */
+const NEEDED = [
+  'pages_show_list',
+  'pages_read_engagement',
+  'pages_manage_posts',
+  'instagram_basic',
+  'instagram_content_publish',
+]
+
+const PAGE_FIELDS = 'id,name,username,picture.type(large){url}'
+/** Of a long-lived token whose answer does not tell (platforms.md 5a). */
+const USUAL_LIFE_S = (60 * DAY) / SECOND
+
+/**
+ * The login on Facebook's own page (https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow), which brings the
+ * person's first page and the Instagram account that is linked to it.
+ *
+ * @NOTE There is no `revoke`: the one thing that could be ended (`DELETE /me/permissions`) is what the person allows this service in
+ * all. It would cut every page and account that this person ever connected, also the one just put in this one's place.
+ */
+export function createAccounts({ api, dialogUrl, appId, appSecret }: AccountDeps) {
+  const client = { client_id: appId, client_secret: appSecret }
+
+  const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
+    const url = new URL(dialogUrl)
+    url.search = new URLSearchParams({
+      client_id: appId,
+      redirect_uri: redirectUri,
+      state,
+      scope: SCOPES.join(','),
+      response_type: 'code',
+    }).toString()
+    return { url: url.href, secrets: {} }
+  }
+
+  const complete: RedirectConnect['complete'] = async ({ query, redirectUri }, options) => {
+    const { code, error } = query
+    if (error !== undefined || !code) {
+      throw refused(error === 'access_denied' ? 'Access was denied on Facebook' : 'Facebook sent no login back')
+    }
+    const short = await issueToken({ redirect_uri: redirectUri, code }, options)
+    const long = await issueToken({ grant_type: 'fb_exchange_token', fb_exchange_token: short.access_token }, options)
+    const token = long.access_token
+    await assertAllowed(token, options)
+    const page = await firstPage(token, options)
+    const linked = page.instagram_business_account
+    const endsAt = new Date(Date.now() + (long.expires_in ?? USUAL_LIFE_S) * SECOND)
+    return {
+      // A page's token that comes of a long-lived one has no end of its own.
+      credentials: { accountId: page.id, handle: handleOf(page), accessToken: page.access_token },
+      profile: profileOf(page),
+      companions: { instagram: linked ? await instagram(linked.id, token, endsAt, options) : null },
+    }
+  }
+
+  /** By POST, so that no address holds the secret or a token. */
+  const issueToken = (fields: Record<string, string>, options: CallOptions) =>
+    api.post('/oauth/access_token', { ...client, ...fields }, readIssuedToken, options)
+
+  async function assertAllowed(token: string, options: CallOptions): Promise<void> {
+    const { data } = await api.get('/me/permissions', {}, readPermissions, { ...options, token })
+    const granted = new Set(data.filter(({ status }) => status === 'granted').map(({ permission }) => permission))
+    const missing = NEEDED.filter((scope) => !granted.has(scope))
+    if (missing.length > 0) throw refused(`Facebook was not allowed enough: ${missing.join(', ')} is missing`)
+  }
+
+  async function firstPage(token: string, options: CallOptions) {
+    const fields = `${PAGE_FIELDS},access_token,instagram_business_account`
+    const { data } = await api.get('/me/accounts', { fields, limit: '100' }, readOwnPages, { ...options, token })
+    const [page] = data
+    if (page) return page
+    throw refused('This Facebook login has no page to publish on, or none was chosen')
+  }
+
+  async function instagram(accountId: string, token: string, endsAt: Date, options: CallOptions): Promise<Connection> {
+    const profile = await instagramProfile(api, accountId, { ...options, token })
+    return { credentials: { accountId, handle: profile.handle, accessToken: token, endsAt }, profile }
+  }
+
+  const connect: RedirectConnect = { begin, complete }
+  return {
+    connect,
+
+    async profile({ accountId, accessToken }: Credentials, options: CallOptions): Promise<Profile> {
+      const path = `/${encodeURIComponent(accountId)}`
+      try {
+        return profileOf(await api.get(path, { fields: PAGE_FIELDS }, readPage, { ...options, token: accessToken }))
+      } catch (error) {
+        if (!(error instanceof PlatformError) || error.class !== 'not_found') throw error
+        throw new PlatformError('permission', 'Facebook does not show this page any more', {
+          certain: true,
+          cause: error,
+        })
+      }
+    },
+  }
+}
+
+function refused(message: string): PlatformError {
+  return new PlatformError('permission', message, { certain: true })
+}
+
+/** Pages need no user name. */
+function handleOf({ id, username }: Page): string {
+  return username || id
+}
+
+function profileOf(page: Page): Profile {
+  const avatar = page.picture?.data?.url ?? ''
+  const handle = handleOf(page)
+  return { displayName: page.name.trim() || handle, handle, avatar: /^https?:\/\//.test(avatar) ? avatar : null }
+}

@@ -1,0 +1,63 @@
+import { POSTING_RULES } from '../../domain/posting-rules.ts'
+import { MINUTE, SECOND } from '../../domain/times.ts'
+import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
+import { createGraphApi } from '../shared/graph/api.ts'
+import { createHttpClient } from '../shared/http.ts'
+import { createPulledMedia } from '../shared/pulled-media.ts'
+import { createAccounts } from './accounts.ts'
+import { FACEBOOK_ERRORS } from './errors.ts'
+import { createFiles } from './files.ts'
+import { createPosts } from './posts.ts'
+import { createSearch } from './search.ts'
+
+export interface FacebookOptions {
+  /** Where browsers go, and where calls go. */
+  dialogUrl: string
+  graphUrl: string
+  /** Of the Graph API. */
+  version: string
+  /** Of this service as an application there. */
+  appId: string
+  appSecret: string
+  /** Deadline of the one visible call. */
+  publishTimeoutMs: number
+  media: MediaSource
+  /** How long after a call that was given up its post may still appear, and its video. */
+  settleMs?: number
+  videoSettleMs?: number
+}
+
+const CONNECTIONS = 64
+const UPLOAD_CONNECTIONS = 16
+
+/** Facebook Pages, by OAuth; the login brings the Instagram account of the page as well. */
+export function createFacebook(options: FacebookOptions) {
+  const { version, appId, appSecret, publishTimeoutMs, settleMs = 30 * SECOND, videoSettleMs = 10 * MINUTE } = options
+  const calls = createHttpClient({ connections: CONNECTIONS })
+  const uploads = createHttpClient({ connections: UPLOAD_CONNECTIONS })
+  const webUrl = options.dialogUrl.replace(/\/+$/, '')
+  const baseUrl = `${options.graphUrl.replace(/\/+$/, '')}/${version}`
+  const graph = { label: 'Facebook', rules: FACEBOOK_ERRORS, tokenIn: 'header', baseUrl } as const
+  const api = createGraphApi({ ...graph, http: calls })
+  const media = createPulledMedia({
+    media: options.media,
+    image: { types: ['image/jpeg', 'image/png'], maxBytes: POSTING_RULES.facebook.media.image.maxBytes },
+  })
+  const { connect, ...accounts } = createAccounts({
+    api,
+    dialogUrl: `${webUrl}/${version}/dialog/oauth`,
+    appId,
+    appSecret,
+  })
+  const posts = createPosts({
+    api,
+    files: createFiles({ api: createGraphApi({ ...graph, http: uploads }), media }),
+    search: createSearch({ api, settleMs, videoSettleMs }),
+    webUrl,
+    publishTimeoutMs,
+  })
+
+  const adapter: PlatformAdapter = { platform: 'facebook', ...posts, ...accounts }
+  const redirect: RedirectConnect = connect
+  return { adapter, redirect, close: async () => void (await Promise.all([calls.close(), uploads.close()])) }
+}

@@ -1,0 +1,90 @@
+import { HOUR, SECOND } from '../../domain/times.ts'
+import type { GraphRule } from '../shared/graph/errors.ts'
+
+/** Refusals that the adapter itself acts on. */
+export const REPEATED = 'repeated'
+export const PHOTO_GONE = 'photo-gone'
+export const LINK_REFUSED = 'link-refused'
+
+const BAD_LOGIN = { class: 'permission', message: 'does not accept this login' } as const
+const BAD_CLIENT = { class: 'permission', message: 'does not know this service any more' } as const
+const BLOCKED = { class: 'blocked_by_platform' } as const
+/** A post is worth more than the preview of its link, so it is sent again without. */
+const NO_PREVIEW = {
+  class: 'media_not_ready',
+  message: 'made no preview of the link, so the post goes without',
+  kind: LINK_REFUSED,
+  waitMs: SECOND,
+} as const
+const BAD_IMAGE = { class: 'validation', message: 'refused an image: it is too large or of another type' } as const
+const UNFETCHED = { class: 'media_fetch_failed', message: 'could not fetch an image or video' } as const
+const TROUBLE = { class: 'transient', message: 'has trouble at the moment' } as const
+
+/** https://developers.facebook.com/docs/graph-api/guides/error-handling (platforms.md 5g), beside what all of the graph has. */
+export const FACEBOOK_ERRORS: readonly GraphRule[] = [
+  { code: 100, subcode: 36_007, ...BAD_LOGIN },
+  { code: 100, subcode: 36_008, ...BAD_LOGIN },
+  { code: 100, subcode: 36_009, ...BAD_LOGIN },
+  { code: 101, ...BAD_CLIENT },
+  { code: 1, text: /client secret/i, ...BAD_CLIENT },
+  {
+    code: 190,
+    subcode: 459,
+    class: 'unauthorized',
+    message: 'wants something confirmed first: log in there, then connect it again',
+  },
+  {
+    code: 190,
+    subcode: 492,
+    class: 'unauthorized',
+    message: 'says that who connected this page has no part in it any more',
+  },
+  {
+    code: 100,
+    subcode: 1_366_051,
+    class: 'duplicate',
+    message: 'has a post with these images already',
+    kind: REPEATED,
+  },
+  {
+    code: 100,
+    text: /attached_media/,
+    class: 'media_not_ready',
+    message: 'no longer has an image, so it is uploaded again',
+    kind: PHOTO_GONE,
+    waitMs: SECOND,
+  },
+  { subcode: 1_609_005, ...NO_PREVIEW },
+  { subcode: 1_609_008, ...NO_PREVIEW },
+  { code: 100, subcode: 1_500, ...NO_PREVIEW },
+  { code: 324, subcode: 1_366_046, ...BAD_IMAGE },
+  { subcode: 1_366_046, ...BAD_IMAGE },
+  { subcode: 2_069_019, ...UNFETCHED },
+  { code: 324, ...UNFETCHED },
+  { code: 389, ...UNFETCHED },
+  { code: 352, class: 'validation', message: 'does not support the format of a video' },
+  { subcode: 1_363_047, ...TROUBLE },
+  { subcode: 1_609_010, ...TROUBLE },
+  { subcode: 1_346_003, ...BLOCKED, message: 'refused the post by its community standards' },
+  { subcode: 1_404_102, ...BLOCKED, message: 'refused the post by its community standards' },
+  {
+    subcode: 1_404_078,
+    ...BLOCKED,
+    message: 'asks for an authorization to publish as this page: log in there to give it',
+  },
+  {
+    code: 368,
+    subcode: 1_390_008,
+    class: 'rate_limited',
+    message: 'finds that this page posts too fast',
+    waitMs: HOUR,
+  },
+  { code: 368, ...BLOCKED, message: 'does not let this page post at the moment: log in there to see why' },
+  {
+    code: 506,
+    class: 'duplicate',
+    message: 'takes the same words twice in a row for a mistake',
+    kind: REPEATED,
+  },
+  { code: 803, class: 'not_found', message: 'does not know what was asked for' },
+]

@@ -1,0 +1,139 @@
+import type { Published } from '../../domain/post.ts'
+import { countText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
+import { SECOND } from '../../domain/times.ts'
+import type { CallOptions, Credentials, DeliveryLog, OutgoingPost, PreparationLog, SearchOptions } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { readMade } from '../shared/graph/answers.ts'
+import type { GraphApi } from '../shared/graph/api.ts'
+import { isRefusedAs } from '../shared/graph/errors.ts'
+import { readPublished } from './answers.ts'
+import { LINK_REFUSED, PHOTO_GONE, REPEATED } from './errors.ts'
+import { attachedPhotos, forgetPhotos, isVideo, videoAddress, type createFiles } from './files.ts'
+import { previewedLink } from './links.ts'
+import type { createSearch } from './search.ts'
+
+interface PostDeps {
+  api: GraphApi
+  files: ReturnType<typeof createFiles>
+  search: ReturnType<typeof createSearch>
+  /** Where browsers find posts. */
+  webUrl: string
+  publishTimeoutMs: number
+}
+
+/** Set when Facebook refused the preview of the link. */
+const WITHOUT_LINK = 'withoutLink'
+/** Set when Facebook took the post for a repeat. */
+const TAKEN_FOR_REPEAT = 'takenForRepeat'
+/** A post that is out does not wait long for its address. */
+const READ_BACK_TIMEOUT_MS = SECOND
+
+/** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
+export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: PostDeps) {
+  async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
+    assertPostable(post)
+    await files.prepare(post, account, log, options)
+    api.warm()
+  }
+
+  async function publish(
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryLog,
+    { signal }: CallOptions,
+  ): Promise<Published> {
+    const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
+    try {
+      return isVideo(post)
+        ? await publishVideo(post, account, delivery, call)
+        : await publishToFeed(post, account, delivery, call)
+    } catch (error) {
+      if (isRefusedAs(error, PHOTO_GONE)) await forgetPhotos(post, delivery)
+      if (isRefusedAs(error, LINK_REFUSED)) await delivery.save(WITHOUT_LINK, 'true')
+      if (isRefusedAs(error, REPEATED)) throw await asRepeat(error, delivery)
+      // What may have been published makes the next repeat worth a look again.
+      if (delivery.handle(TAKEN_FOR_REPEAT)) await delivery.save(TAKEN_FOR_REPEAT, '')
+      throw error
+    }
+  }
+
+  type Call = CallOptions & { token: string; timeoutMs: number }
+
+  async function publishToFeed(post: OutgoingPost, { accountId }: Credentials, delivery: DeliveryLog, call: Call) {
+    const { text } = post.content
+    const photos = attachedPhotos(post, delivery)
+    const fields = {
+      message: text === '' ? undefined : text,
+      link: photos.length > 0 || delivery.handle(WITHOUT_LINK) ? undefined : previewedLink(text),
+      attached_media: photos.length > 0 ? JSON.stringify(photos) : undefined,
+      fields: 'id,permalink_url',
+    }
+    const { id, permalink_url } = await api.post(`/${encodeURIComponent(accountId)}/feed`, fields, readPublished, call)
+    return published(post, id, permalink_url)
+  }
+
+  /** Upload and publication in one: Facebook fetches the file, works on it, and shows it when that is done. */
+  async function publishVideo(post: OutgoingPost, { accountId }: Credentials, delivery: DeliveryLog, call: Call) {
+    const { text } = post.content
+    const fields = { file_url: videoAddress(delivery), description: text === '' ? undefined : text }
+    const { id } = await api.post(`/${encodeURIComponent(accountId)}/videos`, fields, readMade, call)
+    return published(post, id, await permalinkOf(id, call))
+  }
+
+  /** Right after the call the video may not be found yet, although it is there: its usual address will do. */
+  async function permalinkOf(videoId: string, { token, signal }: Call): Promise<string | undefined> {
+    const path = `/${encodeURIComponent(videoId)}`
+    const options = { token, signal, timeoutMs: READ_BACK_TIMEOUT_MS }
+    const read = api.get(path, { fields: 'id,permalink_url' }, readPublished, options)
+    return (await read.catch(() => null))?.permalink_url
+  }
+
+  /**
+   * An earlier call of this delivery may have published it, or it says the same as the post before. The first is looked into once; a
+   * repeat that was refused after nothing was found is the second.
+   */
+  async function asRepeat(error: PlatformError, delivery: DeliveryLog): Promise<PlatformError> {
+    if (delivery.handle(TAKEN_FOR_REPEAT)) {
+      return new PlatformError('validation', error.message, { certain: true, cause: error })
+    }
+    await delivery.save(TAKEN_FOR_REPEAT, 'true')
+    return error
+  }
+
+  async function reconcile(
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryLog,
+    options: SearchOptions,
+  ): Promise<Published | 'absent' | 'undecidable'> {
+    const found = await search(post, account, delivery, options)
+    return typeof found === 'string' ? found : published(post, found.id, found.permalink)
+  }
+
+  /** Addresses of videos come without the host. */
+  function published(post: OutgoingPost, id: string, permalink: string | undefined): Published {
+    const usual = isVideo(post) ? `/reel/${id}` : `/${id}`
+    const url = URL.canParse(permalink ?? usual, webUrl) ? new URL(permalink ?? usual, webUrl) : new URL(usual, webUrl)
+    return {
+      platformPostId: id,
+      platformPostUrl: /^https?:$/.test(url.protocol) ? url.href : new URL(usual, webUrl).href,
+    }
+  }
+
+  return { prepare, publish, reconcile, warmUp: files.warmUp }
+}
+
+/** What Facebook would refuse in the end, told before anything is uploaded. */
+function assertPostable({ content }: OutgoingPost): void {
+  const problem = problemOf()
+  if (problem !== null) throw new PlatformError('validation', problem, { certain: true })
+
+  function problemOf(): string | null {
+    const { text, media } = POSTING_RULES.facebook
+    const [{ unit, max }] = text
+    const videos = content.mediaItems.filter((item) => mediaKind(item.mimeType) === 'video').length
+    if (countText(content.text, unit) > max) return `Facebook takes at most ${max} characters`
+    if (content.mediaItems.length > media.max) return `Facebook takes at most ${media.max} images in a post`
+    return videos > 0 && content.mediaItems.length > 1 ? 'Facebook takes a video only alone in its post' : null
+  }
+}

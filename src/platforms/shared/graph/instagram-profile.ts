@@ -1,0 +1,35 @@
+import { Type } from '@sinclair/typebox'
+import type { CallOptions, Profile } from '../../adapter.ts'
+import { answerReader } from '../answers.ts'
+import type { GraphApi } from './api.ts'
+
+/** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user */
+const readIgUser = answerReader(
+  Type.Object({
+    id: Type.String({ minLength: 1 }),
+    username: Type.String({ minLength: 1 }),
+    name: Type.Optional(Type.String()),
+    profile_picture_url: Type.Optional(Type.String()),
+    biography: Type.Optional(Type.String()),
+  }),
+)
+
+const FIELDS = 'id,username,name,profile_picture_url,biography'
+
+/** A professional account as the login of the page that it is linked to sees it. */
+export async function instagramProfile(
+  api: GraphApi,
+  accountId: string,
+  options: CallOptions & { token: string },
+): Promise<Profile> {
+  const path = `/${encodeURIComponent(accountId)}`
+  const { username, name, biography, ...user } = await api.get(path, { fields: FIELDS }, readIgUser, options)
+  const avatar = user.profile_picture_url ?? ''
+  const description = biography?.trim() ?? ''
+  return {
+    displayName: name?.trim() || username,
+    handle: username,
+    avatar: /^https?:\/\//.test(avatar) ? avatar : null,
+    ...(description !== '' && { description }),
+  }
+}
