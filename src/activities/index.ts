@@ -1,15 +1,17 @@
+import { createCleanUploadsActivities, type CleanUploadsDeps } from './clean-uploads.ts'
 import { createDeliveryActivities, type DeliveryDeps } from './delivery.ts'
 import { createRecordActivities, type RecordDeps } from './records.ts'
 import { createRenewTokensActivities, type RenewTokensDeps } from './renew-tokens.ts'
 import { createSweepActivities, type SweepDeps } from './sweep.ts'
 
 /** Everything the workers of this service can do. */
-export function createActivities(deps: DeliveryDeps & RecordDeps & SweepDeps & RenewTokensDeps) {
+export function createActivities(deps: DeliveryDeps & RecordDeps & SweepDeps & RenewTokensDeps & CleanUploadsDeps) {
   return {
     ...createDeliveryActivities(deps),
     ...createRecordActivities(deps),
     ...createSweepActivities(deps),
     ...createRenewTokensActivities(deps),
+    ...createCleanUploadsActivities(deps),
   }
 }
 

@@ -11,6 +11,9 @@ const EXTENSIONS: Record<MediaType, string> = {
   'video/quicktime': 'mov',
 }
 
+/** The folders of object storage. What is in `removed` is on its way out, and can be brought back. */
+export const FOLDERS = { uploads: 'posts/', copies: 'copies/', avatars: 'avatars/', removed: 'removed/' } as const
+
 const MAX_KEY_BYTES = 1_024
 const MAX_ENCODING_LAYERS = 3
 
@@ -28,7 +31,21 @@ export function mediaKey(userId: string, uuid: string, type: MediaType): string 
  * @param digest of the copy's bytes, so that equal copies are one
  */
 export function copyKey(ownKey: string, digest: string, type: MediaType): string {
-  return `copies/${ownKey.split('/')[1]}/${digest}.${EXTENSIONS[type]}`
+  return `${FOLDERS.copies}${ownerOf(ownKey)}/${digest}.${EXTENSIONS[type]}`
+}
+
+/** Whose media it is, by their key. */
+export function ownerOf(ownKey: string): string {
+  return ownKey.split('/')[1] ?? ''
+}
+
+/** Where an upload goes that no post took. */
+export function removedKey(key: string): string {
+  return `${FOLDERS.removed}${key}`
+}
+
+export function originalKey(removed: string): string {
+  return removed.slice(FOLDERS.removed.length)
 }
 
 /**
@@ -49,7 +66,7 @@ export function isOwnMediaKey(userId: string, key: string): boolean {
 }
 
 function mediaPrefix(userId: string): string {
-  return `posts/${userId}/`
+  return `${FOLDERS.uploads}${userId}/`
 }
 
 function isPlainKeyUnder(prefix: string, key: string): boolean {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { MediaUnavailableError } from '../domain/failure.ts'
 import type { MediaItem } from '../domain/post.ts'
 import { MAX_UPLOAD_BYTES, mediaKind } from '../domain/posting-rules.ts'
-import { copyKey } from '../domain/storage-keys.ts'
+import { copyKey, removedKey } from '../domain/storage-keys.ts'
 import { HOUR } from '../domain/times.ts'
 import type { ObjectStorage } from './storage.ts'
 
@@ -21,15 +21,23 @@ interface Options {
 
 /** Gives out a post's media, after making sure that it is what its record says. */
 export function createMediaSource(
-  storage: Pick<ObjectStorage, 'open' | 'readHead' | 'publicUrl' | 'put' | 'storedAt'>,
+  storage: Pick<ObjectStorage, 'open' | 'readHead' | 'publicUrl' | 'put' | 'storedAt' | 'move'>,
 ) {
+  /** A post may take an upload in the very moment in which it is cleaned away because none did: then it is brought back. */
+  async function orRestored<T>(item: MediaItem, options: Options, read: () => Promise<T | null>): Promise<T | null> {
+    const found = await read()
+    if (found !== null) return found
+    await storage.move(removedKey(item.storageKey), item.storageKey, options)
+    return read()
+  }
+
   return {
     /**
      * The bytes of a media item. The stream must be read or cancelled.
      * @throws MediaUnavailableError when the object is missing, too large, or not what its type says
      */
     async open(item: MediaItem, options: Options = {}) {
-      const object = await storage.open(item.storageKey, options)
+      const object = await orRestored(item, options, () => storage.open(item.storageKey, options))
       if (!object) throw unavailable(item, MISSING)
       const { stream, head } = await readHead(object.stream)
       const problem = await findProblem(item, object.sizeBytes, head)
@@ -45,7 +53,8 @@ export function createMediaSource(
      * @throws MediaUnavailableError as `open`
      */
     async address(item: MediaItem, options: Options = {}): Promise<string> {
-      const object = await storage.readHead(item.storageKey, SNIFF_BYTES, options)
+      const read = () => storage.readHead(item.storageKey, SNIFF_BYTES, options)
+      const object = await orRestored(item, options, read)
       const problem = object ? await findProblem(item, object.sizeBytes, object.head) : MISSING
       if (problem !== null) throw unavailable(item, problem)
       return storage.publicUrl(item.storageKey)

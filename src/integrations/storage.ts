@@ -1,8 +1,11 @@
 import {
   CreateBucketCommand,
+  CopyObjectCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutBucketCorsCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
@@ -10,6 +13,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { FOLDERS } from '../domain/storage-keys.ts'
 import { SECOND } from '../domain/times.ts'
 
 export interface ObjectStorageOptions {
@@ -49,6 +53,11 @@ export interface NewObject {
   contentType: string
 }
 
+export interface ListedObject {
+  key: string
+  storedAt: Date
+}
+
 interface CallOptions {
   /** Ends the call, and the reading of what it answers. */
   signal?: AbortSignal
@@ -60,7 +69,7 @@ export type ObjectStorage = ReturnType<typeof createObjectStorage>
 export const PRESIGN_TTL_SECONDS = 900
 
 /** The only folders that the public may read. */
-const PUBLIC_PREFIXES = ['posts/', 'avatars/', 'copies/']
+const PUBLIC_PREFIXES = [FOLDERS.uploads, FOLDERS.avatars, FOLDERS.copies]
 
 const CONNECT_TIMEOUT_MS = 5 * SECOND
 const RESPONSE_TIMEOUT_MS = 30 * SECOND
@@ -169,6 +178,43 @@ export function createObjectStorage(options: ObjectStorageOptions) {
         if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
         throw error
       }
+    },
+
+    /** The next objects of a folder in the order of their keys, as many as `limit` at most; fewer than that are the last ones. */
+    async list(
+      folder: string,
+      { after, limit }: { after: string | null; limit: number },
+      { signal }: CallOptions = {},
+    ): Promise<ListedObject[]> {
+      const { Contents = [] } = await client.send(
+        new ListObjectsV2Command({
+          Bucket: bucket,
+          Prefix: folder,
+          MaxKeys: limit,
+          ...(after !== null && { StartAfter: after }),
+        }),
+        signal ? { abortSignal: signal } : {},
+      )
+      return Contents.map(({ Key, LastModified }) => ({ key: Key!, storedAt: LastModified! }))
+    },
+
+    /** Moves an object to another key, over what is there. False when there is no such object. */
+    async move(from: string, to: string, { signal }: CallOptions = {}): Promise<boolean> {
+      const options = signal ? { abortSignal: signal } : {}
+      const CopySource = `${bucket}/${from.split('/').map(encodeURIComponent).join('/')}`
+      try {
+        await client.send(new CopyObjectCommand({ Bucket: bucket, Key: to, CopySource }), options)
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NotFound')) return false
+        throw error
+      }
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: from }), options)
+      return true
+    },
+
+    /** Whether or not there is such an object. */
+    async remove(key: string, { signal }: CallOptions = {}): Promise<void> {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), signal ? { abortSignal: signal } : {})
     },
 
     /** Makes the bucket, lets anyone read posts' media, their copies and avatars, and lets the frontends upload. Can be repeated. */

@@ -1,8 +1,9 @@
 import { trusted, type ClientSession, type Connection, type QueryFilter } from 'mongoose'
-import type { Platform } from '../domain/platforms.ts'
+import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import { EffectTaken, publishedKey } from '../domain/post-moves.ts'
 import type { Move, Post, PostStatus } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import { ownerOf } from '../domain/storage-keys.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
 import { eventsOf, firstEvent, TIMELINE_LENGTH, type TimelineEvent } from '../domain/timeline.ts'
 import { isDuplicateKey } from './database.ts'
@@ -51,6 +52,8 @@ export interface TransitionOptions {
 
 type Asked = { move: Move } & TransitionOptions
 
+/** Where a post names media: for all platforms, and for one instead. */
+const MEDIA_PATHS = ['content.mediaItems', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.mediaItems`)]
 const WITHOUT_TIMELINE = { projection: { timeline: 0 } } as const
 /** Posts on their way through this process, the latest state it saw of each. */
 const KNOWN_POSTS = 2_000
@@ -202,6 +205,28 @@ export function createPostStore(connection: Connection, now: () => Date) {
         { userId, status: { $in: ['PENDING', 'SCHEDULED'] }, dueAt },
         { $inc: { contentVersion: 1, revision: 1 } },
       )
+    },
+
+    /**
+     * Which of these media any post names, whether or not all platforms get it. Their owners' posts are looked through: that
+     * needs no index of its own, which every new post would pay for and one clean-up a day would use.
+     */
+    async namedMedia(storageKeys: string[]): Promise<Set<string>> {
+      const owners = [...new Set(storageKeys.map(ownerOf))]
+      const filter = {
+        userId: { $in: owners },
+        $or: MEDIA_PATHS.map((path) => ({ [`${path}.storageKey`]: { $in: storageKeys } })),
+      }
+      const posts = collection().find<Pick<Post, 'content' | 'platformSpecificContent'>>(filter, {
+        projection: Object.fromEntries(MEDIA_PATHS.map((path) => [`${path}.storageKey`, 1])),
+      })
+      const named = new Set<string>()
+      for await (const { content, platformSpecificContent = {} } of posts) {
+        for (const { mediaItems = [] } of [content, ...Object.values(platformSpecificContent)]) {
+          for (const { storageKey } of mediaItems) named.add(storageKey)
+        }
+      }
+      return named
     },
 
     async remove(userId: string, postId: string): Promise<boolean> {

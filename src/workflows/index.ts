@@ -1,4 +1,5 @@
 /** Root of the workflow bundle: every export is a workflow type. */
+export { cleanUploads } from './clean-uploads.ts'
 export { publishPost } from './publish-post.ts'
 export { renewTokens } from './renew-tokens.ts'
 export { sweep } from './sweep.ts'

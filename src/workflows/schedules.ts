@@ -28,5 +28,12 @@ export function scheduledWorkflows({ sweepIntervalMs }: { sweepIntervalMs: numbe
       longestRunMs: 6 * HOUR,
       summary: 'Renew platform tokens before they end',
     },
+    {
+      name: 'cleanUploads',
+      everyMs: DAY,
+      catchUpMs: DAY,
+      longestRunMs: 12 * HOUR,
+      summary: 'Remove uploads that no post took',
+    },
   ]
 }

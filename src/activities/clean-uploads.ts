@@ -1,0 +1,79 @@
+import { cancellationSignal, heartbeat } from '@temporalio/activity'
+import type { Clock } from '../clock.ts'
+import { FOLDERS, originalKey, removedKey } from '../domain/storage-keys.ts'
+import { DAY } from '../domain/times.ts'
+import type { ObjectStorage } from '../integrations/storage.ts'
+import type { PostStore } from '../store/posts.ts'
+import type { CleanedFolders, FolderPlace } from '../workflows/messages.ts'
+
+const PAGE = 500
+const AT_ONCE = 5
+/** Of an upload that no post took, of a copy, and of what was removed. */
+const LIFE_MS = DAY
+
+export interface CleanUploadsDeps {
+  storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt'>
+  posts: Pick<PostStore, 'namedMedia'>
+  clock: Clock
+}
+
+type Done = keyof CleanedFolders
+
+/**
+ * What no post names goes in two steps, a day apart: out of sight first, for good later. A post that takes an upload while it is being
+ * removed finds it again (`media-source.ts` brings it back when it is opened, the next clean-up when it is named), so nothing has to
+ * be locked, and every step may be repeated.
+ */
+export function createCleanUploadsActivities({ storage, posts, clock }: CleanUploadsDeps) {
+  /** What was removed goes first, so that nothing goes through two folders in one run. */
+  const cleaners: Record<string, (keys: string[]) => Promise<(key: string) => Promise<Done | null>>> = {
+    [FOLDERS.removed]: async (keys) => {
+      const named = await posts.namedMedia(keys.map(originalKey))
+      return async (key) => {
+        if (named.has(originalKey(key))) return (await storage.move(key, originalKey(key))) ? 'restored' : null
+        await storage.remove(key)
+        return 'deleted'
+      }
+    },
+    [FOLDERS.copies]: async () => async (key) => {
+      // It may have been stored afresh since it was listed.
+      if (!isOld((await storage.storedAt(key)) ?? clock.now())) return null
+      await storage.remove(key)
+      return 'deleted'
+    },
+    [FOLDERS.uploads]: async (keys) => {
+      const named = await posts.namedMedia(keys)
+      return async (key) => (!named.has(key) && (await storage.move(key, removedKey(key))) ? 'removed' : null)
+    },
+  }
+  const folders = Object.keys(cleaners)
+
+  function isOld(storedAt: Date): boolean {
+    return clock.now().getTime() - storedAt.getTime() > LIFE_MS
+  }
+
+  function placeAfter({ folder }: FolderPlace, listed: { key: string }[]): FolderPlace | null {
+    if (listed.length === PAGE) return { folder, after: listed.at(-1)!.key }
+    const next = folders[folders.indexOf(folder) + 1]
+    return next === undefined ? null : { folder: next, after: null }
+  }
+
+  return {
+    /** @param place null to begin with */
+    async cleanUploadsPage(place: FolderPlace | null): Promise<CleanedFolders & { next: FolderPlace | null }> {
+      const at = place ?? { folder: folders[0]!, after: null }
+      const signal = cancellationSignal()
+      const listed = await storage.list(at.folder, { after: at.after, limit: PAGE }, { signal })
+      const old = listed.filter(({ storedAt }) => isOld(storedAt)).map(({ key }) => key)
+      const clean = await cleaners[at.folder]!(old)
+      const done: CleanedFolders = { removed: 0, restored: 0, deleted: 0 }
+      for (let first = 0; first < old.length; first += AT_ONCE) {
+        signal.throwIfAborted()
+        const results = await Promise.all(old.slice(first, first + AT_ONCE).map(clean))
+        for (const result of results) if (result) done[result] += 1
+        heartbeat(done)
+      }
+      return { ...done, next: placeAfter(at, listed) }
+    },
+  }
+}
