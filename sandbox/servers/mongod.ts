@@ -43,8 +43,15 @@ export interface MongodOptions {
   /** Where the data stays; without it the data goes when the server stops. */
   dir?: string
   port?: number
+  /** Writes its files uncompressed, so that they can be searched. */
+  isReadable?: boolean
   signal?: AbortSignal
 }
+
+const UNCOMPRESSED = [
+  ...['--wiredTigerCollectionBlockCompressor', 'none', '--wiredTigerJournalCompressor', 'none'],
+  ...['--wiredTigerIndexPrefixCompression', 'false'],
+]
 
 export async function startMongod(options: MongodOptions): Promise<Mongod> {
   const port = options.port ?? (await freePort())
@@ -57,6 +64,7 @@ export async function startMongod(options: MongodOptions): Promise<Mongod> {
       ...['--replSet', REPLICA_SET, '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', dir],
       ...['--wiredTigerCacheSizeGB', '0.5', '--oplogSize', '128', '--nounixsocket', '--quiet'],
       ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+      ...(options.isReadable ? UNCOMPRESSED : []),
       // A transaction that a killed process left open bars its user from creating posts for as long.
       ...['--setParameter', 'transactionLifetimeLimitSeconds=10'],
     ],

@@ -1,7 +1,11 @@
 import { Client, Connection } from '@temporalio/client'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import type { mongo } from 'mongoose'
-import type { Document, Evidence, StoredNotification, StoredPost, StoredUser } from './judge/evidence.ts'
+import { openSecrets } from '../../src/commands/account-secrets.ts'
+import { PLATFORMS } from '../../src/domain/platforms.ts'
+import type { TokenCipher } from '../../src/integrations/token-cipher.ts'
+import type { PlatformAccounts } from '../../src/store/platform-accounts.ts'
+import type { Canary, Document, Evidence, StoredNotification, StoredPost, StoredUser } from './judge/evidence.ts'
 
 type Stored = Pick<Evidence, 'posts' | 'users' | 'notifications'> & { document: Document }
 
@@ -16,6 +20,24 @@ export async function readDatabase(db: mongo.Db): Promise<Stored> {
     notifications: await all<StoredNotification>('notifications'),
     document: { where: 'the database', text: JSON.stringify(dump) },
   }
+}
+
+/** The platforms' tokens that the service keeps sealed for these users, opened. */
+export async function readTokens(db: mongo.Db, cipher: TokenCipher, userIds: string[]): Promise<Canary[]> {
+  const stored = await db
+    .collection<PlatformAccounts>('platformAccounts')
+    .find({ userId: { $in: userIds } })
+    .toArray()
+  return stored.flatMap((accounts) =>
+    PLATFORMS.flatMap((platform) => {
+      const account = accounts[platform]
+      if (!account?.connected) return []
+      const { accessToken, tokenSecret, refreshToken } = openSecrets(cipher, accounts.userId, platform, account)
+      return Object.entries({ 'access token': accessToken, 'token secret': tokenSecret, 'refresh token': refreshToken })
+        .filter((entry): entry is [string, string] => entry[1] !== undefined)
+        .map(([name, value]) => ({ name: `the ${name} of ${platform}`, value }))
+    }),
+  )
 }
 
 /** How many posts still have a workflow. */

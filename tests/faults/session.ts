@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createTokenCipher } from '../../src/integrations/token-cipher.ts'
-import { openSecrets } from '../../src/commands/account-secrets.ts'
-import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
-import type { PlatformAccounts } from '../../src/store/platform-accounts.ts'
+import type { Platform } from '../../src/domain/platforms.ts'
 import { createClient, type Client, type Send } from './client.ts'
-import { countRunning, readDatabase, readHistories } from './gather.ts'
+import { countRunning, readDatabase, readHistories, readTokens } from './gather.ts'
 import { uploadImage } from './image.ts'
 import type { Canary, Evidence, StoredPost } from './judge/evidence.ts'
 import { judge, sentencesOf } from './judge/judge.ts'
@@ -70,6 +68,8 @@ export async function openSession(world: FaultWorld, options: { users: number; m
   async function evidence(): Promise<Evidence> {
     const { document, posts: all, users: stored, notifications } = await readDatabase(database)
     const own = new Set(users.map(({ userId }) => userId))
+    const secrets = [...canaries, ...(await sealedSecrets())]
+    world.canaries.push(...secrets)
     return {
       at: Date.now(),
       operations: log.operations,
@@ -90,7 +90,7 @@ export async function openSession(world: FaultWorld, options: { users: number; m
       ),
       outages: journal.outages.filter(({ until }) => until === null || until >= startedAt),
       exits: journal.exits.filter(({ at }) => at >= startedAt),
-      canaries: [...canaries, ...(await sealedSecrets())],
+      canaries: secrets,
       documents: [
         document,
         await readHistories(world.temporalAddress, world.temporalNamespace, new Date(startedAt)),
@@ -101,24 +101,12 @@ export async function openSession(world: FaultWorld, options: { users: number; m
   }
 
   /** What the service keeps sealed for these users, opened. */
-  async function sealedSecrets(): Promise<Canary[]> {
-    const cipher = createTokenCipher(world.secrets.tokenEncryption)
-    const stored = await database
-      .collection<PlatformAccounts>('platformAccounts')
-      .find({ userId: { $in: users.map(({ userId }) => userId) } })
-      .toArray()
-    return stored.flatMap((accounts) =>
-      PLATFORMS.flatMap((platform) => {
-        const account = accounts[platform]
-        if (!account?.connected) return []
-        const { accessToken, refreshToken } = openSecrets(cipher, accounts.userId, platform, account)
-        return [accessToken, refreshToken ?? ''].filter(Boolean).map((value) => ({
-          name: `a token of ${platform}`,
-          value,
-        }))
-      }),
+  const sealedSecrets = () =>
+    readTokens(
+      database,
+      createTokenCipher(world.secrets.tokenEncryption),
+      users.map(({ userId }) => userId),
     )
-  }
 
   return {
     startedAt,

@@ -18,7 +18,7 @@ import {
 } from '../../sandbox/service.ts'
 import { makeSecrets, type Settings } from '../../sandbox/settings.ts'
 import { createJournal } from './journal.ts'
-import type { Document } from './judge/evidence.ts'
+import type { Canary, Document } from './judge/evidence.ts'
 import { createPart, type Part } from './part.ts'
 import { startFaultPlatforms } from './platforms.ts'
 
@@ -107,6 +107,10 @@ export async function startFaultWorld({
       temporalNamespace: TEMPORAL_NAMESPACE,
       leaseMs: LEASE_MS,
       secrets: { ...settings.secrets, ...outside.secrets },
+      /** What every session so far had to keep secret. */
+      canaries: [] as Canary[],
+      /** Where secrets may stand in no file: all but what the platforms and the storage keep of their own. */
+      folders: ['mongodb', 'temporal', 'logs'].map((folder) => join(dir, folder)),
 
       part(name: string): Part {
         const found = parts.find((candidate) => candidate.name === name)
@@ -174,7 +178,13 @@ async function createServers(dir: string, { ports, secrets }: Pick<Settings, 'po
       storageEndpoint: `http://127.0.0.1:${ports.storage}`,
     },
     mongod: () =>
-      startMongod({ program: mongod, logFile: log('mongod'), dir: join(dir, 'mongodb'), port: ports.mongod }),
+      startMongod({
+        program: mongod,
+        logFile: log('mongod'),
+        dir: join(dir, 'mongodb'),
+        port: ports.mongod,
+        isReadable: true,
+      }),
     temporal: () =>
       startTemporal({
         program: temporal,

@@ -11,12 +11,11 @@ import type * as ContextModule from '../../../src/context.ts'
 import { entryOf } from '../../../src/domain/post-moves.ts'
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { newUser } from '../../../src/domain/user.ts'
-import { openSecrets } from '../../../src/commands/account-secrets.ts'
 import type { PublishOrchestrator } from '../../../src/integrations/orchestrator.ts'
 import { createLogger } from '../../../src/logger.ts'
 import { newId } from '../../../src/store/schema-options.ts'
 import { createClient, type Send } from '../client.ts'
-import { readDatabase } from '../gather.ts'
+import { readDatabase, readTokens } from '../gather.ts'
 import type { Canary, Evidence } from '../judge/evidence.ts'
 import { createOperationLog } from '../operations.ts'
 import { isOne, type Browser, type FaultPlatform, type FaultPlatforms } from '../platforms.ts'
@@ -241,7 +240,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
           { name: 'a password', value: password },
           { name: 'a token of the user', value: token },
           ...Object.entries(account.secrets).map(([name, value]): Canary => ({ name, value })),
-          ...(await sealedSecrets()),
+          ...(await readTokens(first.context.database.connection.db!, first.context.cipher, [user._id])),
         ],
         documents: [document],
         leaseMs: PUBLISH_TIMEOUT_MS + LEASE_MARGIN_MS,
@@ -254,13 +253,6 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
         await context.close()
       }
     },
-  }
-
-  async function sealedSecrets(): Promise<Canary[]> {
-    const stored = await first.context.accounts.findConnected(user._id, platform.platform)
-    if (!stored) return []
-    const { accessToken } = openSecrets(first.context.cipher, user._id, platform.platform, stored)
-    return [{ name: `a token of ${platform.platform}`, value: accessToken }]
   }
 }
 
