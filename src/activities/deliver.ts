@@ -264,13 +264,14 @@ export function createDeliver(deps: DeliverDeps) {
     isArmed: boolean,
     io: AttemptIo,
   ): Promise<DeliveryResult | null> {
+    const timeoutMs = adapter.publishTimeoutMs?.(outgoing(post, input)) ?? deps.publishTimeoutMs
     const inTurn = isArmed ? burst.first : <T>(work: () => Promise<T>) => work()
     let sent: { from: AttemptRef; published: Published } | { from: AttemptRef; error: unknown }
     try {
       const claimAndSend = async () => {
         // It may have stood in line for a while.
         io.signal.throwIfAborted()
-        const leaseUntil = new Date(clock.now().getTime() + deps.publishTimeoutMs + LEASE_MARGIN_MS)
+        const leaseUntil = new Date(clock.now().getTime() + timeoutMs + LEASE_MARGIN_MS)
         const claimed = entryOf(
           await change(
             post,
@@ -286,7 +287,7 @@ export function createDeliver(deps: DeliverDeps) {
           input.platform,
         )!
         const from = { round: input.round, attempt: claimed.delivery.attempt }
-        if (leaseUntil.getTime() - clock.now().getTime() < deps.publishTimeoutMs) {
+        if (leaseUntil.getTime() - clock.now().getTime() < timeoutMs) {
           return { from, error: new Crowded(input.platform) }
         }
         const log: DeliveryLog = {
@@ -295,7 +296,7 @@ export function createDeliver(deps: DeliverDeps) {
           startedAt: claimed.delivery.startedAt!,
         }
         if (isFirst(from)) metrics.publishStarted(input.platform, post, clock.now())
-        const deadline = AbortSignal.timeout(deps.publishTimeoutMs)
+        const deadline = AbortSignal.timeout(timeoutMs)
         try {
           const published = await adapter.publish(outgoing(post, input), account, log, { signal: deadline })
           return { from, published }

@@ -110,6 +110,8 @@ export interface PlatformAdapter {
    * visible yet, by the handles saved for it; what is gone already is fine.
    */
   discard?(log: Pick<PreparationLog, 'handle'>, account: Credentials, options: CallOptions): Promise<void>
+  /** Deadline of the one visible call, milliseconds, where it may take longer than is usual: a platform may fetch a whole file within it. */
+  publishTimeoutMs?(post: OutgoingPost): number
   /** Loads what `prepare` needs, so that the first delivery of a process does not wait for it. */
   warmUp?(): Promise<void>
   profile(account: Credentials, options: CallOptions): Promise<Profile>

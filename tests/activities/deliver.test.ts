@@ -99,6 +99,27 @@ describe('an attempt that is called back', () => {
   })
 })
 
+it('has a lease that covers a call which may take longer than others', async () => {
+  let leaseMs = 0
+  let isGivenUp = true
+  const publish: PlatformAdapter['publish'] = async (_post, _account, _delivery, { signal }) => {
+    leaseMs = deliveryOf(post).leaseUntil!.getTime() - Date.now()
+    // Longer than the usual deadline of these attempts.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    isGivenUp = signal.aborted
+    return { platformPostId: '1', platformPostUrl: 'https://x.example/1' }
+  }
+  const slow = { platform: 'bluesky', prepare: async () => {}, publish, publishTimeoutMs: () => 100 * SECOND }
+  const { add, attempt, deliveryOf } = attempts(publish, {
+    publishTimeoutMs: 10,
+    platforms: { find: () => slow as unknown as PlatformAdapter },
+  })
+  const post = add(buildPost({}, new Date()))
+  expect(await attempt(post, new AbortController().signal)).toMatchObject({ outcome: 'completed' })
+  expect(leaseMs).toBeGreaterThan(100 * SECOND)
+  expect(isGivenUp).toBe(false)
+})
+
 it('does not call a doubtful delivery refused for a platform that is no longer supported', async () => {
   const { add, attempt, deliveryOf } = attempts(() => Promise.reject(new Error('not to be called')), {
     platforms: { find: () => null },

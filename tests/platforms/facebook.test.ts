@@ -4,7 +4,7 @@ import type { Fault } from '../../sandbox/platforms/faults.ts'
 import type { Page } from '../../sandbox/platforms/meta/state.ts'
 import type { MediaItem, Published } from '../../src/domain/post.ts'
 import type { Credentials, DeliveryLog, OutgoingPost } from '../../src/platforms/adapter.ts'
-import { facebookWorld, searchOptions, type FacebookWorld } from './facebook-support.ts'
+import { facebookWorld, PUBLISH_TIMEOUT_MS, searchOptions, type FacebookWorld } from './facebook-support.ts'
 import { REDIRECT_URI, SCOPES, VERSION } from './meta-support.ts'
 import { newDelivery, newPost, platformErrorOf, storedMedia, withVersion } from './support.ts'
 
@@ -400,9 +400,30 @@ describe('videos', () => {
     ['is not told in time', { hang: true }],
   ])('have an address even when it %s', async (_, action) => {
     const post = newPost('No address', [await stored.add(film(), 'video/mp4')])
+    const delivery = newDelivery()
+    await world.adapter.prepare(post, account, delivery, options())
     await world.control.addFault({ method: 'GET', path: 'permalink_url', times: 1, action })
-    const { platformPostId, platformPostUrl } = await publish(post)
+    // Waiting for the address ends long before the call's own deadline would.
+    const { signal } = options()
+    const { platformPostId, platformPostUrl } = await world.adapter.publish(post, account, delivery, { signal })
+    expect(signal.aborted).toBe(false)
     expect(platformPostUrl).toBe(`${world.meta.facebook.url}/reel/${platformPostId}`)
+  })
+
+  it('may take longer than other posts, since Facebook fetches them within the call', async () => {
+    const delivery = newDelivery()
+    const post = newPost('Large', [await stored.add(film(), 'video/mp4')])
+    await world.adapter.prepare(post, account, delivery, options())
+    await world.control.addFault({
+      method: 'POST',
+      path: '/videos',
+      times: 1,
+      action: { delayMs: PUBLISH_TIMEOUT_MS + 500 },
+    })
+    await world.adapter.publish(post, account, delivery, options())
+    expect(await withText('Large')).toHaveLength(1)
+    expect(world.adapter.publishTimeoutMs!(post)).toBeGreaterThan(PUBLISH_TIMEOUT_MS)
+    expect(world.adapter.publishTimeoutMs!(newPost('Words'))).toBe(PUBLISH_TIMEOUT_MS)
   })
 
   it('are told apart from what is none', async () => {

@@ -6,7 +6,7 @@ import { createHttpClient } from '../shared/http.ts'
 import { createPulledMedia } from '../shared/pulled-media.ts'
 import { createAccounts } from './accounts.ts'
 import { FACEBOOK_ERRORS } from './errors.ts'
-import { createFiles } from './files.ts'
+import { createFiles, isVideo } from './files.ts'
 import { createPosts } from './posts.ts'
 import { createSearch } from './search.ts'
 
@@ -21,6 +21,8 @@ export interface FacebookOptions {
   appSecret: string
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
+  /** The same for videos, which Facebook fetches within it. */
+  videoTimeoutMs?: number
   media: MediaSource
   /** How long after a call that was given up its post may still appear, and its video. */
   settleMs?: number
@@ -32,7 +34,8 @@ const UPLOAD_CONNECTIONS = 16
 
 /** Facebook Pages, by OAuth; the login brings the Instagram account of the page as well. */
 export function createFacebook(options: FacebookOptions) {
-  const { version, appId, appSecret, publishTimeoutMs, settleMs = 30 * SECOND, videoSettleMs = 10 * MINUTE } = options
+  const { version, appId, appSecret, publishTimeoutMs, videoTimeoutMs = 2 * MINUTE } = options
+  const { settleMs = 30 * SECOND, videoSettleMs = 10 * MINUTE } = options
   const calls = createHttpClient({ connections: CONNECTIONS })
   const uploads = createHttpClient({ connections: UPLOAD_CONNECTIONS })
   const webUrl = options.dialogUrl.replace(/\/+$/, '')
@@ -54,7 +57,7 @@ export function createFacebook(options: FacebookOptions) {
     files: createFiles({ api: createGraphApi({ ...graph, http: uploads }), media }),
     search: createSearch({ api, settleMs, videoSettleMs }),
     webUrl,
-    publishTimeoutMs,
+    publishTimeoutMs: (post) => (isVideo(post) ? videoTimeoutMs : publishTimeoutMs),
   })
 
   const adapter: PlatformAdapter = { platform: 'facebook', ...posts, ...accounts }

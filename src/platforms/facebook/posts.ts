@@ -18,7 +18,7 @@ interface PostDeps {
   search: ReturnType<typeof createSearch>
   /** Where browsers find posts. */
   webUrl: string
-  publishTimeoutMs: number
+  publishTimeoutMs(post: OutgoingPost): number
 }
 
 /** Set when Facebook refused the preview of the link. */
@@ -42,7 +42,7 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     delivery: DeliveryLog,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
+    const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs(post) }
     try {
       return isVideo(post)
         ? await publishVideo(post, account, delivery, call)
@@ -120,7 +120,7 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     }
   }
 
-  return { prepare, publish, reconcile, warmUp: files.warmUp }
+  return { prepare, publish, reconcile, publishTimeoutMs, warmUp: files.warmUp }
 }
 
 /** What Facebook would refuse in the end, told before anything is uploaded. */
