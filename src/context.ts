@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from './clock.ts'
 import { createAccountCredentials } from './commands/account-credentials.ts'
+import { createDiscardPrepared } from './commands/discard-prepared.ts'
 import { createStorePost } from './commands/store-post.ts'
 import type { Config } from './config.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
@@ -109,6 +110,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     metrics,
     cipher,
     credentials,
+    discardPrepared: createDiscardPrepared({ credentials, platforms, clock, logger }),
     storage,
     platforms,
     orchestrator,

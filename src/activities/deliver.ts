@@ -14,6 +14,7 @@ import {
   handlesFor,
   isInDoubt,
   markAbsent,
+  outdatedHandles,
   saveHandle,
 } from '../domain/post-moves.ts'
 import type { AttemptRef, Move, PlatformStatus, Post, Published } from '../domain/post.ts'
@@ -171,10 +172,12 @@ export function createDeliver(deps: DeliverDeps) {
     if (!owner || owner.isDisabled) return failure('ACCOUNT_DISABLED', 'The account of this user is disabled')
     const account = await credentials.get(post.userId, input.platform, { signal: io.signal })
     if (!account) return failure('PLATFORM_NOT_CONNECTED', 'The platform is not connected')
-    const prepare = (used: Credentials) =>
-      keepingOwnErrors(preparationLog(post, entry, used, input), (log) =>
+    const prepare = async (used: Credentials) => {
+      await discardOutdated(post, entry, adapter, used, io)
+      await keepingOwnErrors(preparationLog(post, entry, used, input), (log) =>
         adapter.prepare(outgoing(post, input), used, log, { signal: io.signal }),
       )
+    }
     try {
       await prepare(account)
       return account
@@ -189,6 +192,24 @@ export function createDeliver(deps: DeliverDeps) {
       throw error
     }
     return renewed
+  }
+
+  /** Best effort: what stays on the platform is seen by the account's owner alone, and never published. */
+  async function discardOutdated(
+    { contentVersion }: Post,
+    { delivery }: PlatformStatus,
+    adapter: PlatformAdapter,
+    account: Credentials,
+    { signal }: Pick<AttemptIo, 'signal'>,
+  ): Promise<void> {
+    const handles = outdatedHandles(delivery, { accountId: account.accountId, contentVersion })
+    if (!handles || !adapter.discard) return
+    try {
+      await adapter.discard({ handle: (name) => handles[name] }, account, { signal })
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof PlatformError)) throw error
+    }
   }
 
   async function failedBeforeClaim(

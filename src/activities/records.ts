@@ -3,6 +3,7 @@ import { failure } from '../domain/failure.ts'
 import { postFailed } from '../domain/notifications.ts'
 import { cancel, entryOf, giveUp } from '../domain/post-moves.ts'
 import { planOf } from '../domain/publish-plan.ts'
+import type { DiscardPrepared } from '../commands/discard-prepared.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Metrics } from '../integrations/metrics.ts'
 import type { NotificationStore } from '../store/notifications.ts'
@@ -13,10 +14,11 @@ export interface RecordDeps {
   posts: PostStore
   notifications: NotificationStore
   metrics: Pick<Metrics, 'deliveryRecorded'>
+  discardPrepared: DiscardPrepared
 }
 
 /** Short reads and writes that workflows make as local activities; each may be repeated. */
-export function createRecordActivities({ posts, notifications, metrics }: RecordDeps) {
+export function createRecordActivities({ posts, notifications, metrics, discardPrepared }: RecordDeps) {
   return {
     async readPost(postId: string): Promise<PostState> {
       const post = await posts.find(postId)
@@ -26,7 +28,8 @@ export function createRecordActivities({ posts, notifications, metrics }: Record
     /** Temporal's own cancel: the same move as the route's, and like there a post that was claimed goes on. */
     async cancelPost(postId: string): Promise<void> {
       try {
-        await posts.transition(postId, cancel(), byThisRun())
+        const post = await posts.transition(postId, cancel(), byThisRun())
+        discardPrepared(post, post.platformStatuses)
       } catch (error) {
         if (!(error instanceof ServiceError && error.code === 'NOT_FOUND')) throw error
       }

@@ -3,10 +3,12 @@ import type { Post } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
 import type { PostStore } from '../store/posts.ts'
+import type { DiscardPrepared } from './discard-prepared.ts'
 
 export interface CancelPostDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition'>
   orchestrator: Pick<PublishOrchestrator, 'signal'>
+  discardPrepared: DiscardPrepared
 }
 
 /**
@@ -14,7 +16,7 @@ export interface CancelPostDeps {
  * @throws ServiceError NOT_FOUND, with one message for every reason (spec section 7)
  */
 export async function cancelPost(
-  { posts, orchestrator }: CancelPostDeps,
+  { posts, orchestrator, discardPrepared }: CancelPostDeps,
   userId: string,
   postId: string,
 ): Promise<Post> {
@@ -26,6 +28,7 @@ export async function cancelPost(
     if (error instanceof ServiceError && error.code === 'NOT_FOUND') throw notCancellable(error)
     throw error
   }
+  discardPrepared(post, post.platformStatuses)
   await orchestrator.signal(post, 'cancel')
   return post
 }

@@ -1,10 +1,12 @@
 import { ServiceError } from '../domain/service-error.ts'
 import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
 import type { PostStore } from '../store/posts.ts'
+import type { DiscardPrepared } from './discard-prepared.ts'
 
 export interface DeletePostDeps {
   posts: Pick<PostStore, 'findOwned' | 'remove'>
   orchestrator: Pick<PublishOrchestrator, 'signal'>
+  discardPrepared: DiscardPrepared
 }
 
 /**
@@ -12,7 +14,7 @@ export interface DeletePostDeps {
  * @throws ServiceError NOT_FOUND
  */
 export async function deletePost(
-  { posts, orchestrator }: DeletePostDeps,
+  { posts, orchestrator, discardPrepared }: DeletePostDeps,
   userId: string,
   postId: string,
 ): Promise<void> {
@@ -20,6 +22,7 @@ export async function deletePost(
   if (!post || !(await posts.remove(userId, postId))) {
     throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
   }
+  discardPrepared(post, post.platformStatuses)
   // The workflow would find out by itself when the post is due; told now, it ends now.
   const isWaited = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'
   if (isWaited) await orchestrator.signal({ ...post, revision: post.revision + 1 }, 'cancel')

@@ -1,11 +1,14 @@
 import type { Platform } from '../domain/platforms.ts'
 import { retry } from '../domain/post-moves.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import type { PlatformStatus } from '../domain/post.ts'
 import type { PostStore } from '../store/posts.ts'
+import type { DiscardPrepared } from './discard-prepared.ts'
 import { handOver, type HandOverDeps } from './hand-over.ts'
 
 export interface RetryPostDeps extends HandOverDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
+  discardPrepared: DiscardPrepared
 }
 
 /**
@@ -15,11 +18,16 @@ export interface RetryPostDeps extends HandOverDeps {
 export async function retryPost(deps: RetryPostDeps, userId: string, postId: string): Promise<Platform[]> {
   if (!(await deps.posts.findOwned(userId, postId)))
     throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
-  let retrying: Platform[] = []
+  let retrying: PlatformStatus[] = []
   const post = await deps.posts.transition(postId, (current, now) => {
-    retrying = current.platformStatuses.filter(({ status }) => status === 'failed').map(({ platform }) => platform)
+    retrying = current.platformStatuses.filter(({ status }) => status === 'failed')
     return retry()(current, now)
   })
+  // A new round prepares anew, unless an earlier call may have been accepted.
+  deps.discardPrepared(
+    post,
+    retrying.filter(({ delivery }) => !delivery.doubted),
+  )
   await handOver(deps, post, 'retry')
-  return retrying
+  return retrying.map(({ platform }) => platform)
 }

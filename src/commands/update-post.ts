@@ -1,13 +1,14 @@
 import type { Clock } from '../clock.ts'
 import { postCreated } from '../domain/notifications.ts'
 import { edit, type PostChange } from '../domain/post-moves.ts'
-import type { Post } from '../domain/post.ts'
+import type { PlatformStatus, Post } from '../domain/post.ts'
 import { preflight } from '../domain/preflight.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
+import type { DiscardPrepared } from './discard-prepared.ts'
 import { handOver, type HandOverDeps } from './hand-over.ts'
 import {
   readChange,
@@ -23,6 +24,7 @@ export interface UpdatePostDeps extends HandOverDeps, CurrentRulesDeps {
   notifications: Pick<NotificationStore, 'insertOnce'>
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
+  discardPrepared: DiscardPrepared
 }
 
 export interface UpdatePostRequest {
@@ -43,12 +45,19 @@ export async function updatePost(deps: UpdatePostDeps, { userId, postId, update 
   const rules = await currentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms)
   const changeOf = read(update, stored.timezone, around)
 
+  let before: PlatformStatus[] = []
   const post = await deps.posts.transition(postId, (current, now) => {
+    before = current.platformStatuses
     const edited = edit(changeOf(current))(current, now)
     if (edited.status !== 'DRAFT') refuseProblems(preflight(edited, new Set(), rules).errors)
     return edited
   })
   if (post.status === 'DRAFT') return post
+  // What was prepared for a platform that stays is looked at by its delivery.
+  deps.discardPrepared(
+    post,
+    before.filter(({ platform }) => !post.selectedPlatforms.includes(platform)),
+  )
   // Raised on every update, kept once: so that a repeat, or the next one, makes up for a crash in between, as does the sweeper.
   await deps.notifications.insertOnce(postCreated(post))
   await handOver(deps, post, 'changed')

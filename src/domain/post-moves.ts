@@ -432,6 +432,15 @@ export function handlesFor(delivery: Delivery, accountId: string, contentVersion
   return fits ? delivery.handles : {}
 }
 
+/** What was prepared on this account for words that are no longer those of the post, and is of no use now; null when there is nothing. */
+export function outdatedHandles(
+  { accountId, contentVersion, handles }: Delivery,
+  of: { accountId: string; contentVersion: number },
+): Record<string, string> | null {
+  const isOutdated = accountId === of.accountId && contentVersion !== of.contentVersion
+  return isOutdated && Object.keys(handles).length > 0 ? handles : null
+}
+
 /** Whether any platform was claimed or ended: from then on the status is the roll-up. */
 export function hasBegun(post: Post): boolean {
   return (

@@ -59,14 +59,14 @@ describe('cancel', () => {
   it('of a post that is deleted meanwhile reads like one that never was', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
-    const { posts, orchestrator } = world.context
+    const { posts, ...context } = world.context
     const deletedMeanwhile: typeof posts.findOwned = async (userId, id) => {
       const post = await posts.findOwned(userId, id)
       await posts.remove(userId, id)
       return post
     }
     await expect(
-      cancelPost({ posts: { ...posts, findOwned: deletedMeanwhile }, orchestrator }, ann.userId, postId),
+      cancelPost({ ...context, posts: { ...posts, findOwned: deletedMeanwhile } }, ann.userId, postId),
     ).rejects.toThrow('Post not found, unauthorized, or not in a cancellable state')
   })
 

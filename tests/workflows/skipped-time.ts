@@ -164,6 +164,7 @@ async function startScenario(
     },
     credentials: { ...unused, get: async () => account, renew: async () => account, markExpired: async () => true },
     platforms: { find: adapterOf },
+    discardPrepared: () => undefined,
     orchestrator: { start: async () => true },
     clock,
     metrics: createMetrics(),
