@@ -384,6 +384,7 @@ describe('the sandbox', () => {
     const address = `${world.meta.facebook.url}/${body.post_id.replace('_', '/posts/')}`
     const shown = await (await fetch(address)).text()
     expect(shown).toContain(`src="${url}" alt="Red &quot;field&quot;"`)
+    expect(await (await fetch(`${world.meta.facebook.url}/${body.post_id}`)).text()).toBe(shown)
     await controlOf(world.meta.facebook).deletePost(body.post_id)
     expect((await fetch(address)).status).toBe(404)
     expect((await world.graph('GET', `/${body.post_id}`, {}, token)).code).toBe(100)

@@ -50,6 +50,7 @@ export function createMetaServer(deps: ServerDeps): Server {
     ['GET', DIALOG, ({ params }) => login.showDialog(graphParams(params))],
     ['POST', DIALOG, ({ params }) => login.decide(graphParams(params))],
     ['GET', /^\/(\d+)$/, ({ id }) => ofPage(id)],
+    ['GET', /^\/(\d+_\d+)$/, ({ id }) => onePost(state.posts.get(id))],
     ['GET', /^\/(\d+\/posts\/\d+)$/, ({ id }) => onePost(state.posts.get(id.replace('/posts/', '_')))],
     ['GET', /^\/reel\/(\d+)\/?$/, ({ id }) => onePost(state.posts.values().find(({ videoId }) => videoId === id))],
     ['GET', /^\/((?:p|reel)\/[\w-]+\/)$/, ({ id }) => ofInstagram(`/${id}`)],

@@ -1,11 +1,12 @@
 import type { Published } from '../../domain/post.ts'
-import { countText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
+import { POSTING_RULES } from '../../domain/posting-rules.ts'
 import { SECOND } from '../../domain/times.ts'
 import type { CallOptions, Credentials, DeliveryLog, OutgoingPost, PreparationLog, SearchOptions } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { readMade } from '../shared/graph/answers.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { isRefusedAs } from '../shared/graph/errors.ts'
+import { assertPostable } from '../shared/postable.ts'
 import { readPublished } from './answers.ts'
 import { LINK_REFUSED, PHOTO_GONE, REPEATED } from './errors.ts'
 import { attachedPhotos, forgetPhotos, isVideo, videoAddress, type createFiles } from './files.ts'
@@ -31,7 +32,7 @@ const READ_BACK_TIMEOUT_MS = SECOND
 /** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
 export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: PostDeps) {
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
-    assertPostable(post)
+    assertPostable('facebook', post.content, POSTING_RULES.facebook)
     await files.prepare(post, account, log, options)
     api.warm()
   }
@@ -112,28 +113,10 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
 
   /** Addresses of videos come without the host. */
   function published(post: OutgoingPost, id: string, permalink: string | undefined): Published {
-    const usual = isVideo(post) ? `/reel/${id}` : `/${id}`
-    const url = URL.canParse(permalink ?? usual, webUrl) ? new URL(permalink ?? usual, webUrl) : new URL(usual, webUrl)
-    return {
-      platformPostId: id,
-      platformPostUrl: /^https?:$/.test(url.protocol) ? url.href : new URL(usual, webUrl).href,
-    }
+    const usual = new URL(isVideo(post) ? `/reel/${id}` : `/${id}`, webUrl)
+    const told = permalink !== undefined && URL.canParse(permalink, webUrl) ? new URL(permalink, webUrl) : usual
+    return { platformPostId: id, platformPostUrl: (/^https?:$/.test(told.protocol) ? told : usual).href }
   }
 
   return { prepare, publish, reconcile, publishTimeoutMs, warmUp: files.warmUp }
-}
-
-/** What Facebook would refuse in the end, told before anything is uploaded. */
-function assertPostable({ content }: OutgoingPost): void {
-  const problem = problemOf()
-  if (problem !== null) throw new PlatformError('validation', problem, { certain: true })
-
-  function problemOf(): string | null {
-    const { text, media } = POSTING_RULES.facebook
-    const [{ unit, max }] = text
-    const videos = content.mediaItems.filter((item) => mediaKind(item.mimeType) === 'video').length
-    if (countText(content.text, unit) > max) return `Facebook takes at most ${max} characters`
-    if (content.mediaItems.length > media.max) return `Facebook takes at most ${media.max} images in a post`
-    return videos > 0 && content.mediaItems.length > 1 ? 'Facebook takes a video only alone in its post' : null
-  }
 }

@@ -1,8 +1,8 @@
 import type { Published } from '../../domain/post.ts'
-import { countText, mediaKind, type PostingRules } from '../../domain/posting-rules.ts'
 import type { CallOptions, Credentials, DeliveryLog, OutgoingPost, PreparationLog, SearchOptions } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { json } from '../shared/calls.ts'
+import { assertPostable } from '../shared/postable.ts'
 import { readStatus, type Status } from './answers.ts'
 import type { Api } from './api.ts'
 import { isRefusedAs, isRefusedWith } from './errors.ts'
@@ -27,7 +27,7 @@ export function createPosts({ api, media, search, limits, assertAtHome, publishT
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
     assertAtHome(account)
     const instance = await limits(options)
-    assertPostable(post, instance.rules)
+    assertPostable('mastodon', post.content, instance.rules)
     await media.prepare(post, account, log, instance, options)
     api.warm()
   }
@@ -79,20 +79,4 @@ export function createPosts({ api, media, search, limits, assertAtHome, publishT
   }
 
   return { prepare, publish, reconcile, warmUp: media.warmUp }
-}
-
-/** What the server would refuse in the end, told before anything is uploaded. */
-function assertPostable({ content }: OutgoingPost, { text, media }: PostingRules): void {
-  const problem = problemOf()
-  if (problem !== null) throw new PlatformError('validation', problem, { certain: true })
-
-  function problemOf(): string | null {
-    const [{ unit, max }] = text
-    const videos = content.mediaItems.filter((item) => mediaKind(item.mimeType) === 'video').length
-    if (countText(content.text, unit) > max) return `Mastodon takes at most ${max} characters here`
-    if (content.mediaItems.length > media.max) return `Mastodon takes at most ${media.max} images in a post`
-    if (videos > 0 && content.mediaItems.length > 1) return 'Mastodon takes a video only alone in its post'
-    const refused = content.mediaItems.find(({ mimeType }) => !media[mediaKind(mimeType)].types.includes(mimeType))
-    return refused ? `Mastodon takes no ${refused.mimeType} here` : null
-  }
 }

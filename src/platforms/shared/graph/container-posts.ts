@@ -1,7 +1,6 @@
 import type { Platform } from '../../../domain/platforms.ts'
 import type { Content, Published } from '../../../domain/post.ts'
 import { mediaKind, POSTING_RULES } from '../../../domain/posting-rules.ts'
-import { contentFindings } from '../../../domain/preflight.ts'
 import { HOUR, MINUTE, SECOND } from '../../../domain/times.ts'
 import type {
   CallOptions,
@@ -13,6 +12,7 @@ import type {
   SearchOptions,
 } from '../../adapter.ts'
 import { PlatformError } from '../../errors.ts'
+import { assertPostable } from '../postable.ts'
 import { createPulledMedia, type PulledImageLimits } from '../pulled-media.ts'
 import { readMade, readOwnPosts, readPermalink, readQuota, type OwnPost } from './answers.ts'
 import type { GraphApi } from './api.ts'
@@ -70,8 +70,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   const pathOf = ({ accountId }: Credentials, last: string) => `/${encodeURIComponent(accountId)}/${last}`
 
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
-    const [problem] = contentFindings(platform, post.content, rules)
-    if (problem) throw new PlatformError('validation', problem.message, { certain: true })
+    assertPostable(platform, post.content, rules)
     await containers.prepare(post, account, log, options)
   }
 

@@ -1,0 +1,14 @@
+import type { Platform } from '../../domain/platforms.ts'
+import type { Content } from '../../domain/post.ts'
+import type { PostingRules } from '../../domain/posting-rules.ts'
+import { contentFindings } from '../../domain/preflight.ts'
+import { PlatformError } from '../errors.ts'
+
+/**
+ * What the platform would refuse in the end, told before anything is uploaded.
+ * @throws PlatformError `validation`
+ */
+export function assertPostable(platform: Platform, content: Content, rules: PostingRules): void {
+  const [problem] = contentFindings(platform, content, rules)
+  if (problem) throw new PlatformError('validation', problem.message, { certain: true })
+}
