@@ -24,7 +24,7 @@ const FINAL = ['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']
 /** API and worker over one context, in this process. Requests go through the real routes. */
 export async function startServiceInProcess(context: Context) {
   const app = await buildApp(context)
-  let workers = await startWorkers(context)
+  let workers: Awaited<ReturnType<typeof startWorkers>> | null = await startWorkers(context)
 
   async function request(
     token: string,
@@ -110,7 +110,8 @@ export async function startServiceInProcess(context: Context) {
     notificationsOf: (userId: string) => context.notifications.listOf(userId, 100),
 
     async stopWorkers(): Promise<void> {
-      await workers.stop()
+      await workers?.stop()
+      workers = null
     },
 
     async startWorkers(): Promise<void> {
@@ -119,7 +120,7 @@ export async function startServiceInProcess(context: Context) {
 
     async stop(): Promise<void> {
       await app.close()
-      await workers.stop()
+      await workers?.stop()
       await context.close()
     },
   }

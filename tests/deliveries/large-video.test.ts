@@ -1,0 +1,72 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { POSTING_RULES } from '../../src/domain/posting-rules.ts'
+import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
+import { film } from '../support/film.ts'
+import { startPlatformsWorld, type PlatformsWorld } from '../support/platforms-world.ts'
+import { createProcesses, said } from '../support/processes.ts'
+
+/** A large video to each platform, by a worker in a process of its own: it must pass through, never be held. */
+
+const VIDEO_BYTES = 200_000_000
+/** Far more than the buffers between two connections are seen to need, and less than a video that is held. */
+const MOST_GROWTH = 0.75
+/** Where the system tells the most memory that a process ever held. */
+const TELLS = existsSync('/proc/self/clear_refs')
+
+const processes = createProcesses()
+let world: PlatformsWorld
+let workerPid: number
+
+beforeAll(async () => {
+  world = await startPlatformsWorld()
+  await world.stopWorkers()
+  const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
+  await said(worker, 'Worker is ready')
+  workerPid = worker.pid!
+}, 120_000)
+afterAll(async () => {
+  processes.killAll()
+  await world?.stop()
+})
+
+const bytesOf = (field: 'VmRSS' | 'VmHWM') => {
+  const status = readFileSync(`/proc/${workerPid}/status`, 'utf8')
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)![1]) * 1_024
+}
+
+/** How much more memory the worker held at most, while this went on, than when it began. */
+async function growthDuring(work: () => Promise<void>): Promise<number> {
+  const before = bytesOf('VmRSS')
+  // Forgets the maximum so far (proc(5)).
+  writeFileSync(`/proc/${workerPid}/clear_refs`, '5')
+  await work()
+  return bytesOf('VmHWM') - before
+}
+
+describe.runIf(TELLS).each(PLATFORMS)('on %s', (platform: Platform) => {
+  it(
+    'a video of 200 MB, or as large as it may be there, is not held in memory',
+    { timeout: 300_000 },
+    async (context) => {
+      if (!world.platforms.some((one) => one.platform === platform))
+        context.skip('The sandbox has no such platform yet')
+      const user = await world.user()
+      const bytes = Math.min(VIDEO_BYTES, POSTING_RULES[platform].media.video.maxBytes - 10_000)
+      const video = await user.upload(film({ bytes, width: 1_080, height: 1_920 }), 'video/mp4')
+      const small = await user.upload(film({ bytes: 10_000, width: 1_080, height: 1_920 }), 'video/mp4')
+      const publish = async (item: object) => {
+        const content = { text: 'A film', mediaItems: [item] }
+        const postId = await user.create({ content, selectedPlatforms: [platform] })
+        expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+      }
+      // What the first delivery of its kind loads is not the video's.
+      await publish(small)
+      const growth = await growthDuring(() => publish(video))
+      process.stdout.write(
+        `${platform}: ${Math.round(bytes / 1e6)} MB of video, ${Math.round(growth / 1e6)} MB more memory\n`,
+      )
+      expect(growth).toBeLessThan(bytes * MOST_GROWTH)
+    },
+  )
+})

@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import sharp from 'sharp'
+import { MAX_UPLOAD_BYTES } from '../../src/domain/posting-rules.ts'
+import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
+import { startPlatformsWorld, type PlatformsWorld } from '../support/platforms-world.ts'
+
+/** Media that cannot be published, on each platform: that one says what is wrong, and the others go on. */
+
+type User = Awaited<ReturnType<PlatformsWorld['user']>>
+
+let world: PlatformsWorld
+let picture: Buffer<ArrayBuffer>
+
+beforeAll(async () => {
+  world = await startPlatformsWorld()
+  picture = Buffer.from(
+    await sharp({ create: { width: 640, height: 640, channels: 3, background: 'teal' } })
+      .jpeg()
+      .toBuffer(),
+  )
+}, 120_000)
+afterEach(() => world?.clearFaults())
+afterAll(() => world?.stop())
+
+const TOO_LARGE = MAX_UPLOAD_BYTES.image + 1
+
+const BROKEN: [string, (user: User) => Promise<object>][] = [
+  [
+    'was never uploaded, or is gone',
+    async ({ userId }) => ({
+      storageKey: `posts/${userId}/00000000-0000-4000-8000-000000000000.jpg`,
+      mimeType: 'image/jpeg',
+    }),
+  ],
+  ['is empty', (user) => user.upload(Buffer.alloc(0), 'image/jpeg')],
+  ['is not image/jpeg', (user) => user.upload(Buffer.from('<script>alert(1)</script>'), 'image/jpeg')],
+  [
+    `is too large: ${TOO_LARGE} of at most ${MAX_UPLOAD_BYTES.image} bytes`,
+    (user) => user.upload(Buffer.concat([picture], TOO_LARGE), 'image/jpeg'),
+  ],
+]
+
+describe.each(PLATFORMS)('on %s', (platform: Platform) => {
+  beforeEach((context) => {
+    const isThere = world.platforms.some((one) => one.platform === platform)
+    if (!isThere) context.skip('The sandbox has no such platform yet')
+  })
+
+  it.each(BROKEN)('a file that %s fails the post there and nowhere else', async (problem, breakIt) => {
+    const user = await world.user()
+    const all = world.platforms.map((one) => one.platform)
+    const good = await user.upload(picture, 'image/jpeg')
+    const postId = await user.create({
+      content: { text: 'Broken in one place', mediaItems: [good] },
+      platformSpecificContent: { [platform]: { mediaItems: [await breakIt(user)] } },
+      selectedPlatforms: all,
+    })
+    const { status, platformStatuses } = await user.until(postId)
+    expect(status).toBe('PARTIAL_SUCCESS')
+    for (const entry of platformStatuses) {
+      const records = await user.published(entry.platform as Platform)
+      if (entry.platform === platform) {
+        expect(entry).toMatchObject({ status: 'failed', errorCode: 'MEDIA_UNAVAILABLE', platformPostId: null })
+        expect(entry.error).toContain(problem)
+        expect(records).toEqual([])
+      } else {
+        expect(entry).toMatchObject({ status: 'completed', error: null })
+        expect(records).toHaveLength(1)
+      }
+    }
+    const failures = (await world.notificationsOf(user.userId)).filter(({ type }) => type === 'error')
+    expect(failures.map(({ message }) => message)).toEqual([expect.stringContaining('A file of the post is missing')])
+  })
+})
