@@ -132,11 +132,11 @@ export async function openPlatformWorld(world: World, processing: Processing) {
         ask<LedgerEntry>(platform, 'ledger'),
         ask<LoggedRequest>(platform, 'requests'),
       ])
-      // A record on Bluesky carries the instant of the claim; when its call arrived is what the proxy noted.
+      // When its call arrived is what the proxy noted, where the call carries the text; else when the post came into being.
       const noted = new Map(requests.map(({ text, receivedAt }) => [text, Date.parse(receivedAt)]))
       const arrivals = new Map<string, number[]>()
       for (const { text, createdAt } of ledger) {
-        const at = (platform === 'bluesky' ? noted.get(text) : undefined) ?? Date.parse(createdAt)
+        const at = noted.get(text) ?? Date.parse(createdAt)
         arrivals.set(text, [...(arrivals.get(text) ?? []), at])
       }
       return arrivals

@@ -5,9 +5,12 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character]!)
 }
 
+const STYLE =
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}img,video{max-width:20rem;border-radius:8px}hr{border:0;border-top:1px solid #ddd}button,select{font:inherit;padding:.3rem .8rem}'
+
 /** `body` is HTML, the title is text. */
 export function page(status: number, title: string, body: string): Answer {
-  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title><h1>${escapeHtml(title)}</h1>${body}</html>\n`
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title><style>${STYLE}</style><h1>${escapeHtml(title)}</h1>${body}</html>\n`
   return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: html }
 }
 
