@@ -35,8 +35,9 @@ export function frontsOf(platforms: RunningPlatform[]): [Platform, Front][] {
   return platforms.flatMap(({ fronts }) => Object.entries(fronts) as [Platform, Front][])
 }
 
-async function bluesky(dir: string): Promise<RunningPlatform> {
-  const { url, control, createAccount, stop } = await startBluesky({ dir })
+async function bluesky(dir: string, { processingMs }: Behaviour): Promise<RunningPlatform> {
+  const { url, control, video, createAccount, stop } = await startBluesky({ dir })
+  if (processingMs) video.processingMs = processingMs.video
   const accountOf = (name: string) => createAccount({ handle: `${name}.test` })
   return {
     fronts: { bluesky: { url, control } },

@@ -338,7 +338,7 @@ describe('media', () => {
     const post = newPost('lost draft', [add(await bytesOf(picture(20, 20).png()), 'image/png')])
     await world.control.addFault({ method: 'GET', path: `${POSTS}/`, times: 1, action: { status: 404, body: {} } })
     const prepare = world.adapter.prepare(post, as, delivery, options())
-    expect(await platformErrorOf(prepare)).toMatchObject({ class: 'media_not_ready', certain: true })
+    expect(await platformErrorOf(prepare)).toMatchObject({ class: 'transient', certain: true })
     await publish(post, delivery, as)
     expect(await withText('lost draft')).toHaveLength(1)
   })

@@ -5,7 +5,7 @@ import { MINUTE, SECOND } from '../../domain/times.ts'
 import type { CallOptions, Credentials, MediaSource, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { createLimit } from '../shared/limit.ts'
-import { whenProcessed } from '../shared/processing.ts'
+import { lostMedia, whenProcessed } from '../shared/processing.ts'
 import { createVideoSizer } from '../shared/video-size.ts'
 import { readServerDescription, readServiceToken, readUploadedBlob, readVideoJob, type BlobRef } from './answers.ts'
 import { isRefusedWith, knownJobOf } from './errors.ts'
@@ -144,10 +144,7 @@ export function createVideo(deps: VideoDeps) {
     } catch (error) {
       if (!isRefusedWith(error, 400) && !isRefusedWith(error, 404)) throw ofService(error)
       await saveUpload(log, index, null)
-      throw new PlatformError('transient', 'Bluesky no longer has an uploaded file, so it is uploaded again', {
-        certain: true,
-        cause: error,
-      })
+      throw lostMedia('Bluesky no longer has an uploaded file, so it is uploaded again', error)
     }
   }
 

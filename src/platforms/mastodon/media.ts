@@ -6,7 +6,7 @@ import type { CallOptions, Credentials, MediaSource, OutgoingPost, PreparationLo
 import { PlatformError } from '../errors.ts'
 import { createLimit } from '../shared/limit.ts'
 import { multipart, textPart } from '../shared/multipart.ts'
-import { whenProcessed } from '../shared/processing.ts'
+import { lostMedia, whenProcessed } from '../shared/processing.ts'
 import { readMediaAttachment } from './answers.ts'
 import type { Api } from './api.ts'
 import { isRefusedAs, isRefusedWith } from './errors.ts'
@@ -121,10 +121,7 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
       const isGone = isRefusedWith(error, 404)
       if (isGone || isRefusedAs(error, 'media-broken')) await log.save(handleOf(index), '')
       if (!isGone) throw error
-      throw new PlatformError('transient', 'Mastodon no longer has an uploaded file, so it is uploaded again', {
-        certain: true,
-        cause: error,
-      })
+      throw lostMedia('Mastodon no longer has an uploaded file, so it is uploaded again', error)
     }
   }
 

@@ -36,3 +36,11 @@ export async function whenProcessed<T>(
     await delay(pause, undefined, { signal })
   }
 }
+
+/**
+ * What a platform lost is sent again by the next attempt. Unlike waiting for its work that costs a try: a platform that keeps losing it
+ * must not get it over and over.
+ */
+export function lostMedia(message: string, cause?: unknown): PlatformError {
+  return new PlatformError('transient', message, { certain: true, cause })
+}

@@ -30,7 +30,8 @@ export function createPulledMedia({ media, image: limits }: PulledMediaDeps) {
         const source = await buffer(stream)
         const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
         const { bytes, mimeType } = await prepareImage(source, limits, name)
-        if (bytes === source) return media.address(item, { signal })
+        // What goes by another name is served by it, too: a copy says what it is.
+        if (bytes === source && mimeType === item.mimeType) return media.address(item, { signal })
         return media.keepCopy(item, { bytes, mimeType: mimeType as PulledType }, { signal })
       })
     },

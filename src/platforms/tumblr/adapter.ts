@@ -1,4 +1,4 @@
-import { MINUTE } from '../../domain/times.ts'
+import { SECOND } from '../../domain/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
 import { createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
@@ -26,7 +26,7 @@ const UPLOAD_CONNECTIONS = 8
 
 /** Tumblr, by OAuth 1.0a, on the primary blog of the account. */
 export function createTumblr(options: TumblrOptions) {
-  const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, processingWaitMs = MINUTE } = options
+  const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, processingWaitMs = 5 * SECOND } = options
   const wwwUrl = options.authorizeUrl.replace(/\/+$/, '')
   const http = createHttpClient({ connections: CONNECTIONS })
   const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })

@@ -1,5 +1,4 @@
 import { buffer } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Content, MediaItem } from '../../domain/post.ts'
 import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
 import { MINUTE, SECOND } from '../../domain/times.ts'
@@ -8,6 +7,7 @@ import { PlatformError } from '../errors.ts'
 import { ignoreAnswer, json } from '../shared/calls.ts'
 import { createLimit } from '../shared/limit.ts'
 import { multipart, textPart } from '../shared/multipart.ts'
+import { lostMedia, whenProcessed } from '../shared/processing.ts'
 import { readCreated, readPost } from './answers.ts'
 import { tokenOf } from './accounts.ts'
 import { blogPath, type Api } from './api.ts'
@@ -35,9 +35,7 @@ interface FilePlan {
 const IMAGES_IN_MEMORY = 2
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif']
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE
-const FIRST_POLL_MS = SECOND / 2
-const LONGEST_POLL_MS = 5 * SECOND
-const LOOK_AGAIN_MS = 5 * SECOND
+const REMOVE_TIMEOUT_MS = 5 * SECOND
 /** The names of handles: the draft's id, and what Tumblr calls the files that went along with it. */
 const DRAFT = 'draft'
 const MEDIA = 'media'
@@ -82,7 +80,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     try {
       await log.save(DRAFT, id)
     } catch (error) {
-      await remove(id, account, { signal: AbortSignal.timeout(LOOK_AGAIN_MS) }).catch(() => undefined)
+      await remove(id, account, { signal: AbortSignal.timeout(REMOVE_TIMEOUT_MS) }).catch(() => undefined)
       throw error
     }
   }
@@ -127,18 +125,8 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     log: PreparationLog,
     { signal }: CallOptions,
   ): Promise<MediaObject[]> {
-    const end = Date.now() + processingWaitMs
-    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
-      const found = await lookAtMedia(content, account, log, { signal })
-      if (found) return found
-      if (Date.now() + pause > end) {
-        throw new PlatformError('media_not_ready', 'Tumblr is still working on an image or video', {
-          certain: true,
-          retryAfterMs: LOOK_AGAIN_MS,
-        })
-      }
-      await delay(pause, undefined, { signal })
-    }
+    const look = () => lookAtMedia(content, account, log, { signal })
+    return whenProcessed(look, { label: 'Tumblr', waitMs: processingWaitMs, signal })
   }
 
   /** Null while the server works on it. */
@@ -155,11 +143,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     } catch (error) {
       if (!isRefusedWith(error, 404)) throw error
       await log.save(DRAFT, '')
-      throw new PlatformError('media_not_ready', 'Tumblr no longer has the draft, so it is made again', {
-        certain: true,
-        retryAfterMs: SECOND,
-        cause: error,
-      })
+      throw lostMedia('Tumblr no longer has the draft, so it is made again', error)
     }
   }
 

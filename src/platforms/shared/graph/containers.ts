@@ -2,7 +2,7 @@ import type { Content, MediaItem } from '../../../domain/post.ts'
 import { HOUR, SECOND } from '../../../domain/times.ts'
 import type { CallOptions, Credentials, OutgoingPost, PreparationLog } from '../../adapter.ts'
 import { PlatformError } from '../../errors.ts'
-import { pollUntil } from '../poll.ts'
+import { lostMedia, whenProcessed } from '../processing.ts'
 import type { PulledMedia } from '../pulled-media.ts'
 import { readMade } from './answers.ts'
 import type { GraphApi, GraphParams } from './api.ts'
@@ -52,7 +52,6 @@ export const CONTAINER_GONE = 'container-gone'
 /** Platforms drop containers after a day; older ones than this are made again in time. */
 const LIFE_MS = 20 * HOUR
 const MAKE_TIMEOUT_MS = 60 * SECOND
-const LOOK_AGAIN_MS = 5 * SECOND
 /** What failed for no stated reason goes well half a minute later, if at all (platforms.md 3b). */
 const MAKE_AGAIN_MS = 30 * SECOND
 
@@ -148,16 +147,14 @@ export function createContainers({ api, makingApi, dialect, media, processingWai
     log: PreparationLog,
     options: CallOptions,
   ): Promise<void> {
-    const isReady = async () => {
+    const lookOnce = async () => {
       const status = await look(id, account, options)
-      if (status.state === 'in-progress') return false
+      if (status.state === 'in-progress') return null
       if (status.state === 'finished' || status.state === 'published') return true
       await forget(post, log)
-      throw status.state === 'failed' ? failed(status) : notReady('no longer has what was prepared', SECOND)
+      throw status.state === 'failed' ? failed(status) : lostMedia(`${label} no longer has what was prepared`)
     }
-    if (!(await pollUntil(isReady, { waitMs: processingWaitMs, signal: options.signal }))) {
-      throw notReady('is still working on an image or video', LOOK_AGAIN_MS)
-    }
+    await whenProcessed(lookOnce, { label, waitMs: processingWaitMs, signal: options.signal })
   }
 
   async function look(id: string, account: Credentials, { signal }: CallOptions): Promise<ContainerStatus> {
@@ -181,10 +178,6 @@ export function createContainers({ api, makingApi, dialect, media, processingWai
     })
   }
 
-  function notReady(why: string, retryAfterMs: number): PlatformError {
-    return new PlatformError('media_not_ready', `${label} ${why}`, { certain: true, retryAfterMs })
-  }
-
   return {
     prepare,
     look,
@@ -193,7 +186,10 @@ export function createContainers({ api, makingApi, dialect, media, processingWai
     prepared(log: PreparationLog): Container {
       const container = read(log, WHOLE)
       if (container) return container
-      throw notReady('was not given the post yet', SECOND)
+      throw new PlatformError('media_not_ready', `${label} was not given the post yet`, {
+        certain: true,
+        retryAfterMs: SECOND,
+      })
     },
     find: (log: PreparationLog): Container | null => read(log, WHOLE),
   }
