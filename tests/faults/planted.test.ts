@@ -59,15 +59,18 @@ it('names every guard in the README', () => {
 /** Each scenario once with nothing taken away, and once without each guard. */
 function all(guards: Guard[]): void {
   const cleanRuns = new Map(
-    guards.map(({ scenario, platform, without = [] }) => [
+    guards.map(({ scenario, platform = 'bluesky', without = [] }) => [
       `${scenario}${platform}${without.length}`,
       { scenario, platform, without },
     ]),
   )
 
-  it.each([...cleanRuns.values()])('nothing is reported when $scenario', async ({ scenario, platform, without }) => {
-    expect(sentencesOf(await play(scenario, without, platform))).toEqual([])
-  })
+  it.each([...cleanRuns.values()])(
+    '$platform: nothing is reported when $scenario',
+    async ({ scenario, platform, without }) => {
+      expect(sentencesOf(await play(scenario, without, platform))).toEqual([])
+    },
+  )
 
   it.each(guards)('without this it is: $guard: $breaks', async (planted) => {
     const { guard, removed, scenario, breaks, platform, without = [] } = planted

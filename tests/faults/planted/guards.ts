@@ -280,4 +280,22 @@ export const GUARDS: Guard[] = [
     scenario: 'the answer to an accepted call is lost',
     breaks: 'I2',
   },
+  {
+    guard: 'A container that came out is not published again',
+    platform: 'threads',
+    removed: [
+      {
+        file: 'platforms/shared/graph/container-posts.ts',
+        find: "    if (state !== 'published') return Date.now() - options.calledAt.getTime() >= settleMs ? 'absent' : 'undecidable'\n",
+        put: "    if (state === 'published') return 'absent'\n",
+      },
+      {
+        file: 'platforms/shared/graph/container-posts.ts',
+        find: '    if (container.isPublished) {\n',
+        put: '    if (container.isPublished && false) {\n',
+      },
+    ],
+    scenario: 'the answer to an accepted call is lost',
+    breaks: 'I1',
+  },
 ]
