@@ -21,7 +21,7 @@ interface Options {
 
 /** Gives out a post's media, after making sure that it is what its record says. */
 export function createMediaSource(
-  storage: Pick<ObjectStorage, 'open' | 'readHead' | 'publicUrl' | 'put' | 'storedAt' | 'move'>,
+  storage: Pick<ObjectStorage, 'open' | 'readHead' | 'publicUrl' | 'put' | 'storedAt' | 'move' | 'retype'>,
 ) {
   /** A post may take an upload in the very moment in which it is cleaned away because none did: then it is brought back. */
   async function orRestored<T>(item: MediaItem, options: Options, read: () => Promise<T | null>): Promise<T | null> {
@@ -57,6 +57,9 @@ export function createMediaSource(
       const object = await orRestored(item, options, read)
       const problem = object ? await findProblem(item, object.sizeBytes, object.head) : MISSING
       if (problem !== null) throw unavailable(item, problem)
+      const type = normalType(item.mimeType)
+      // It is served by the name that its upload gave it, which platforms need not know.
+      if (object!.contentType !== type) await storage.retype(item.storageKey, type, options)
       return storage.publicUrl(item.storageKey)
     },
 

@@ -38,6 +38,7 @@ export interface ObjectHead {
   head: Uint8Array
   /** Of the whole object. */
   sizeBytes: number
+  contentType: string
 }
 
 export interface UploadRequest {
@@ -71,6 +72,7 @@ export const PRESIGN_TTL_SECONDS = 900
 /** The only folders that the public may read. */
 const PUBLIC_PREFIXES = [FOLDERS.uploads, FOLDERS.avatars, FOLDERS.copies]
 
+const UNKNOWN_TYPE = 'application/octet-stream'
 const CONNECT_TIMEOUT_MS = 5 * SECOND
 const RESPONSE_TIMEOUT_MS = 30 * SECOND
 const PING_TIMEOUT_MS = 2 * SECOND
@@ -94,6 +96,8 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       socketTimeout: RESPONSE_TIMEOUT_MS,
     },
   })
+
+  const sourceOf = (key: string) => `${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
 
   async function createBucket(): Promise<void> {
     try {
@@ -133,7 +137,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
         return {
           stream: answer.Body!.transformToWebStream() as ReadableStream<Uint8Array>,
           sizeBytes: answer.ContentLength ?? 0,
-          contentType: answer.ContentType ?? 'application/octet-stream',
+          contentType: answer.ContentType ?? UNKNOWN_TYPE,
         }
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
@@ -149,11 +153,12 @@ export function createObjectStorage(options: ObjectStorageOptions) {
           signal ? { abortSignal: signal } : {},
         )
         const head = await answer.Body!.transformToByteArray()
-        return { head, sizeBytes: Number(answer.ContentRange?.split('/')[1] ?? answer.ContentLength ?? 0) }
+        const sizeBytes = Number(answer.ContentRange?.split('/')[1] ?? answer.ContentLength ?? 0)
+        return { head, sizeBytes, contentType: answer.ContentType ?? UNKNOWN_TYPE }
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
         // An empty object has no first byte to begin with.
-        if (isNamed(error, 'InvalidRange')) return { head: new Uint8Array(), sizeBytes: 0 }
+        if (isNamed(error, 'InvalidRange')) return { head: new Uint8Array(), sizeBytes: 0, contentType: UNKNOWN_TYPE }
         throw error
       }
     },
@@ -201,15 +206,23 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     /** Moves an object to another key, over what is there. False when there is no such object. */
     async move(from: string, to: string, { signal }: CallOptions = {}): Promise<boolean> {
       const options = signal ? { abortSignal: signal } : {}
-      const CopySource = `${bucket}/${from.split('/').map(encodeURIComponent).join('/')}`
       try {
-        await client.send(new CopyObjectCommand({ Bucket: bucket, Key: to, CopySource }), options)
+        await client.send(new CopyObjectCommand({ Bucket: bucket, Key: to, CopySource: sourceOf(from) }), options)
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NotFound')) return false
         throw error
       }
       await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: from }), options)
       return true
+    },
+
+    /** Makes it known by another type, at the same address. */
+    async retype(key: string, contentType: string, { signal }: CallOptions = {}): Promise<void> {
+      const change = { MetadataDirective: 'REPLACE', ContentType: contentType } as const
+      await client.send(
+        new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource: sourceOf(key), ...change }),
+        signal ? { abortSignal: signal } : {},
+      )
     },
 
     /** Whether or not there is such an object. */

@@ -215,6 +215,15 @@ describe('media source', () => {
     expect(reads).toEqual([4_100])
     expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(body)).toBe(true)
   })
+
+  it('serves a file by the name of its type that everybody knows', async () => {
+    const item = { ...(await stored(await image('jpeg'), 'image/jpg')), mimeType: 'image/jpeg' }
+    const typeOf = async (address: string) => (await fetch(address)).headers.get('content-type')
+    expect(await typeOf(item.storageUrl)).toBe('image/jpg')
+    const address = await media.address(item)
+    expect(address).toBe(item.storageUrl)
+    expect(await typeOf(address)).toBe('image/jpeg')
+  })
 })
 
 describe('copies', () => {

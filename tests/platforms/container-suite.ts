@@ -186,7 +186,6 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
 
     it.each([
       ['of a type that it does not take', () => picture(400, 400, { type: 'webp' }), 'image/webp'],
-      ['that are stored under another name of their type', () => picture(400, 400), 'image/jpg'],
       ['that are too wide', () => picture(2_400, 100), 'image/jpeg'],
       ['that are too high', () => picture(40, 900), 'image/jpeg'],
       ['that are too small', () => picture(16, 16), 'image/jpeg'],

@@ -30,8 +30,7 @@ export function createPulledMedia({ media, image: limits }: PulledMediaDeps) {
         const source = await buffer(stream)
         const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
         const { bytes, mimeType } = await prepareImage(source, limits, name)
-        // What goes by another name is served by it, too: a copy says what it is.
-        if (bytes === source && mimeType === item.mimeType) return media.address(item, { signal })
+        if (bytes === source) return media.address(item, { signal })
         return media.keepCopy(item, { bytes, mimeType: mimeType as PulledType }, { signal })
       })
     },
