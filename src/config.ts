@@ -108,6 +108,7 @@ export const ConfigSchema = Type.Object(
       'https://www.facebook.com',
     ),
     FACEBOOK_GRAPH_URL: address('The Graph API, for pages and logins', 'https://graph.facebook.com'),
+    INSTAGRAM_GRAPH_URL: address('The Graph API, for Instagram', 'https://graph.facebook.com'),
     GRAPH_API_VERSION: text('Version of the Graph API', 'v26.0'),
   },
   { additionalProperties: false },

@@ -9,6 +9,7 @@ export function platformSettings(config: Config): PlatformSettings {
     mastodon: mastodon(config),
     tumblr: tumblr(config),
     facebook: facebook(config),
+    instagram: instagram(config),
   }
 }
 
@@ -60,5 +61,17 @@ function facebook(config: Config): PlatformSettings['facebook'] {
     version: config.GRAPH_API_VERSION,
     appId: config.FACEBOOK_APP_ID,
     appSecret: config.FACEBOOK_APP_SECRET,
+  }
+}
+
+/** Accounts come with those of Facebook, and tokens are of the same application. */
+function instagram(config: Config): PlatformSettings['instagram'] {
+  const { INSTAGRAM_GRAPH_URL, GRAPH_API_VERSION, FACEBOOK_APP_ID, FACEBOOK_APP_SECRET } = config
+  if (FACEBOOK_APP_ID === '') return null
+  return {
+    graphUrl: INSTAGRAM_GRAPH_URL,
+    version: GRAPH_API_VERSION,
+    appId: FACEBOOK_APP_ID,
+    appSecret: FACEBOOK_APP_SECRET,
   }
 }

@@ -130,11 +130,13 @@ async function threads(dir: string, { processingMs }: Behaviour): Promise<Runnin
 }
 
 async function meta(dir: string, { processingMs }: Behaviour): Promise<RunningPlatform> {
-  const options = processingMs && { processingMs: processingMs.video }
-  const { facebook, createPerson, createApp, stop } = await startMeta({ dir, ...options })
+  const { facebook, instagram, createPerson, createApp, stop } = await startMeta({
+    dir,
+    instagramQuota: { posts: PLENTY, containers: PLENTY },
+    ...(processingMs && { processingMs: processingMs.video, imageProcessingMs: processingMs.image }),
+  })
   return {
-    // Instagram joins when something is published there.
-    fronts: { facebook },
+    fronts: { facebook, instagram },
     env(publicUrl) {
       const app = createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'facebook')] })
       return {
@@ -142,6 +144,7 @@ async function meta(dir: string, { processingMs }: Behaviour): Promise<RunningPl
         FACEBOOK_APP_SECRET: app.secret,
         FACEBOOK_DIALOG_URL: facebook.url,
         FACEBOOK_GRAPH_URL: facebook.url,
+        INSTAGRAM_GRAPH_URL: instagram.url,
       }
     },
     async connect(name, api) {
@@ -151,7 +154,11 @@ async function meta(dir: string, { processingMs }: Behaviour): Promise<RunningPl
         pages: [{ name: `Page of ${name}`, username, instagram: { username } }],
       })
       await connectByPage('facebook', person.id, api)
-      return [{ platform: 'facebook', account: pages[0]!.id, accountId: pages[0]!.id, secrets: {} }]
+      const { id, instagramId } = pages[0]!
+      return [
+        { platform: 'facebook', account: id, accountId: id, secrets: {} },
+        { platform: 'instagram', account: username, accountId: instagramId!, secrets: {} },
+      ]
     },
     stop,
   }

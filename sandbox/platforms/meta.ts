@@ -22,6 +22,8 @@ import { startSimulator, type Front, type SimulatorPlace } from './shared/simula
 export interface MetaOptions extends SimulatorPlace {
   /** How long the work on a video takes. */
   processingMs?: number
+  /** The same on an image, on Instagram. */
+  imageProcessingMs?: number
   /** How long a new video cannot be asked about by its id. */
   unreadableMs?: number
   /** About one page. */
@@ -61,7 +63,7 @@ export interface Meta {
 
 /** A strict simulator of the Graph API of Facebook Pages and Instagram: one server behind two fault proxies. All data is under `dir`. */
 export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
-  const { processingMs = 1_000, unreadableMs = 200, callsPerHour = 100_000 } = options
+  const { processingMs = 1_000, imageProcessingMs = 300, unreadableMs = 200, callsPerHour = 100_000 } = options
   const { instagramQuota = { posts: 100, containers: 400 } } = options
   const { fronts, ...meta } = await startSimulator('meta', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
@@ -73,7 +75,7 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
       state,
       tokens,
       base: () => urlOf('instagram'),
-      processingMs: { image: Math.min(processingMs, 300), video: processingMs },
+      processingMs: { image: imageProcessingMs, video: processingMs },
       quota: instagramQuota,
     })
     const modules = [login, createAccounts({ state, tokens, base }), posts, instagram]

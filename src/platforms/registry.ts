@@ -2,6 +2,7 @@ import type { Platform } from '../domain/platforms.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter, RedirectConnect } from './adapter.ts'
 import { createBluesky, type BlueskyOptions } from './bluesky/adapter.ts'
 import { createFacebook, type FacebookOptions } from './facebook/adapter.ts'
+import { createInstagram, type InstagramOptions } from './instagram/adapter.ts'
 import { createMastodon, type MastodonOptions } from './mastodon/adapter.ts'
 import { createTumblr, type TumblrOptions } from './tumblr/adapter.ts'
 import { createThreads, type ThreadsOptions } from './threads/adapter.ts'
@@ -20,6 +21,7 @@ export interface PlatformSettings {
   tumblr: Omit<TumblrOptions, keyof Common> | null
   threads: Omit<ThreadsOptions, keyof Common> | null
   facebook: Omit<FacebookOptions, keyof Common> | null
+  instagram: Omit<InstagramOptions, keyof Common> | null
 }
 
 interface ConnectablePlatform {
@@ -38,6 +40,7 @@ export function createPlatformRegistry({ publishTimeoutMs, media, ...settings }:
     ...(settings.tumblr && { tumblr: createTumblr({ ...settings.tumblr, ...common }) }),
     ...(settings.threads && { threads: createThreads({ ...settings.threads, ...common }) }),
     ...(settings.facebook && { facebook: createFacebook({ ...settings.facebook, ...common }) }),
+    ...(settings.instagram && { instagram: createInstagram({ ...settings.instagram, ...common }) }),
   }
   const all = Object.values(connections)
 

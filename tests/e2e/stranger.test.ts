@@ -11,6 +11,7 @@ import { freePort } from '../../sandbox/servers/process.ts'
 import type { World } from '../../sandbox/world.ts'
 import { isAlive, leashed, run, tail } from '../../scripts/provision.mjs'
 import { systemClock } from '../../src/clock.ts'
+import { PLATFORMS } from '../../src/domain/platforms.ts'
 
 const PROJECT_ROOT = resolve(import.meta.dirname, '../..')
 const POLL_MS = 100
@@ -128,7 +129,10 @@ function worldOn(port: number): unknown {
       { email: text, password: text, role: 'user' },
       { email: text, password: text, role: 'admin' },
     ],
-    platforms: { bluesky: { url, control: url, identifier: text, appPassword: text }, mastodon: { url, control: url } },
+    platforms: {
+      ...Object.fromEntries(PLATFORMS.map((platform) => [platform, { url, control: url }])),
+      bluesky: { url, control: url, identifier: text, appPassword: text },
+    },
   }
 }
 

@@ -35,6 +35,7 @@ function registryWith(blobLimitBytes: number): PlatformRegistry {
     threads: null,
     tumblr: null,
     facebook: null,
+    instagram: null,
     publishTimeoutMs: 5_000,
     media,
   })

@@ -58,6 +58,7 @@ function registryAt(entryUrl: string): PlatformRegistry {
     threads: null,
     tumblr: null,
     facebook: null,
+    instagram: null,
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     media,
   })

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
+import type { MetaOptions } from '../../sandbox/platforms/meta.ts'
 import { startThreads, type ThreadsOptions } from '../../sandbox/platforms/threads.ts'
 import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import type { Credentials, MediaSource, PlatformAdapter } from '../../src/platforms/adapter.ts'
+import { createInstagram, type InstagramOptions } from '../../src/platforms/instagram/adapter.ts'
 import { createThreads, type ThreadsOptions as AdapterOptions } from '../../src/platforms/threads/adapter.ts'
+import { metaWorld, VERSION } from './meta-support.ts'
 import { controlOf, withVersion } from './support.ts'
 
 export const REDIRECT_URI = 'https://api.example.test/api/platform/threads/callback'
@@ -57,6 +60,45 @@ export async function threadsWorld(
 }
 
 export type ThreadsWorld = Awaited<ReturnType<typeof threadsWorld>>
+
+/** A server of Instagram, with professional accounts that were connected as the platform's own documents say, and an adapter for it. */
+export async function instagramWorld(
+  media: MediaSource,
+  server: MetaOptions = {},
+  client: Partial<InstagramOptions> = {},
+) {
+  const { meta, app, logIn, newPerson, stop } = await metaWorld(server)
+  const { adapter, close } = createInstagram({
+    graphUrl: meta.instagram.url,
+    version: VERSION,
+    appId: app.id,
+    appSecret: app.secret,
+    publishTimeoutMs: 1_500,
+    processingWaitMs: 5_000,
+    media,
+    ...client,
+  })
+
+  return {
+    adapter: adapter as Required<Omit<PlatformAdapter, 'revoke' | 'limits'>>,
+    control: controlOf(meta.instagram),
+    store: meta.instagramStore,
+
+    async newAccount(): Promise<Credentials> {
+      const { person, pages } = newPerson()
+      const account = { accountId: pages[0]!.instagramId!, handle: '', accessToken: await logIn(person.id) }
+      const { handle } = await adapter.profile(withVersion(account), options())
+      return withVersion({ ...account, handle })
+    },
+
+    async stop() {
+      await close()
+      await stop()
+    },
+  }
+}
+
+export type InstagramWorld = Awaited<ReturnType<typeof instagramWorld>>
 
 export async function picture(
   width: number,

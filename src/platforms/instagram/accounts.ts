@@ -1,0 +1,37 @@
+import { SECOND } from '../../domain/times.ts'
+import type { CallOptions, Credentials, Profile } from '../adapter.ts'
+import { readIssuedToken } from '../shared/graph/answers.ts'
+import type { GraphApi } from '../shared/graph/api.ts'
+import { instagramProfile } from '../shared/graph/instagram-profile.ts'
+
+interface AccountDeps {
+  api: GraphApi
+  appId: string
+  appSecret: string
+}
+
+/** A professional account, reached with the user token of the Facebook login that it is linked through. */
+export function createAccounts({ api, appId, appSecret }: AccountDeps) {
+  return {
+    profile: ({ accountId, accessToken }: Credentials, options: CallOptions): Promise<Profile> =>
+      instagramProfile(api, accountId, { ...options, token: accessToken }),
+
+    /** A token that is exchanged again gets a new life, or keeps the one it has: nothing says which (platforms.md 5a). */
+    async renew({ version: _, ...account }: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>> {
+      const { access_token: accessToken, expires_in: seconds } = await api.post(
+        '/oauth/access_token',
+        {
+          grant_type: 'fb_exchange_token',
+          client_id: appId,
+          client_secret: appSecret,
+          fb_exchange_token: account.accessToken,
+        },
+        readIssuedToken,
+        options,
+      )
+      const endsAt = seconds === undefined ? undefined : new Date(Date.now() + seconds * SECOND)
+      if (!endsAt || (account.endsAt && endsAt <= account.endsAt)) return account
+      return { ...account, accessToken, endsAt }
+    },
+  }
+}

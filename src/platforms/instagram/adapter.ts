@@ -1,0 +1,41 @@
+import type { MediaSource, PlatformAdapter } from '../adapter.ts'
+import { createGraphApi } from '../shared/graph/api.ts'
+import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
+import { createHttpClient } from '../shared/http.ts'
+import { createAccounts } from './accounts.ts'
+import { instagramDialect } from './dialect.ts'
+import { INSTAGRAM_ERRORS } from './errors.ts'
+
+export interface InstagramOptions extends ContainerTimes {
+  graphUrl: string
+  /** Of the Graph API. */
+  version: string
+  /** Of this service as an application on Facebook, through which accounts are linked. */
+  appId: string
+  appSecret: string
+  media: MediaSource
+}
+
+const CONNECTIONS = 64
+const MAKING_CONNECTIONS = 16
+/** platforms.md 4d. */
+const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 4 / 5, maxAspect: 1.91 }
+
+/** Instagram, by containers; its accounts come with those of Facebook. */
+export function createInstagram({ graphUrl, version, appId, appSecret, ...options }: InstagramOptions) {
+  const calls = createHttpClient({ connections: CONNECTIONS })
+  const making = createHttpClient({ connections: MAKING_CONNECTIONS })
+  const baseUrl = `${graphUrl.replace(/\/+$/, '')}/${version}`
+  const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const
+  const api = createGraphApi({ ...graph, http: calls })
+  const posts = createContainerPosts({
+    ...options,
+    platform: 'instagram',
+    api,
+    makingApi: createGraphApi({ ...graph, http: making }),
+    dialect: instagramDialect,
+    image: { types: ['image/jpeg'], shape: SHAPE },
+  })
+  const adapter: PlatformAdapter = { platform: 'instagram', ...posts, ...createAccounts({ api, appId, appSecret }) }
+  return { adapter, close: async () => void (await Promise.all([calls.close(), making.close()])) }
+}

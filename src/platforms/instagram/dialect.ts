@@ -1,0 +1,68 @@
+import { Type } from '@sinclair/typebox'
+import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
+import { answerReader } from '../shared/answers.ts'
+import type { GraphParams } from '../shared/graph/api.ts'
+import type { ContainerDialect, ContainerStatus, PulledItem } from '../shared/graph/containers.ts'
+import type { PublishDialect } from '../shared/graph/container-posts.ts'
+
+/** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-container */
+const readContainer = answerReader(
+  Type.Object({ status_code: Type.String(), status: Type.Optional(Type.Union([Type.String(), Type.Null()])) }),
+)
+
+const STATES: Readonly<Record<string, ContainerStatus['state']>> = {
+  FINISHED: 'finished',
+  PUBLISHED: 'published',
+  ERROR: 'failed',
+  EXPIRED: 'expired',
+}
+
+const caption = (text: string): GraphParams => ({ caption: text === '' ? undefined : text })
+
+/** https://developers.facebook.com/docs/instagram-platform/content-publishing */
+export const instagramDialect: ContainerDialect & PublishDialect = {
+  createPath: 'media',
+  publishPath: 'media_publish',
+  listPath: 'media',
+  quotaPath: 'content_publishing_limit',
+  words: 'caption',
+  pageOf: (handle) => `https://www.instagram.com/${handle}/`,
+
+  single: ({ text }, media) => ({
+    ...(media && fileOf(media)),
+    // A single image has no type of its own, a single video is a Reel.
+    ...(media && isVideo(media) && { media_type: 'REELS' }),
+    ...caption(text),
+  }),
+  child: (media) => ({
+    ...fileOf(media),
+    ...(isVideo(media) && { media_type: 'VIDEO' }),
+    is_carousel_item: 'true',
+  }),
+  carousel: ({ text }) => ({ media_type: 'CAROUSEL', ...caption(text) }),
+
+  statusFields: 'status_code,status',
+  readStatus(text) {
+    const container = readContainer(text)
+    if (!container) return null
+    const { status_code: code, status: problem } = container
+    return { state: STATES[code] ?? 'in-progress', ...(problem && { problem }) }
+  },
+  problems: [
+    [/2207026/, 'does not support the format of a video'],
+    [/2207004/, 'refused an image as too large'],
+    [/2207005/, 'does not support the format of an image'],
+    [/2207009/, 'refused an image: it is too wide or too high'],
+    [/2207010/, 'refused the post: its text is too long'],
+  ],
+}
+
+function isVideo({ item }: PulledItem): boolean {
+  return mediaKind(item.mimeType) === 'video'
+}
+
+function fileOf(media: PulledItem): GraphParams {
+  const altText = fitAltText(media.item, POSTING_RULES.instagram)
+  if (isVideo(media)) return { video_url: media.address }
+  return { image_url: media.address, alt_text: altText === '' ? undefined : altText }
+}
