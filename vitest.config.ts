@@ -34,7 +34,7 @@ export default defineConfig({
           // Whatever has no project of its own: a new folder of tests is run without anybody naming it here.
           name: 'integration',
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/{domain,toolchain,deploy,sandbox,workflows,faults,e2e}/**'],
+          exclude: ['tests/{domain,toolchain,deploy,sandbox,workflows,faults,browser,e2e}/**'],
           globalSetup: 'tests/support/global-setup.ts',
           sequence: { groupOrder: 1 },
         },
@@ -66,10 +66,21 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          // Pages that wait for a browser should not have to share the machine with others.
+          name: 'browser',
+          include: ['tests/browser/**/*.test.ts'],
+          globalSetup: 'tests/support/global-setup.ts',
+          sequence: { groupOrder: 4 },
+          maxWorkers: 1,
+        },
+      },
+      {
+        extends: true,
+        test: {
           // The whole product as a stranger meets it, with nothing beside it.
           name: 'e2e',
           include: ['tests/e2e/**/*.test.ts'],
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
           maxWorkers: 1,
           testTimeout: 15 * MINUTE_MS,
           hookTimeout: 5 * MINUTE_MS,

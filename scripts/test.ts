@@ -3,6 +3,7 @@
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { findChromium } from '../sandbox/servers/chromium.ts'
 import { findMongod } from '../sandbox/servers/mongod.ts'
 import { findObjectStorage } from '../sandbox/servers/object-storage.ts'
 import { findTemporal } from '../sandbox/servers/temporal.ts'
@@ -10,6 +11,7 @@ import { findTestServer } from '../sandbox/servers/test-server.ts'
 import { leashed, say } from './provision.mjs'
 
 const WITHOUT_SERVERS = /^(\.\/)?tests\/(domain|toolchain|deploy|sandbox|workflows)\b/
+const IN_A_BROWSER = /^(\.\/)?tests\/browser\b/
 const TIME_SKIPPING = /^(\.\/)?tests\/workflows\b/
 
 const args = process.argv.slice(2)
@@ -30,6 +32,7 @@ async function findServers(chosen: string[]): Promise<void> {
     await findTemporal()
     await findObjectStorage()
   }
+  if (all || chosen.some((path) => IN_A_BROWSER.test(path))) await findChromium()
   if (all || chosen.some((path) => TIME_SKIPPING.test(path))) await findTestServer()
 }
 

@@ -8,6 +8,8 @@ export interface Wanted {
   title: string
   /** File name of the program. */
   program: string
+  /** Other names that it goes by on PATH. */
+  aliases?: string[]
   /** The version that is fetched; the cache keeps it by this name. */
   version: string
   /** Environment variable that may name the program's path. */
@@ -43,7 +45,7 @@ export async function findOrFetch(wanted: Wanted): Promise<string> {
   if (given !== undefined && given !== '') return useGiven(wanted, given)
 
   const tried: string[] = []
-  for (const path of findOnPath(wanted.program)) {
+  for (const path of [wanted.program, ...(wanted.aliases ?? [])].flatMap(findOnPath)) {
     const problem = await problemWith(wanted, path)
     if (problem === null) return path
     tried.push(`${path} on PATH: ${problem}`)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { assertVersion, findOrFetch, type Source } from '../../sandbox/servers/find-or-fetch.ts'
@@ -76,6 +76,13 @@ describe('a server program', () => {
     expect(await run(path, [])).toBe('gadget 2.1.0\n')
     expect(await findOrFetch(wanted(refuses, source))).toBe(path)
     expect(source.fetch).toHaveBeenCalledTimes(1)
+  })
+
+  test('is found on PATH by another of its names', async () => {
+    const path = join(home, 'contraption')
+    renameSync(writeProgram(home, '2.1.0'), path)
+    vi.stubEnv('PATH', `${home}:${process.env['PATH']}`)
+    expect(await findOrFetch({ ...wanted(refuses), aliases: ['widget', 'contraption'] })).toBe(path)
   })
 
   test('is fetched once by two who want it at the same time', async () => {

@@ -1,0 +1,204 @@
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startMastodon, type Mastodon } from '../../sandbox/platforms/mastodon.ts'
+import { startTumblr, type Tumblr } from '../../sandbox/platforms/tumblr.ts'
+import { findChromium } from '../../sandbox/servers/chromium.ts'
+import { freePort } from '../../sandbox/servers/process.ts'
+import { callbackUrl } from '../../src/domain/platform-connect.ts'
+import { NO_LIMITS } from '../support/delivery-world.ts'
+import { controlOf, type Control } from '../support/platform-control.ts'
+import { startServiceInProcess, type PostStatusData } from '../support/service-in-process.ts'
+import { testContext, unique } from '../support/servers.ts'
+import { startFrontend } from './frontend.ts'
+
+/**
+ * Connecting as people do it: a browser on a page of the frontend, the platform's own page on another site, and back over the callback.
+ * What browsers add and keep by themselves (Sec-Fetch headers, cookies and when they send them) is what they really do.
+ */
+
+const TIMEOUT_MS = 20_000
+
+/** The page's own way to the API, with whatever session its browser has. */
+declare const call: (method: string, path: string, body?: object) => Promise<never>
+
+let mastodon: Mastodon
+let tumblr: Tumblr
+let frontend: Awaited<ReturnType<typeof startFrontend>>
+let service: Awaited<ReturnType<typeof startServiceInProcess>>
+let publicUrl: string
+let browser: Browser
+let platforms: Record<'mastodon' | 'tumblr', Connectable>
+
+interface Connectable {
+  control: Control
+  /** The call that makes a login out of what the callback brings. */
+  exchange: string
+  newAccount(): { name: string; loginId: string }
+}
+
+beforeAll(async () => {
+  const port = await freePort()
+  publicUrl = `http://localhost:${port}`
+  ;[mastodon, tumblr, frontend] = await Promise.all([startMastodon(), startTumblr(), startFrontend()])
+  const mastodonApp = mastodon.createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'mastodon')] })
+  const tumblrApp = tumblr.createApp({ name: 'postonce', callbackUrl: callbackUrl(publicUrl, 'tumblr') })
+  const context = await testContext({
+    ...NO_LIMITS,
+    PUBLIC_URL: publicUrl,
+    FRONTEND_URL: frontend.url,
+    MASTODON_INSTANCE_URL: mastodon.url,
+    MASTODON_CLIENT_ID: mastodonApp.clientId,
+    MASTODON_CLIENT_SECRET: mastodonApp.clientSecret,
+    TUMBLR_CONSUMER_KEY: tumblrApp.consumerKey,
+    TUMBLR_CONSUMER_SECRET: tumblrApp.consumerSecret,
+    TUMBLR_AUTHORIZE_URL: tumblr.url,
+    TUMBLR_API_URL: tumblr.url,
+  })
+  service = await startServiceInProcess(context)
+  await service.app.listen({ host: '127.0.0.1', port })
+  const newName = () => unique('p').replace(/\W/g, '')
+  platforms = {
+    mastodon: {
+      control: controlOf(mastodon.control),
+      exchange: '/oauth/token',
+      newAccount() {
+        const { id, username } = mastodon.createAccount({ username: newName() })
+        return { name: `@${username}`, loginId: id }
+      },
+    },
+    tumblr: {
+      control: controlOf(tumblr.control),
+      exchange: '/oauth/access_token',
+      newAccount: () => tumblr.createAccount({ name: newName() }),
+    },
+  }
+  browser = await chromium.launch({
+    executablePath: await findChromium(),
+    // Containers allow no sandbox of its own, and nothing but our own pages is opened.
+    chromiumSandbox: false,
+    args: ['--disable-gpu'],
+  })
+}, 300_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await service?.stop()
+  await frontend?.stop()
+  await tumblr?.stop()
+  await mastodon?.stop()
+})
+
+/** Somebody at a browser of their own, logged in on the frontend. */
+async function someone() {
+  const { userId, secrets } = await service.logIn()
+  const own = await newBrowser()
+  const page = await own.newPage()
+  await page.goto(`${frontend.url}/settings?api=${encodeURIComponent(publicUrl)}`)
+  await page.fill('input[name=email]', secrets.email)
+  await page.fill('input[name=password]', secrets.password)
+  await page.click('#login button')
+  await page.waitForSelector('#who:has-text("somebody")')
+
+  return {
+    page,
+    stored: (platform: 'mastodon' | 'tumblr') => service.context.accounts.findConnected(userId, platform),
+    /** The page of the platform is open then. */
+    async begin(platform: 'mastodon' | 'tumblr') {
+      await page.click(`button[value=${platform}]`)
+      await page.waitForSelector('button[value=allow]')
+    },
+  }
+}
+
+async function newBrowser(): Promise<BrowserContext> {
+  const context = await browser.newContext()
+  context.setDefaultTimeout(TIMEOUT_MS)
+  return context
+}
+
+/** Chooses the account, presses the button, and answers what the settings page was told. */
+async function decide(page: Page, name: string, decision: 'allow' | 'deny'): Promise<string> {
+  await page.selectOption('select[name=account]', { label: name })
+  await page.click(`button[value=${decision}]`)
+  await page.waitForURL(`${frontend.url}/settings?*`)
+  return (await page.textContent('#outcome')) ?? ''
+}
+
+const exchanges = async (platform: 'mastodon' | 'tumblr') => {
+  const { control, exchange } = platforms[platform]
+  return (await control.requests()).filter(({ path }) => path === exchange).length
+}
+
+describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) => {
+  it('is connected when the user allows it, and shows what is published then', async () => {
+    const { page, begin, stored } = await someone()
+    const { name } = platforms[platform].newAccount()
+    await begin(platform)
+    expect(new URL(page.url()).pathname).toBe('/oauth/authorize')
+    expect(await decide(page, name, 'allow')).toBe(`?success=${platform}_connected`)
+    expect(await stored(platform)).not.toBeNull()
+
+    await page.waitForSelector('#who:has-text("somebody")')
+    const text = `Published from a browser, ${unique('post')}`
+    const postId = await page.evaluate(
+      async ([words, on]) => {
+        const body = { content: { text: words }, selectedPlatforms: [on] }
+        return ((await call('POST', '/api/posts', body)) as { postId: string }).postId
+      },
+      [text, platform],
+    )
+    const statusOf = () =>
+      page.evaluate(async (id) => (await call('GET', `/api/posts/${id}/status`)) as PostStatusData, postId)
+    await expect.poll(async () => (await statusOf()).status, { timeout: TIMEOUT_MS }).toBe('COMPLETED')
+    await page.goto((await statusOf()).platformStatuses[0]!.platformPostUrl!)
+    expect(await page.textContent('article')).toContain(text)
+    await page.goto(new URL(page.url()).origin)
+    expect(await page.textContent('article:first-of-type')).toContain(text)
+  })
+
+  it('is not connected when the user denies it', async () => {
+    const { page, begin, stored } = await someone()
+    const { name } = platforms[platform].newAccount()
+    const before = await exchanges(platform)
+    await begin(platform)
+    expect(await decide(page, name, 'deny')).toBe(`?error=${platform}_auth_failed`)
+    expect(await exchanges(platform)).toBe(before)
+    expect(await stored(platform)).toBeNull()
+  })
+
+  it('is not connected in another browser than the one it was begun in, and still is in that', async () => {
+    const { page, begin, stored } = await someone()
+    const { name } = platforms[platform].newAccount()
+    await begin(platform)
+    const before = await exchanges(platform)
+    const victim = await (await newBrowser()).newPage()
+    await victim.goto(page.url())
+    await victim.selectOption('select[name=account]', { label: name })
+    const [callback] = await Promise.all([
+      victim.waitForRequest((request) => request.url().startsWith(callbackUrl(publicUrl, platform))),
+      victim.click('button[value=allow]'),
+    ])
+    await victim.waitForURL(`${frontend.url}/settings?*`)
+    expect(new URL(victim.url()).search).toBe(`?error=${platform}_state_invalid`)
+    expect(await exchanges(platform)).toBe(before)
+    expect(await stored(platform)).toBeNull()
+
+    await page.goto(callback.url())
+    await page.waitForURL(`${frontend.url}/settings?*`)
+    expect(await page.textContent('#outcome')).toBe(`?success=${platform}_connected`)
+    expect(await stored(platform)).not.toBeNull()
+  })
+
+  it('is not connected by a link that an API client made', async () => {
+    const { stored, page } = await someone()
+    const { name } = platforms[platform].newAccount()
+    const { call: request, userId } = await service.logIn()
+    const { body } = await request('GET', `/api/platform/${platform}/connect`)
+    const before = await exchanges(platform)
+    await page.goto(body.data.authUrl)
+    expect(await decide(page, name, 'allow')).toBe(`?error=${platform}_state_invalid`)
+    expect(await exchanges(platform)).toBe(before)
+    expect(await stored(platform)).toBeNull()
+    expect(await service.context.accounts.findConnected(userId, platform)).toBeNull()
+  })
+})
