@@ -191,7 +191,6 @@ describe('rules of the platforms', () => {
       'bluesky TEXT_TOO_LONG',
       'bluesky TOO_MANY_MEDIA',
       'bluesky MEDIA_MIX',
-      'bluesky MEDIA_TYPE',
       'instagram MEDIA_REQUIRED',
       'mastodon TEXT_TOO_LONG',
       'mastodon MEDIA_TYPE',
