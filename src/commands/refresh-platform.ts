@@ -28,9 +28,10 @@ export async function refreshPlatform(
   platform: Platform,
 ): Promise<ConnectedAccount> {
   const companions = withCompanions(platform).filter((one) => one !== platform)
-  const beside = companions.map((one) => refreshAccount(deps, userId, one).catch(() => null))
-  const [account] = await Promise.all([refreshAccount(deps, userId, platform), ...beside])
-  return account
+  const refreshing = refreshAccount(deps, userId, platform)
+  // Whoever is answered finds all of it done.
+  await Promise.allSettled([refreshing, ...companions.map((one) => refreshAccount(deps, userId, one))])
+  return await refreshing
 }
 
 async function refreshAccount(

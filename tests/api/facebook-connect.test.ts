@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { FaultAction } from '../../sandbox/platforms/faults.ts'
 import { startMeta, type Meta } from '../../sandbox/platforms/meta.ts'
 import { buildApp } from '../../src/api/app.ts'
 import type { Context } from '../../src/context.ts'
@@ -19,12 +20,14 @@ const EXCHANGE = '/oauth/access_token'
 
 let meta: Meta
 let control: Control
+let instagramControl: Control
 let context: Context
 let app: FastifyInstance
 
 beforeAll(async () => {
   meta = await startMeta()
   control = controlOf(meta.facebook.control)
+  instagramControl = controlOf(meta.instagram.control)
   const { id, secret } = meta.createApp({
     name: 'postonce',
     redirectUris: [callbackUrl(testConfig().PUBLIC_URL, 'facebook')],
@@ -34,11 +37,15 @@ beforeAll(async () => {
     FACEBOOK_APP_SECRET: secret,
     FACEBOOK_DIALOG_URL: meta.facebook.url,
     FACEBOOK_GRAPH_URL: meta.facebook.url,
+    INSTAGRAM_GRAPH_URL: meta.instagram.url,
   })
   app = await buildApp(context)
 })
 
-afterEach(() => control.clearFaults())
+afterEach(async () => {
+  await control.clearFaults()
+  await instagramControl.clearFaults()
+})
 
 afterAll(async () => {
   await app?.close()
@@ -334,5 +341,72 @@ describe('a connected page', () => {
     expect(await second.connect(person.id, { hide: [pages[0]!.id] })).toBe(CONNECTED)
     await first.disconnect()
     expect(await second.refresh()).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a page and its Instagram account, refreshed by one call', () => {
+  const healthOf = ({ body }: { body: { data: Record<string, { health: { status: string } }> } }) => [
+    body.data['facebook']!.health.status,
+    body.data['instagram']!.health.status,
+  ]
+  const warningsOf = async (userId: string) =>
+    (await context.notifications.listOf(userId, 100))
+      .filter(({ type }) => type === 'warning')
+      .map(({ message }) => message)
+
+  it('both get their profiles anew', async () => {
+    const user = await connected()
+    const page = { id: user.page.id, name: 'Page anew', username: 'page_anew' }
+    await control.fault({ path: user.page.id, times: 1, action: { status: 200, body: page } })
+    const account = { id: user.page.instagramId, name: 'Ann anew', username: 'ann_anew' }
+    await instagramControl.fault({ path: user.page.instagramId!, times: 1, action: { status: 200, body: account } })
+    expect(await user.refresh()).toMatchObject({
+      status: 200,
+      body: { data: { profile: { displayName: 'Page anew' } } },
+    })
+    expect((await user.find()).body.data).toMatchObject({
+      facebook: { profile: { displayName: 'Page anew', handle: 'page_anew' } },
+      instagram: { profile: { displayName: 'Ann anew', handle: 'ann_anew' } },
+    })
+  })
+
+  it.each<[string, FaultAction]>([
+    ['is away', { status: 503, body: {} }],
+    ['hangs', { hang: true }],
+    ['asks to slow down', { status: 400, body: { error: { code: 4 } } }],
+  ])('neither is the worse for it when the other %s', async (_, action) => {
+    const user = await connected()
+    await instagramControl.fault({ path: user.page.instagramId!, action })
+    expect(await user.refresh()).toMatchObject({ status: 200 })
+    expect(healthOf(await user.find())).toEqual(['active', 'active'])
+    await instagramControl.clearFaults()
+    await control.fault({ path: user.page.id, action })
+    expect(await user.refresh()).toMatchObject({ status: 502 })
+    expect(healthOf(await user.find())).toEqual(['active', 'active'])
+  })
+
+  it("the person's login has ended: the page works on, and one warning tells of Instagram", async () => {
+    const user = await connected()
+    await control.expire(user.person.id)
+    for (let time = 0; time < 2; time++) expect(await user.refresh()).toMatchObject({ status: 200 })
+    expect(healthOf(await user.find())).toEqual(['active', 'expired'])
+    expect(await warningsOf(user.userId)).toEqual([expect.stringContaining('Instagram')])
+  })
+
+  it('the person has no part in the page any more: Instagram works on, and one warning tells of Facebook', async () => {
+    const user = await connected()
+    await control.revoke(user.page.id)
+    expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
+    expect(healthOf(await user.find())).toEqual(['expired', 'active'])
+    expect(await warningsOf(user.userId)).toEqual([expect.stringContaining('Facebook')])
+  })
+
+  it('the service was taken out of the list: both ask for a new connection, and one connect mends both', async () => {
+    const user = await connected()
+    await control.revoke(user.person.id)
+    await user.refresh()
+    expect(healthOf(await user.find())).toEqual(['expired', 'expired'])
+    expect(await user.connect(user.person.id)).toBe(CONNECTED)
+    expect(healthOf(await user.find())).toEqual(['active', 'active'])
   })
 })
