@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { withCompanions } from '../../src/domain/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../src/domain/platforms.ts'
 import { poll } from '../support/delivery-world.ts'
 import { isOne } from '../faults/platforms.ts'
@@ -26,13 +27,19 @@ const healthOf = async (user: User, platform: Platform) =>
 
 /** About the connection, not about a post. */
 const warningsOf = async (user: User) =>
-  (await world.notificationsOf(user.userId)).filter(({ type }) => type === 'warning').map(({ message }) => message)
+  (await world.notificationsOf(user.userId))
+    .filter(({ type, reference }) => type === 'warning' && reference.type === 'platform')
+    .map(({ message }) => message)
 
 async function expectExpired(user: User, platform: Platform): Promise<void> {
   expect(await healthOf(user, platform)).toMatchObject({ status: 'expired', needsReconnection: true })
   const warning = `Your ${platformLabel(platform)} connection has expired. Reconnect the account in settings.`
   expect(await warningsOf(user)).toEqual([warning])
 }
+
+/** The platform whose login this one's account comes and goes with, mostly its own. */
+const connectedBy = (platform: Platform): Platform =>
+  PLATFORMS.find((one) => one !== platform && withCompanions(one).includes(platform)) ?? platform
 
 /** How a post is doing, by platform. */
 async function entriesOf(user: User, postId: string) {
@@ -99,7 +106,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
     const scheduledAt = new Date(Date.now() + 4_000).toISOString()
     const texts = ['First', 'Second']
     const posts = await Promise.all(texts.map((text) => user.post(everywhere(), text, { scheduledAt })))
-    expect((await user.call('DELETE', `/api/platform/${platform}/disconnect`)).status).toBe(200)
+    expect((await user.call('DELETE', `/api/platform/${connectedBy(platform)}/disconnect`)).status).toBe(200)
     for (const postId of posts) {
       expect(await user.until(postId)).toMatchObject({ status: 'PARTIAL_SUCCESS' })
       const notConnected = { status: 'failed', errorCode: 'PLATFORM_NOT_CONNECTED' }
