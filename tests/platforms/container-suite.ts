@@ -218,6 +218,19 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await withText(post.content.text)).toHaveLength(1)
     })
 
+    it('of a carousel that was never finished is made again when it is about to end', async () => {
+      const as = await world.newAccount()
+      const post = newPost('left unfinished', [await image(), await image()])
+      const delivery = newDelivery()
+      await prepare(post, delivery, as)
+      const child = JSON.parse(delivery.handle('container.0')!) as { id: string; createdAt: number }
+      await delivery.save('container.0', JSON.stringify({ ...child, createdAt: child.createdAt - 21 * HOUR }))
+      await delivery.save('container', '')
+      await publish(post, delivery, as)
+      expect(delivery.handle('container.0')).not.toContain(child.id)
+      expect(await requestsTo(createPath, as)).toBe(5)
+    })
+
     it('on which the work failed is made again', async () => {
       const post = await imagePost('failed at first')
       const delivery = newDelivery()
@@ -325,6 +338,18 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       const second = (await reconcile(posts[1]!, deliveries[1]!, { isTaken }, as)) as Published
       const ids = [first.platformPostId, second.platformPostId]
       expect(ids.toSorted()).toEqual((await withText('twins')).map(({ id }) => id).toSorted())
+    })
+
+    it('is found when the platform tidied up its white space', async () => {
+      const as = await world.newAccount()
+      const delivery = newDelivery()
+      const post = await imagePost(' much   room\r\n\r\nhere ')
+      await prepare(post, delivery, as)
+      await world.control.addFault({ method: 'POST', path: publishPath, times: 1, action: { dropAfterAccept: true } })
+      await platformErrorOf(commit(post, delivery, as))
+      const [entry] = (await world.control.ledger()).filter(({ account: author }) => author === as.handle)
+      world.store.rewrite(entry!.id, 'much room\n\nhere')
+      expect(await reconcile(post, delivery, {}, as)).toMatchObject({ platformPostId: entry!.id })
     })
 
     it('is not taken for another with other words', async () => {

@@ -1,10 +1,10 @@
-import { buffer } from 'node:stream/consumers'
 import type { Facet } from '@atproto/api'
 import type { Published } from '../../domain/post.ts'
 import { mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
 import { SECOND } from '../../domain/times.ts'
 import type { CallOptions, Credentials, DeliveryLog, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
+import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { createLimit } from '../shared/limit.ts'
 import { readResolvedHandle, readStoredRecord, readUploadedBlob, readWrittenRecord } from './answers.ts'
 import { isRefusedAs } from './errors.ts'
@@ -76,11 +76,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     account: Credentials,
     { signal }: CallOptions,
   ): Promise<StoredUpload> {
-    const { prepareImage } = await import('../shared/images.ts')
-    const { stream } = await media.open(item, { signal })
-    const source = await buffer(stream)
-    const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
-    const image = await prepareImage(source, POSTING_RULES.bluesky.media.image, name)
+    const image = await loadImage(media, item, POSTING_RULES.bluesky.media.image, { signal })
     const { blob } = await uploads.procedure(
       services.of(account),
       'com.atproto.repo.uploadBlob',
@@ -158,7 +154,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
 
   /** What only preparing needs is heavy, and the API never prepares. */
   async function warmUp(): Promise<void> {
-    await Promise.all([import('./facets.ts'), import('../shared/images.ts')])
+    await Promise.all([import('./facets.ts'), warmUpImages()])
   }
 
   return { warmUp, prepare, publish, reconcile }

@@ -1,9 +1,9 @@
-import { buffer } from 'node:stream/consumers'
 import type { MediaItem } from '../../domain/post.ts'
 import { fitAltText, mediaKind } from '../../domain/posting-rules.ts'
 import { HOUR, MINUTE } from '../../domain/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
+import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { createLimit } from '../shared/limit.ts'
 import { multipart, textPart } from '../shared/multipart.ts'
 import { lostMedia, whenProcessed } from '../shared/processing.ts'
@@ -82,14 +82,9 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
       })
     }
     return inMemory(async () => {
-      const { prepareImage } = await import('../shared/images.ts')
-      const { stream } = await media.open(item, { signal })
-      const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
-      const image = await prepareImage(
-        await buffer(stream),
-        { maxBytes: limits.rules.media.image.maxBytes, maxPixels: limits.imagePixels, types: limits.imageTypes },
-        name,
-      )
+      const { maxBytes } = limits.rules.media.image
+      const taken = { maxBytes, maxPixels: limits.imagePixels, types: limits.imageTypes }
+      const image = await loadImage(media, item, taken, { signal })
       return send(image.mimeType, image.bytes.length, image.bytes)
     })
   }
@@ -125,10 +120,7 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
     }
   }
 
-  /** What only preparing needs is heavy, and the API never prepares. */
-  const warmUp = async (): Promise<void> => void (await import('../shared/images.ts'))
-
-  return { prepare, warmUp }
+  return { prepare, warmUp: warmUpImages }
 }
 
 export function uploadedId(log: PreparationLog, index: number): string | null {

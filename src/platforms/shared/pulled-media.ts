@@ -1,7 +1,7 @@
-import { buffer } from 'node:stream/consumers'
 import type { MediaItem } from '../../domain/post.ts'
 import { mediaKind } from '../../domain/posting-rules.ts'
 import type { CallOptions, MediaSource } from '../adapter.ts'
+import { loadImage, warmUpImages } from './image-files.ts'
 import type { ImageLimits } from './images.ts'
 import { createLimit } from './limit.ts'
 
@@ -25,18 +25,13 @@ export function createPulledMedia({ media, image: limits }: PulledMediaDeps) {
     async addressOf(item: MediaItem, { signal }: CallOptions): Promise<string> {
       if (mediaKind(item.mimeType) === 'video') return media.address(item, { signal })
       return inMemory(async () => {
-        const { prepareImage } = await import('./images.ts')
-        const { stream } = await media.open(item, { signal })
-        const source = await buffer(stream)
-        const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
-        const { bytes, mimeType } = await prepareImage(source, limits, name)
-        if (bytes === source) return media.address(item, { signal })
+        const { bytes, mimeType, isAsStored } = await loadImage(media, item, limits, { signal })
+        if (isAsStored) return media.address(item, { signal })
         return media.keepCopy(item, { bytes, mimeType: mimeType as PulledType }, { signal })
       })
     },
 
-    /** What only preparing needs is heavy, and the API never prepares. */
-    warmUp: async (): Promise<void> => void (await import('./images.ts')),
+    warmUp: warmUpImages,
   }
 }
 

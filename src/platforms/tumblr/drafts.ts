@@ -1,10 +1,10 @@
-import { buffer } from 'node:stream/consumers'
 import type { Content, MediaItem } from '../../domain/post.ts'
 import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
 import { MINUTE, SECOND } from '../../domain/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { ignoreAnswer, json } from '../shared/calls.ts'
+import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { createLimit } from '../shared/limit.ts'
 import { multipart, textPart } from '../shared/multipart.ts'
 import { lostMedia, whenProcessed } from '../shared/processing.ts'
@@ -95,17 +95,10 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
   /** Of an image its size is known only once it is as Tumblr takes it; it is made so again when its turn comes, rather than kept. */
   async function planOf(item: MediaItem, options: CallOptions): Promise<FilePlan> {
     if (mediaKind(item.mimeType) === 'video') return videoPlan(item, options)
-    const convert = () => inMemory(() => imageOf(item, options))
+    const { maxBytes } = POSTING_RULES.tumblr.media.image
+    const convert = () => inMemory(() => loadImage(media, item, { maxBytes, types: IMAGE_TYPES }, options))
     const { bytes, ...image } = await convert()
     return { ...image, sizeBytes: bytes.length, open: async () => (await convert()).bytes }
-  }
-
-  async function imageOf(item: MediaItem, options: CallOptions) {
-    const { prepareImage } = await import('../shared/images.ts')
-    const { stream } = await media.open(item, options)
-    const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
-    const { maxBytes } = POSTING_RULES.tumblr.media.image
-    return prepareImage(await buffer(stream), { maxBytes, types: IMAGE_TYPES }, name)
   }
 
   async function videoPlan(item: MediaItem, options: CallOptions): Promise<FilePlan> {
@@ -156,7 +149,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     },
 
     /** What only preparing needs is heavy, and the API never prepares. */
-    warmUp: async (): Promise<void> => void (await import('../shared/images.ts')),
+    warmUp: warmUpImages,
   }
 }
 

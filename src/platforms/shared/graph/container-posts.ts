@@ -202,6 +202,7 @@ function kindOf({ mediaItems }: Content): string {
   return others.length > 0 ? 'carousel' : mediaKind(first.mimeType)
 }
 
+/** Platforms tidy up white space as they like. */
 function normal(text: string): string {
-  return text.replace(/\r\n?/g, '\n').trim()
+  return text.replace(/\s+/g, ' ').trim()
 }
