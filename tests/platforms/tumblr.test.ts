@@ -332,6 +332,12 @@ describe('media', () => {
     }
   })
 
+  it('are refused in combinations that Tumblr does not take, before anything is sent', async () => {
+    const items = [add(film(1_000), 'video/mp4'), add(film(1_000), 'video/mp4')]
+    expect(await platformErrorOf(publish(newPost('', items)))).toMatchObject({ class: 'validation', certain: true })
+    expect(opened).not.toContain(items[0]!.storageKey)
+  })
+
   it('go up anew with another draft when the first is no longer there', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()

@@ -1,34 +1,15 @@
 import type { PlatformErrorClass } from '../../domain/failure.ts'
 import { SECOND } from '../../domain/times.ts'
-import { PlatformError } from '../errors.ts'
+import type { PlatformError } from '../errors.ts'
 import type { HttpAnswer } from '../shared/http.ts'
+import { meaningOf, refused, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readError } from './answers.ts'
 
-/** An error answer, by what of it may be told; `cause` of the PlatformError made of it. */
-export class MastodonRefusal extends Error {
-  readonly status: number
-  readonly kind: Kind | undefined
-  constructor(status: number, kind: Kind | undefined) {
-    super(`status ${status}`)
-    this.name = 'MastodonRefusal'
-    this.status = status
-    this.kind = kind
-  }
-}
-
 /** Refusals that the adapter itself acts on. */
-type Kind = 'media-missing' | 'media-broken' | 'bad-grant'
+type Kind = 'media-missing' | 'media-broken'
 
-interface Meaning {
-  class: PlatformErrorClass
-  message: string
-  kind?: Kind
-  /** Only where the status does not tell: see `refusalOf`. */
-  certain?: boolean
-}
-
-interface Rule extends Meaning {
+interface Rule extends Meaning<Kind> {
   status: number
   /** In the error's text, which is all that tells one refusal of a status from another. */
   text?: RegExp
@@ -41,7 +22,6 @@ const RULES: Rule[] = [
     text: /^invalid_grant/,
     class: 'permission',
     message: 'Mastodon does not accept this login',
-    kind: 'bad-grant',
   },
   {
     status: 401,
@@ -118,24 +98,13 @@ const RULES: Rule[] = [
   },
 ]
 
-/** What an answer other than 2xx means. A 4xx is a definite refusal; a 5xx or a redirect leaves open whether anything was done. */
+/** What an answer other than 2xx means. */
 export function refusalOf(answer: HttpAnswer): PlatformError {
   const { status } = answer
   const text = readError(answer.text)?.error ?? ''
-  const isRefusal = status >= 400 && status < 500
-  const meaning = RULES.find((rule) => rule.status === status && (!rule.text || rule.text.test(text))) ?? other(status)
-  const wait = waitOf(meaning.class, answer)
-  return new PlatformError(meaning.class, meaning.message, {
-    certain: meaning.certain ?? isRefusal,
-    ...(wait !== undefined && { retryAfterMs: wait }),
-    cause: new MastodonRefusal(status, meaning.kind),
-  })
-}
-
-function other(status: number): Meaning {
-  if (status >= 500) return { class: 'transient', message: 'Mastodon has trouble at the moment' }
-  if (status >= 400) return { class: 'validation', message: 'Mastodon refused the post as invalid' }
-  return { class: 'transient', message: 'Mastodon answered in an unexpected way' }
+  const rule = RULES.find((one) => one.status === status && (!one.text || one.text.test(text)))
+  const meaning = rule ?? meaningOf(status, 'Mastodon')
+  return refused(status, meaning, waitOf(meaning.class, answer))
 }
 
 /** Every answer says when the rate limit begins anew; that is worth waiting for only when the limit was the reason. */
@@ -149,14 +118,4 @@ function untilReset(answer: HttpAnswer): number | undefined {
   const reset = answer.header('x-ratelimit-reset')?.trim() ?? ''
   const at = /^\d+$/.test(reset) ? Number(reset) * SECOND : Date.parse(reset)
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
-}
-
-/** Did Mastodon refuse with this status? */
-export function isRefusedWith(error: unknown, status: number): error is PlatformError {
-  return error instanceof PlatformError && error.cause instanceof MastodonRefusal && error.cause.status === status
-}
-
-/** Did Mastodon refuse for this reason? */
-export function isRefusedAs(error: unknown, kind: Kind): boolean {
-  return error instanceof PlatformError && error.cause instanceof MastodonRefusal && error.cause.kind === kind
 }

@@ -9,7 +9,7 @@ import { multipart, textPart } from '../shared/multipart.ts'
 import { lostMedia, whenProcessed } from '../shared/processing.ts'
 import { readMediaAttachment } from './answers.ts'
 import type { Api } from './api.ts'
-import { isRefusedAs, isRefusedWith } from './errors.ts'
+import { isRefusedAs, isRefusedWith } from '../shared/refusals.ts'
 import type { InstanceLimits } from './instance-limits.ts'
 
 interface MediaDeps {

@@ -4,7 +4,8 @@ import { PlatformError } from '../errors.ts'
 import { createCalls, form } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { readLimits, readUser } from './answers.ts'
-import { isRefusedAs, refusalOf, untilTomorrow } from './errors.ts'
+import { isRefusedAs } from '../shared/refusals.ts'
+import { refusalOf, untilTomorrow } from './errors.ts'
 import type { Signer, TokenPair } from './oauth1.ts'
 
 interface ApiDeps {

@@ -7,12 +7,13 @@ import { ignoreAnswer, json } from '../shared/calls.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { createLimit } from '../shared/limit.ts'
 import { multipart, textPart } from '../shared/multipart.ts'
+import { assertPostable } from '../shared/postable.ts'
 import { lostMedia, whenProcessed } from '../shared/processing.ts'
 import { readCreated, readPost } from './answers.ts'
 import { tokenOf } from './accounts.ts'
 import { blogPath, type Api } from './api.ts'
 import { mediaBlock, postBody, uploadedMedia, type MediaBlock, type MediaObject } from './content.ts'
-import { isRefusedWith } from './errors.ts'
+import { isRefusedWith } from '../shared/refusals.ts'
 
 interface DraftDeps {
   api: Api
@@ -49,6 +50,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
 
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
     const { content } = post
+    assertPostable('tumblr', content, POSTING_RULES.tumblr)
     if (!log.handle(DRAFT)) {
       const id = await create(content, account, options)
       await keep(id, account, log)

@@ -7,7 +7,7 @@ import { tokenOf } from './accounts.ts'
 import { readCreated, readPosts, type Post } from './answers.ts'
 import { blogPath, type Api } from './api.ts'
 import { draftId, preparedDraft, type createDrafts } from './drafts.ts'
-import { isRefusedWith } from './errors.ts'
+import { isRefusedWith } from '../shared/refusals.ts'
 
 interface PostDeps {
   api: Api
