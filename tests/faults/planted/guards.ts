@@ -298,4 +298,18 @@ export const GUARDS: Guard[] = [
     scenario: 'the answer to an accepted call is lost',
     breaks: 'I1',
   },
+  {
+    guard: "A post is looked for among the page's own",
+    platform: 'facebook',
+    removed: [
+      { file: 'platforms/facebook/search.ts', find: '    if (match) return match\n', put: '' },
+      {
+        file: 'platforms/facebook/search.ts',
+        find: "    if (candidates.length > 0) return 'undecidable'\n",
+        put: "    if (match) return 'absent'\n",
+      },
+    ],
+    scenario: 'the answer to an accepted call is lost',
+    breaks: 'I1',
+  },
 ]
