@@ -48,8 +48,11 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}) {
 
         /** @returns the post's id */
         post(on: readonly Platform[], text: string, more: object = {}): Promise<string> {
-          const mediaItems = on.some((platform) => find(platform).needsMedia) ? [image] : []
-          return user.create({ content: { text, mediaItems }, selectedPlatforms: on, ...more })
+          const pictured = on.filter((platform) => find(platform).needsMedia)
+          const platformSpecificContent = Object.fromEntries(
+            pictured.map((platform) => [platform, { mediaItems: [image] }]),
+          )
+          return user.create({ content: { text }, platformSpecificContent, selectedPlatforms: on, ...more })
         },
 
         /** What the public sees of this user there. */
