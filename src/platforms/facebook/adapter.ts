@@ -21,7 +21,10 @@ export interface FacebookOptions {
   appSecret: string
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
-  /** The same for videos, which Facebook fetches within it. */
+  /**
+   * The same for videos: Facebook fetches them within it, and gives itself five minutes for that
+   * (https://developers.facebook.com/docs/graph-api/video-uploads).
+   */
   videoTimeoutMs?: number
   media: MediaSource
   /** How long after a call that was given up its post may still appear, and its video. */
@@ -34,7 +37,7 @@ const UPLOAD_CONNECTIONS = 16
 
 /** Facebook Pages, by OAuth; the login brings the Instagram account of the page as well. */
 export function createFacebook(options: FacebookOptions) {
-  const { version, appId, appSecret, publishTimeoutMs, videoTimeoutMs = 2 * MINUTE } = options
+  const { version, appId, appSecret, publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
   const { settleMs = 30 * SECOND, videoSettleMs = 10 * MINUTE } = options
   const calls = createHttpClient({ connections: CONNECTIONS })
   const uploads = createHttpClient({ connections: UPLOAD_CONNECTIONS })
