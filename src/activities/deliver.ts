@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../clock.ts'
-import type { AccountCredentials } from '../commands/account-credentials.ts'
-import { effectiveContent } from '../domain/content.ts'
 import { failure, type Failure } from '../domain/failure.ts'
-import { preparationFailed } from '../domain/notifications.ts'
 import {
   claim,
   ClaimRefused,
@@ -11,25 +7,26 @@ import {
   deliverable,
   entryOf,
   giveUp,
-  handlesFor,
   isInDoubt,
   markAbsent,
-  outdatedHandles,
-  saveHandle,
 } from '../domain/post-moves.ts'
 import type { AttemptRef, Move, PlatformStatus, Post, Published } from '../domain/post.ts'
 import { SECOND } from '../domain/times.ts'
 import type { Credentials, DeliveryLog, PlatformAdapter } from '../platforms/adapter.ts'
 import type { Metrics } from '../integrations/metrics.ts'
 import { PlatformError } from '../platforms/errors.ts'
-import type { PlatformRegistry } from '../platforms/registry.ts'
-import type { NotificationStore } from '../store/notifications.ts'
-import type { PostStore } from '../store/posts.ts'
-import type { UserStore } from '../store/users.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import { Crowded, type Bulkheads } from './bulkheads.ts'
 import { createBurst } from './burst.ts'
 import { createOutcomes, GONE, isGone, resultOf, TryAgainIn, type Telling } from './outcomes.ts'
+import {
+  createPreparation,
+  isDatabaseTrouble,
+  isUnauthorized,
+  outgoing,
+  type PreparationDeps,
+  type PreparationIo,
+} from './preparation.ts'
 import { verdictOn } from './verdict.ts'
 
 /** A timer fires this early at the most: an attempt for a post further ahead waits outside its slot. */
@@ -50,13 +47,7 @@ export type DeliveryMetrics = Pick<
   'publishStarted' | 'publishEnded' | 'deliveryRecorded' | 'sendWaited' | 'sendCrowdedOut'
 >
 
-export interface DeliverDeps {
-  posts: PostStore
-  users: Pick<UserStore, 'findById'>
-  notifications: NotificationStore
-  credentials: AccountCredentials
-  platforms: Pick<PlatformRegistry, 'find'>
-  clock: Clock
+export interface DeliverDeps extends PreparationDeps {
   bulkheads: Bulkheads
   metrics: DeliveryMetrics
   publishTimeoutMs: number
@@ -64,15 +55,11 @@ export interface DeliverDeps {
 }
 
 /** What an attempt needs of the activity that runs it. */
-export interface ActivityIo {
-  /** Ends waits and invisible work; never the visible call. */
-  signal: AbortSignal
+export interface ActivityIo extends PreparationIo {
   /** What an earlier attempt that died left behind, if it got that far. */
   remembered: (AttemptRef & Published) | null
   /** Keeps an accepted result safe outside the database. */
   remember(result: AttemptRef & Published): void
-  /** Something of ours went wrong; goes to the log, not to the user. */
-  report(message: string, error: unknown): void
   /** The workflow run it belongs to, for the timeline. */
   runId: string
 }
@@ -84,7 +71,8 @@ interface AttemptIo extends ActivityIo, Telling {
 
 /** Everything before the claim, in order. Whoever returns a result has ended the attempt. */
 export function createDeliver(deps: DeliverDeps) {
-  const { posts, users, notifications, credentials, platforms, clock, bulkheads, metrics } = deps
+  const { posts, notifications, credentials, platforms, clock, bulkheads, metrics } = deps
+  const preparation = createPreparation(deps)
   const outcomes = createOutcomes({ posts, notifications, clock, metrics })
   const burst = createBurst(LONGEST_STAND_BACK_MS)
 
@@ -141,7 +129,7 @@ export function createDeliver(deps: DeliverDeps) {
 
     let account: Credentials | Failure
     try {
-      account = await ready(post, entry, adapter, input, io)
+      account = await preparation.ready(post, entry, adapter, input, io)
     } catch (error) {
       return failedBeforeClaim(error, post, entry, input, io)
     }
@@ -159,58 +147,6 @@ export function createDeliver(deps: DeliverDeps) {
   }
 
   const change = (post: Post, move: Move, io: Telling): Promise<Post> => outcomes.change(post._id, move, io)
-
-  /** All that is invisible. Answers with the reason when a rule of ours stands in the way. */
-  async function ready(
-    post: Post,
-    entry: PlatformStatus,
-    adapter: PlatformAdapter,
-    input: DeliveryInput,
-    io: Pick<AttemptIo, 'signal'>,
-  ): Promise<Credentials | Failure> {
-    const owner = await users.findById(post.userId)
-    if (!owner || owner.isDisabled) return failure('ACCOUNT_DISABLED', 'The account of this user is disabled')
-    const account = await credentials.get(post.userId, input.platform, { signal: io.signal })
-    if (!account) return failure('PLATFORM_NOT_CONNECTED', 'The platform is not connected')
-    const prepare = async (used: Credentials) => {
-      await discardOutdated(post, entry, adapter, used, io)
-      await keepingOwnErrors(preparationLog(post, entry, used, input), (log) =>
-        adapter.prepare(outgoing(post, input), used, log, { signal: io.signal }),
-      )
-    }
-    try {
-      await prepare(account)
-      return account
-    } catch (error) {
-      if (!isUnauthorized(error)) throw error
-    }
-    const renewed = await credentials.renew(post.userId, input.platform, account, { signal: io.signal })
-    try {
-      await prepare(renewed)
-    } catch (error) {
-      if (isUnauthorized(error)) await credentials.markExpired(post.userId, input.platform, renewed, error.message)
-      throw error
-    }
-    return renewed
-  }
-
-  /** Best effort: what stays on the platform is seen by the account's owner alone, and never published. */
-  async function discardOutdated(
-    { contentVersion }: Post,
-    { delivery }: PlatformStatus,
-    adapter: PlatformAdapter,
-    account: Credentials,
-    { signal }: Pick<AttemptIo, 'signal'>,
-  ): Promise<void> {
-    const handles = outdatedHandles(delivery, { accountId: account.accountId, contentVersion })
-    if (!handles || !adapter.discard) return
-    try {
-      await adapter.discard({ handle: (name) => handles[name] }, account, { signal })
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!(error instanceof PlatformError)) throw error
-    }
-  }
 
   async function failedBeforeClaim(
     error: unknown,
@@ -260,7 +196,7 @@ export function createDeliver(deps: DeliverDeps) {
         const account = await credentials.get(post.userId, input.platform, { signal: io.signal })
         if (account && account.accountId !== accountId) return 'other-account'
         if (!account) return 'undecidable'
-        const log = { ...preparationLog(post, entry, account, input), key, startedAt }
+        const log = { ...preparation.log(post, entry, account, input), key, startedAt }
         return await adapter.reconcile(outgoing(post, input), account, log, {
           signal: io.signal,
           calledAt: entry.lastAttemptAt ?? startedAt,
@@ -312,7 +248,7 @@ export function createDeliver(deps: DeliverDeps) {
           return { from, error: new Crowded(input.platform) }
         }
         const log: DeliveryLog = {
-          ...preparationLog(post, { ...entry, delivery: claimed.delivery }, account, input),
+          ...preparation.log(post, { ...entry, delivery: claimed.delivery }, account, input),
           key: claimed.delivery.key!,
           startedAt: claimed.delivery.startedAt!,
         }
@@ -411,85 +347,7 @@ export function createDeliver(deps: DeliverDeps) {
       throw new TryAgainIn(nextAttemptAt.getTime() - now.getTime(), 'Its time has not come')
   }
 
-  function preparationLog(post: Post, entry: PlatformStatus, account: Credentials, input: DeliveryInput) {
-    const handles = new Map(Object.entries(handlesFor(entry.delivery, account.accountId, post.contentVersion)))
-    return {
-      handle: (name: string) => handles.get(name),
-      async save(name: string, value: string): Promise<void> {
-        const { round } = input
-        const { accountId } = account
-        const { contentVersion } = post
-        await posts.transition(post._id, saveHandle(input.platform, { round, accountId, contentVersion, name, value }))
-        handles.set(name, value)
-      },
-    }
-  }
-
-  /**
-   * The invisible steps alone, well ahead of the instant. What would make the delivery fail is told as a warning.
-   * @param attempt counts from 1
-   * @throws TryAgainIn while it may still come right; errors of the database pass through
-   */
-  async function prepareAhead(
-    input: DeliveryInput,
-    attempt: number,
-    io: Pick<AttemptIo, 'signal' | 'report'>,
-  ): Promise<void> {
-    const post = await posts.find(input.postId)
-    const entry = post && deliverable(post, input.platform, input.round)
-    const adapter = platforms.find(input.platform)
-    if (!post || !entry || !adapter || isInDoubt(entry.delivery, clock.now())) return
-    const obstacle = await ready(post, entry, adapter, input, io).catch((error: unknown) => {
-      io.signal.throwIfAborted()
-      if (isDatabaseTrouble(error)) throw error
-      if (isGone(error)) return null
-      if (error instanceof ClaimRefused) {
-        if (error.reason === 'stale') throw new TryAgainIn(SECOND, 'The post was changed while it was prepared')
-        return null
-      }
-      const verdict = verdictOn(error, attempt - 1, Math.random(), 0)
-      if (verdict.reason.code === 'INTERNAL') io.report('Preparing ahead failed in an unexpected way', error)
-      if (verdict.kind === 'defer') throw new TryAgainIn(verdict.waitMs, verdict.reason.message)
-      return verdict.reason
-    })
-    if (obstacle && 'code' in obstacle) {
-      await notifications.insertOnce(preparationFailed(post, input.platform, input.round, obstacle))
-    }
-  }
-
-  return { deliver, prepareAhead }
-}
-
-function outgoing(post: Post, { platform }: DeliveryInput) {
-  return { postId: post._id, content: effectiveContent(post, platform) }
-}
-
-/** Errors of `save` pass the adapter by, whatever it makes of them. */
-async function keepingOwnErrors<L extends { save(name: string, value: string): Promise<void> }>(
-  log: L,
-  work: (log: L) => Promise<void>,
-): Promise<void> {
-  let own: unknown
-  const watched = {
-    ...log,
-    async save(name: string, value: string) {
-      try {
-        await log.save(name, value)
-      } catch (error) {
-        own = error
-        throw error
-      }
-    },
-  }
-  try {
-    await work(watched)
-  } catch (error) {
-    throw own ?? error
-  }
-}
-
-function isUnauthorized(error: unknown): error is PlatformError {
-  return error instanceof PlatformError && error.class === 'unauthorized' && error.certain
+  return { deliver, prepareAhead: preparation.ahead }
 }
 
 /** Whether a failed visible call definitely left nothing on the platform. */
@@ -506,11 +364,6 @@ function isFirst({ round, attempt }: AttemptRef): boolean {
 function outcomeOf(sent: { published: Published } | { error: unknown }): 'accepted' | 'refused' | 'unknown' {
   if ('published' in sent) return 'accepted'
   return isRefusal(sent.error) ? 'refused' : 'unknown'
-}
-
-/** MongoDB is away or failing over: there is nothing to record it in, so Temporal makes the attempt again. */
-function isDatabaseTrouble(error: unknown): boolean {
-  return error instanceof Error && (/^Mongo/.test(error.name) || isDatabaseTrouble(error.cause))
 }
 
 function spread(postId: string): number {
