@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import type { FaultAction } from '../../sandbox/platforms/faults.ts'
 import { connectByPage } from '../../sandbox/platforms/sandbox-platform.ts'
 import type { ContainerStore } from '../../sandbox/platforms/shared/graph/container-store.ts'
 import type { Config } from '../../src/config.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
+import { publishedOnce } from './once.ts'
 import { picture } from '../platforms/containers-support.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
 import { film } from '../support/film.ts'
@@ -121,30 +121,7 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     expect(await user.seen()).toMatchObject([{ text: 'A film', media: [{ type: 'video/mp4' }] }])
   })
 
-  it.each<[string, FaultAction]>([
-    ['is lost', { dropAfterAccept: true }],
-    ['is cut off', { truncate: true }],
-    ['is an error', { statusAfterAccept: 500 }],
-    ['is a page', { statusAfterAccept: 200, body: '<html>' }],
-  ])('a post whose answer %s is published once', async (_, action) => {
-    const user = await someone()
-    await control.fault({ method: 'POST', path: publishPath, times: 1, action })
-    const { status, platformStatuses } = await user.until(await user.publish('Only once'))
-    expect(status).toBe('COMPLETED')
-    const seen = await user.seen()
-    expect(seen).toHaveLength(1)
-    expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
-  })
-
-  it('two posts alike, both in doubt, get a post each', async () => {
-    const user = await someone()
-    await control.fault({ method: 'POST', path: publishPath, times: 2, action: { dropAfterAccept: true } })
-    const posts = await Promise.all([user.publish('Twins'), user.publish('Twins')])
-    const ends = await Promise.all(posts.map((postId) => user.until(postId)))
-    expect(ends.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
-    const ids = ends.map(({ platformStatuses }) => platformStatuses[0]!.platformPostId!)
-    expect(ids.toSorted()).toEqual((await user.seen()).map(({ id }) => id).toSorted())
-  })
+  publishedOnce({ control: () => control, call: { method: 'POST', path: publishPath }, someone })
 
   it('a post that is edited after it was prepared shows its last words only', async () => {
     const user = await someone()

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startMastodon, type Mastodon } from '../../sandbox/platforms/mastodon.ts'
 import { consent } from '../../sandbox/platforms/shared/consent.ts'
-import type { FaultAction } from '../../sandbox/platforms/faults.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
+import { publishedOnce } from './once.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { testConfig, unique } from '../support/servers.ts'
@@ -58,30 +58,7 @@ it('a post goes to Mastodon and Bluesky alike', async () => {
   expect(await user.published()).toMatchObject([{ text: 'Both' }])
 })
 
-it.each<[string, FaultAction]>([
-  ['is lost', { dropAfterAccept: true }],
-  ['is cut off', { truncate: true }],
-  ['is an error', { statusAfterAccept: 500 }],
-  ['is a page', { statusAfterAccept: 200, body: '<html>' }],
-])('a post whose answer %s is published once', async (_, action) => {
-  const user = await someone()
-  await control.fault({ method: 'POST', path: STATUSES, times: 1, action })
-  const { status, platformStatuses } = await user.until(await user.publish('Only once'))
-  expect(status).toBe('COMPLETED')
-  const seen = await user.seen()
-  expect(seen).toHaveLength(1)
-  expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
-})
-
-it('two posts alike, both in doubt, get a status each', async () => {
-  const user = await someone()
-  await control.fault({ method: 'POST', path: STATUSES, times: 2, action: { dropAfterAccept: true } })
-  const posts = await Promise.all([user.publish('Twins'), user.publish('Twins')])
-  const ends = await Promise.all(posts.map((postId) => user.until(postId)))
-  expect(ends.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
-  const ids = ends.map(({ platformStatuses }) => platformStatuses[0]!.platformPostId!)
-  expect(ids.toSorted()).toEqual((await user.seen()).map(({ id }) => id).toSorted())
-})
+publishedOnce({ control: () => control, call: { method: 'POST', path: STATUSES }, someone })
 
 it('a login that ended fails the post and says so', async () => {
   const user = await someone()

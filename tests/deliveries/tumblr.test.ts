@@ -1,9 +1,9 @@
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { FaultAction } from '../../sandbox/platforms/faults.ts'
 import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import { startTumblr, type Tumblr } from '../../sandbox/platforms/tumblr.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
+import { publishedOnce } from './once.ts'
 import { film } from '../support/film.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
@@ -104,30 +104,7 @@ describe('a post on Tumblr', () => {
     expect(user.drafts()).toEqual([])
   })
 
-  it.each<[string, FaultAction]>([
-    ['is lost', { dropAfterAccept: true }],
-    ['is cut off', { truncate: true }],
-    ['is an error', { statusAfterAccept: 500 }],
-    ['is a page', { statusAfterAccept: 200, body: '<html>' }],
-  ])('whose answer %s is published once', async (_, action) => {
-    const user = await someone()
-    await control.fault({ method: 'PUT', path: POSTS, times: 1, action })
-    const { status, platformStatuses } = await user.until(await user.publish('Only once'))
-    expect(status).toBe('COMPLETED')
-    const seen = await user.seen()
-    expect(seen).toHaveLength(1)
-    expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
-  })
-
-  it('and one alike, both in doubt, are found each for itself', async () => {
-    const user = await someone()
-    await control.fault({ method: 'PUT', path: POSTS, times: 2, action: { dropAfterAccept: true } })
-    const posts = await Promise.all([user.publish('Twins'), user.publish('Twins')])
-    const ends = await Promise.all(posts.map((postId) => user.until(postId)))
-    expect(ends.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
-    const ids = ends.map(({ platformStatuses }) => platformStatuses[0]!.platformPostId!)
-    expect(ids.toSorted()).toEqual((await user.seen()).map(({ id }) => id).toSorted())
-  })
+  publishedOnce({ control: () => control, call: { method: 'PUT', path: POSTS }, someone })
 
   it('fails when the login has ended, and goes out by a retry once there is a new one', async () => {
     const user = await someone()

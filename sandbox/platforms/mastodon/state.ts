@@ -1,3 +1,4 @@
+import { createIds } from '../shared/ids.ts'
 import { openTables } from '../shared/tables.ts'
 
 export interface Account {
@@ -74,7 +75,7 @@ export interface Remembered {
 /** Everything the simulator knows, kept in the file. */
 export function openState(file: string) {
   const table = openTables(file)
-  let last = 0n
+  const nextId = createIds((now) => now << 16n)
 
   return {
     accounts: table<Account>('accounts'),
@@ -86,11 +87,7 @@ export function openState(file: string) {
     /** What each `Idempotency-Key` of an account made. */
     idempotency: table<Remembered>('idempotency'),
     /** Ids of Mastodon begin with their time, so that they sort by it. */
-    newId(): string {
-      const now = BigInt(Date.now()) << 16n
-      last = now > last ? now : last + 1n
-      return String(last)
-    },
+    newId: (): string => String(nextId()),
   }
 }
 

@@ -1,3 +1,4 @@
+import { createIds } from '../shared/ids.ts'
 import { openTables } from '../shared/tables.ts'
 
 export interface App {
@@ -102,7 +103,7 @@ export interface PagePost {
 /** Everything the simulator knows, kept in the file. `table` opens further ones. */
 export function openState(file: string) {
   const table = openTables(file)
-  let last = 0n
+  const nextId = createIds((now) => now * 100n)
 
   return {
     table,
@@ -116,11 +117,7 @@ export function openState(file: string) {
     videos: table<Video>('videos'),
     posts: table<PagePost>('posts'),
     /** Grows with time. `prefix` is how the ids of a kind begin. */
-    newId(prefix = ''): string {
-      const now = BigInt(Date.now()) * 100n
-      last = now > last ? now : last + 1n
-      return `${prefix}${last}`
-    },
+    newId: (prefix = ''): string => `${prefix}${nextId()}`,
   }
 }
 

@@ -1,3 +1,4 @@
+import { createIds } from '../shared/ids.ts'
 import { openTables } from '../shared/tables.ts'
 
 export interface App {
@@ -37,7 +38,7 @@ export interface Token {
 /** Everything the simulator knows, kept in the file. */
 export function openState(file: string) {
   const table = openTables(file)
-  let last = 0n
+  const nextId = createIds((now) => now * 1_000n)
 
   return {
     table,
@@ -46,11 +47,7 @@ export function openState(file: string) {
     codes: table<Code>('codes'),
     tokens: table<Token>('tokens'),
     /** Odd, and longer than what JavaScript keeps exact of a number: the real ones are as long. */
-    newId(): string {
-      const now = BigInt(Date.now()) * 1_000n
-      last = now > last ? now : last + 1n
-      return `1${last}7`
-    },
+    newId: (): string => `1${nextId()}7`,
   }
 }
 

@@ -1,3 +1,4 @@
+import { createIds } from '../shared/ids.ts'
 import { openTables } from '../shared/tables.ts'
 
 export interface App {
@@ -72,7 +73,7 @@ export interface Post {
 /** Everything the simulator knows, kept in the file. */
 export function openState(file: string) {
   const table = openTables(file)
-  let last = 0n
+  const nextId = createIds((now) => now * 500_000n)
 
   return {
     apps: table<App>('apps'),
@@ -85,11 +86,7 @@ export function openState(file: string) {
     /** What each account did today. */
     counts: table<number>('counts'),
     /** As large as Tumblr's, beyond what a number in JavaScript can hold. */
-    newId(): string {
-      const now = BigInt(Date.now()) * 500_000n
-      last = now > last ? now : last + 1n
-      return String(last)
-    },
+    newId: (): string => String(nextId()),
   }
 }
 

@@ -1,0 +1,9 @@
+/** Numbers that grow with time, never the same twice; `ofTime` makes one of a time in milliseconds. */
+export function createIds(ofTime: (now: bigint) => bigint): () => bigint {
+  let last = 0n
+  return () => {
+    const now = ofTime(BigInt(Date.now()))
+    last = now > last ? now : last + 1n
+    return last
+  }
+}
