@@ -7,7 +7,7 @@ import { buildApp } from '../../src/api/app.ts'
 import type { Context } from '../../src/context.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import { SECOND } from '../../src/domain/times.ts'
-import { connecting } from '../support/connecting.ts'
+import { connecting, itKeepsConnections } from '../support/connecting.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { testConfig, testContext } from '../support/servers.ts'
 
@@ -166,13 +166,6 @@ describe('connecting a Mastodon account', () => {
     expect(await user.refresh()).toMatchObject({ status: 200 })
   })
 
-  it("that is another user's fails, and leaves the owner's connection good", async () => {
-    const [owner, other] = [await connected(), await someone()]
-    expect(await other.connect(owner.account.id)).toBe(CONNECT_FAILED)
-    expect(await other.stored()).toBeNull()
-    expect(await owner.refresh()).toMatchObject({ status: 200 })
-  })
-
   it('in the place of another ends the session of that', async () => {
     const user = await connected()
     const signal = AbortSignal.timeout(5 * SECOND)
@@ -187,23 +180,15 @@ describe('connecting a Mastodon account', () => {
 })
 
 describe('a connected Mastodon account', () => {
-  it('asks for a new connection once its login was revoked, and works again after that', async () => {
-    const user = await connected()
-    await control.revoke(user.account.id)
-    expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
-    expect((await user.find()).body.data.mastodon.health).toMatchObject({ status: 'expired', needsReconnection: true })
-    expect(await user.connect(user.account.id)).toBe(CONNECTED)
-    expect(await user.refresh()).toMatchObject({ status: 200, body: { data: { health: { status: 'active' } } } })
-  })
-
-  it('keeps its profile while Mastodon is away', async () => {
-    const user = await connected()
-    await control.fault({ path: '/api/v1/accounts/verify_credentials', action: { status: 503, body: {} } })
-    expect(await user.refresh()).toMatchObject({ status: 502, body: { code: 'PLATFORM_UNAVAILABLE' } })
-    expect((await user.find()).body.data.mastodon).toMatchObject({
-      profile: { displayName: 'Ann' },
-      health: { status: 'active' },
-    })
+  itKeepsConnections({
+    platform: 'mastodon',
+    async connected() {
+      const user = await connected()
+      return { ...user, login: user.account.id, accountId: user.account.id }
+    },
+    someone: () => someone(),
+    control: () => control,
+    profilePath: '/api/v1/accounts/verify_credentials',
   })
 
   it('has its login ended when it is disconnected', async () => {

@@ -7,7 +7,7 @@ import { buildApp } from '../../src/api/app.ts'
 import type { Context } from '../../src/context.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import { DAY, SECOND } from '../../src/domain/times.ts'
-import { connecting } from '../support/connecting.ts'
+import { connecting, itKeepsConnections } from '../support/connecting.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { testConfig, testContext } from '../support/servers.ts'
 
@@ -110,17 +110,20 @@ describe('connecting a Threads account', () => {
     expect(await follow(callback)).toBe(CONNECT_FAILED)
     expect(await user.stored()).toBeNull()
   })
-
-  it("that is another user's fails, and leaves the owner's connection good", async () => {
-    const owner = await connected()
-    const other = await someone()
-    expect(await other.connect(owner.account.id)).toBe(CONNECT_FAILED)
-    expect(await other.stored()).toBeNull()
-    expect((await owner.refresh()).status).toBe(200)
-  })
 })
 
 describe('a connected Threads account', () => {
+  itKeepsConnections({
+    platform: 'threads',
+    async connected() {
+      const user = await connected()
+      return { ...user, login: user.account.id, accountId: user.account.id }
+    },
+    someone: () => someone(),
+    control: () => control,
+    profilePath: PROFILE,
+  })
+
   it('shows the profile as it is now when it is refreshed, and keeps its token', async () => {
     const user = await connected()
     const token = await user.tokenOf()
@@ -130,22 +133,6 @@ describe('a connected Threads account', () => {
     expect(status).toBe(200)
     expect(body.data.profile.displayName).toBe('Ann the Second')
     expect(await user.tokenOf()).toBe(token)
-  })
-
-  it('asks for a new connection once its login was revoked, and works again after that', async () => {
-    const user = await connected()
-    await control.revoke(user.account.id)
-    expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
-    expect((await user.find()).body.data.threads.health).toMatchObject({ status: 'expired', needsReconnection: true })
-    expect(await user.connect(user.account.id)).toBe(CONNECTED)
-    expect((await user.refresh()).status).toBe(200)
-  })
-
-  it('keeps its profile while Threads is away', async () => {
-    const user = await connected()
-    await control.fault({ path: PROFILE, times: 1, action: { status: 503 } })
-    expect((await user.refresh()).status).toBe(502)
-    expect((await user.find()).body.data.threads).toMatchObject({ connected: true, health: { status: 'active' } })
   })
 
   it('can be connected by somebody else once it is disconnected', async () => {

@@ -7,7 +7,7 @@ import { buildApp } from '../../src/api/app.ts'
 import type { Context } from '../../src/context.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import { SECOND } from '../../src/domain/times.ts'
-import { connecting } from '../support/connecting.ts'
+import { connecting, itKeepsConnections } from '../support/connecting.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { testConfig, testContext } from '../support/servers.ts'
 
@@ -206,13 +206,6 @@ describe('connecting a Tumblr account', () => {
     expect(await user.stored()).toMatchObject({ accountId: blog.uuid, version: 1 })
   })
 
-  it("that is another user's fails, and leaves the owner's connection good", async () => {
-    const [owner, other] = [await connected(), await someone()]
-    expect(await other.connect(owner.blog.loginId)).toBe(CONNECT_FAILED)
-    expect(await other.stored()).toBeNull()
-    expect(await owner.refresh()).toMatchObject({ status: 200 })
-  })
-
   it('in the place of another goes on with the new one', async () => {
     const user = await connected()
     const second = newBlog()
@@ -223,23 +216,15 @@ describe('connecting a Tumblr account', () => {
 })
 
 describe('a connected Tumblr account', () => {
-  it('asks for a new connection once its login was revoked, and works again after that', async () => {
-    const user = await connected()
-    await control.revoke(user.blog.uuid)
-    expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
-    expect((await user.find()).body.data.tumblr.health).toMatchObject({ status: 'expired', needsReconnection: true })
-    expect(await user.connect(user.blog.loginId)).toBe(CONNECTED)
-    expect(await user.refresh()).toMatchObject({ status: 200, body: { data: { health: { status: 'active' } } } })
-  })
-
-  it('keeps its profile while Tumblr is away', async () => {
-    const user = await connected()
-    await control.fault({ path: USER_INFO, action: { status: 503, body: {} } })
-    expect(await user.refresh()).toMatchObject({ status: 502, body: { code: 'PLATFORM_UNAVAILABLE' } })
-    expect((await user.find()).body.data.tumblr).toMatchObject({
-      profile: { displayName: 'Ann' },
-      health: { status: 'active' },
-    })
+  itKeepsConnections({
+    platform: 'tumblr',
+    async connected() {
+      const user = await connected()
+      return { ...user, login: user.blog.loginId, accountId: user.blog.uuid }
+    },
+    someone: () => someone(),
+    control: () => control,
+    profilePath: USER_INFO,
   })
 
   it('is forgotten with its secrets when it is disconnected', async () => {

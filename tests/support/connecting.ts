@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { expect } from 'vitest'
+import { expect, it } from 'vitest'
 import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import type { Context } from '../../src/context.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { signIn } from './api.ts'
+import type { Control } from './platform-control.ts'
 
 /** Users who connect an account on the page of a platform, through the routes of `app`. */
 export function connecting(platform: Platform, context: Context, app: FastifyInstance) {
@@ -42,4 +43,47 @@ export function connecting(platform: Platform, context: Context, app: FastifyIns
   }
 
   return { follow, someone }
+}
+
+interface Connections {
+  platform: Platform
+  /** Somebody with an account of their own, connected. */
+  connected(): Promise<
+    Awaited<ReturnType<ReturnType<typeof connecting>['someone']>> & { login: string; accountId: string }
+  >
+  someone: ReturnType<typeof connecting>['someone']
+  control(): Control
+  /** Part of the path of the call that reads the profile. */
+  profilePath: string
+}
+
+/** What holds for every platform that is connected on a page of its own. */
+export function itKeepsConnections({ platform, connected, someone, control, profilePath }: Connections): void {
+  const [success, failure] = [`?success=${platform}_connected`, `?error=${platform}_connect_failed`]
+
+  it("that is another user's fails, and leaves the owner's connection good", async () => {
+    const [owner, other] = [await connected(), await someone()]
+    expect(await other.connect(owner.login)).toBe(failure)
+    expect(await other.stored()).toBeNull()
+    expect(await owner.refresh()).toMatchObject({ status: 200 })
+  })
+
+  it('asks for a new connection once its login was revoked, and works again after that', async () => {
+    const user = await connected()
+    await control().revoke(user.accountId)
+    expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
+    const { health } = (await user.find()).body.data[platform]
+    expect(health).toMatchObject({ status: 'expired', needsReconnection: true })
+    expect(await user.connect(user.login)).toBe(success)
+    expect(await user.refresh()).toMatchObject({ status: 200, body: { data: { health: { status: 'active' } } } })
+  })
+
+  it('keeps its profile while the platform is away', async () => {
+    const user = await connected()
+    const before = (await user.find()).body.data[platform].profile
+    await control().fault({ path: profilePath, action: { status: 503, body: {} } })
+    expect(await user.refresh()).toMatchObject({ status: 502, body: { code: 'PLATFORM_UNAVAILABLE' } })
+    const after = (await user.find()).body.data[platform]
+    expect(after).toMatchObject({ profile: before, health: { status: 'active' } })
+  })
 }
