@@ -16,6 +16,8 @@ const CROWDED_WAIT_MS = SECOND
 const NOT_READY_WAIT_MS = 15 * SECOND
 /** A platform that has not done its work on a video by then is not expected to do it any more. */
 const LONGEST_PROCESSING_MS = HOUR
+/** Of the time that a post has waited for already: later looks are rarer, and none makes it later by more than this. */
+const NEXT_LOOK = 1 / 20
 
 /**
  * Decides by the class of the failure (platforms.md section 8).
@@ -63,7 +65,9 @@ function again(reason: Failure, waitMs: number): Verdict {
 /** The platform's work takes the time it takes, whatever the number of looks. A post that it had taken for ready is another matter. */
 function notReady(reason: Failure, waitMs: number, waitedMs: number | null): Verdict {
   if (waitedMs === null) return again(reason, waitMs)
-  if (waitedMs <= LONGEST_PROCESSING_MS) return { kind: 'defer', reason, waitMs, countsAsTry: false }
+  if (waitedMs <= LONGEST_PROCESSING_MS) {
+    return { kind: 'defer', reason, waitMs: Math.max(waitMs, waitedMs * NEXT_LOOK), countsAsTry: false }
+  }
   return {
     kind: 'refuse',
     reason: failure('media_not_ready', `${reason.message}, more than an hour after the post was due`),
