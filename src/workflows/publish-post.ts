@@ -58,6 +58,9 @@ const records = proxyLocalActivities<Activities>({
  * The way of one post: wait until shortly before it is due, hand every platform to an activity that waits for the
  * instant itself, and start over whenever a signal says that the post changed. MongoDB is the referee: signals only
  * say "look again". Cancelling the workflow means the same as the cancel route.
+ *
+ * What a signal brings is noted and waited for as a condition, never acted on in its handler: a scope that is cancelled there meets
+ * local activities in another order when the history is replayed.
  */
 export async function publishPost(input: PublishPostInput): Promise<PostState['status']> {
   const { postId } = input
