@@ -29,6 +29,7 @@ interface Suite {
   publishPath: string
 }
 
+const HOUR = 3_600_000
 /** Far enough that all of it is prepared before. */
 const LATER_MS = 50_000
 
@@ -97,6 +98,15 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     return handle()
   }
 
+  /** As if all of this were that much later. */
+  async function age(postId: string, container: string, ms: number): Promise<void> {
+    server.store.age(container, ms)
+    const handle = 'platformStatuses.0.delivery.handles.container'
+    const kept = JSON.stringify({ id: container, createdAt: Date.now() - ms })
+    const posts = world.context.database.connection.collection<{ _id: string }>('posts')
+    await posts.updateOne({ _id: postId }, { $set: { [handle]: kept } })
+  }
+
   const later = () => new Date(Date.now() + LATER_MS).toISOString()
 
   it('a post with images and a video appears with all of them', async () => {
@@ -159,7 +169,7 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     const user = await someone()
     const postId = await user.publish('Ended', { scheduledAt: later() })
     const ended = await prepared(user, postId)
-    server.store.age(ended, 25 * 3_600_000)
+    await age(postId, ended, 25 * HOUR)
     await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: null })
     expect((await user.until(postId)).status).toBe('COMPLETED')
     expect(await user.seen()).toHaveLength(1)

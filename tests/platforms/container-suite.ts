@@ -130,6 +130,22 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await requestsTo(createPath, as)).toBe(3)
     })
 
+    it('is not asked about again right before its instant, unless a call was made for it', async () => {
+      const as = await world.newAccount()
+      const post = newPost('seen ready', [await image()])
+      const delivery = newDelivery()
+      await prepare(post, delivery, as)
+      const looks = async () =>
+        (await world.control.requests()).filter(({ path }) => path.includes(`/${containerOf(delivery)}?`)).length
+      const before = await looks()
+      await prepare(post, delivery, as)
+      expect(await looks()).toBe(before)
+      await world.control.addFault({ method: 'POST', path: publishPath, times: 1, action: { cut: true } })
+      await platformErrorOf(commit(post, delivery, as))
+      await prepare(post, delivery, as)
+      expect(await looks()).toBe(before + 1)
+    })
+
     it('goes on where an earlier preparation was broken off', async () => {
       const as = await world.newAccount()
       const post = newPost('broken off', [await image(), await image()])
@@ -357,6 +373,16 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       const [entry] = await withText('before')
       world.store.rewrite(entry!.id, 'after')
       world.store.publishElsewhere(as.accountId, 'something else')
+      expect(await reconcile(post, delivery, {}, as)).toBe('undecidable')
+    })
+
+    it('cannot be told when the platform does not know the container any more', async () => {
+      const as = await world.newAccount()
+      const delivery = newDelivery()
+      const post = await imagePost('no such container')
+      await prepare(post, delivery, as)
+      const body = { error: { code: 100, error_subcode: 33, message: 'm' } }
+      await world.control.addFault({ path: 'fields=status', times: 1, action: { status: 400, body } })
       expect(await reconcile(post, delivery, {}, as)).toBe('undecidable')
     })
 

@@ -80,7 +80,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     delivery: DeliveryLog,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const container = containers.prepared(delivery)
+    const container = containers.take(delivery)
     if (container.isPublished) {
       throw new PlatformError('duplicate', `The post is on ${api.label} already`, { certain: false })
     }

@@ -52,6 +52,12 @@ export const CONTAINER_GONE = 'container-gone'
 /** Platforms drop containers after a day; older ones than this are made again in time. */
 const LIFE_MS = 20 * HOUR
 const MAKE_TIMEOUT_MS = 60 * SECOND
+/**
+ * One that was seen ready is not asked about again at once: a slow answer in the last seconds would make the post late. Shorter than
+ * any doubt about a call lasts (`settleMs`), so that no other process can have published it unnoticed.
+ */
+const SIGHT_LIFE_MS = 12 * SECOND
+const MOST_SIGHTS = 10_000
 /** What failed for no stated reason goes well half a minute later, if at all (platforms.md 3b). */
 const MAKE_AGAIN_MS = 30 * SECOND
 
@@ -72,6 +78,7 @@ interface Container {
  */
 export function createContainers({ api, makingApi, dialect, media, processingWaitMs }: ContainerDeps) {
   const { label } = api
+  const seenReadyAt = new Map<string, number>()
 
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
     const known = read(log, WHOLE)
@@ -79,7 +86,7 @@ export function createContainers({ api, makingApi, dialect, media, processingWai
     api.warm()
   }
 
-  /** Asked even of a container that was ready before: what was published meanwhile must not be made again. */
+  /** Asked even of a container that was ready a while ago: what was published meanwhile must not be made again. */
   async function isKept(
     known: Container,
     post: OutgoingPost,
@@ -87,6 +94,7 @@ export function createContainers({ api, makingApi, dialect, media, processingWai
     log: PreparationLog,
     options: CallOptions,
   ): Promise<boolean> {
+    if (!isOld(known) && Date.now() - (seenReadyAt.get(known.id) ?? 0) < SIGHT_LIFE_MS) return true
     const status = await look(known.id, account, options)
     if (status.state === 'published') {
       await save(log, WHOLE, { ...known, isPublished: true })
@@ -160,13 +168,21 @@ export function createContainers({ api, makingApi, dialect, media, processingWai
   async function look(id: string, account: Credentials, { signal }: CallOptions): Promise<ContainerStatus> {
     const params = { fields: dialect.statusFields }
     const call = { token: account.accessToken, signal }
+    seenReadyAt.delete(id)
     try {
-      return await api.get(`/${encodeURIComponent(id)}`, params, dialect.readStatus, call)
+      const status = await api.get(`/${encodeURIComponent(id)}`, params, dialect.readStatus, call)
+      if (status.state === 'finished') noteSight(id)
+      return status
     } catch (error) {
       const isGone = error instanceof PlatformError && error.class === 'not_found'
       if (isGone || isRefusedAs(error, CONTAINER_GONE)) return { state: 'gone' }
       throw error
     }
+  }
+
+  function noteSight(id: string): void {
+    if (seenReadyAt.size > MOST_SIGHTS) seenReadyAt.clear()
+    seenReadyAt.set(id, Date.now())
   }
 
   function failed({ problem = '' }: ContainerStatus): PlatformError {
@@ -182,10 +198,16 @@ export function createContainers({ api, makingApi, dialect, media, processingWai
     prepare,
     look,
     forget,
-    /** @throws PlatformError when there is none */
-    prepared(log: PreparationLog): Container {
+    /**
+     * For the call that publishes it: what was seen before that says nothing any more.
+     * @throws PlatformError when there is none
+     */
+    take(log: PreparationLog): Container {
       const container = read(log, WHOLE)
-      if (container) return container
+      if (container) {
+        seenReadyAt.delete(container.id)
+        return container
+      }
       throw new PlatformError('media_not_ready', `${label} was not given the post yet`, {
         certain: true,
         retryAfterMs: SECOND,
