@@ -1,14 +1,26 @@
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startThreads, type Threads } from '../../sandbox/platforms/threads.ts'
+import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import { DAY } from '../../src/domain/times.ts'
+import { connecting } from '../support/connecting.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
+import { testConfig, unique } from '../support/servers.ts'
 
+let threads: Threads
 let world: DeliveryWorld
 let temporal: Connection
 let client: Client
 
 beforeAll(async () => {
-  world = await startDeliveryWorld()
+  threads = await startThreads()
+  const app = threads.createApp({ name: 'postonce', redirectUris: [callbackUrl(testConfig().PUBLIC_URL, 'threads')] })
+  world = await startDeliveryWorld({
+    THREADS_APP_ID: app.id,
+    THREADS_APP_SECRET: app.secret,
+    THREADS_AUTHORIZE_URL: threads.url,
+    THREADS_GRAPH_URL: threads.url,
+  })
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   temporal = await Connection.connect({ address })
   client = new Client({ connection: temporal, namespace })
@@ -20,6 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await temporal?.close()
   await world?.stop()
+  await threads?.stop()
 })
 
 /** One run of a Schedule, as its time brings it. */
@@ -43,4 +56,29 @@ it('renewTokens renews a session of Bluesky that comes to its end', async () => 
   const account = await world.context.accounts.findConnected(userId, 'bluesky')
   expect(account!.auth.endsAt!.getTime()).toBeGreaterThan(Date.now() + 60 * DAY)
   expect(account!.version).toBe(2)
+})
+
+/** A user of Threads whose connection ends in five days. */
+async function onThreads() {
+  const user = await connecting('threads', world.context, world.app).someone()
+  const { id } = threads.createAccount({ username: unique('t').replace(/\W/g, '') })
+  await user.connect(id)
+  const accounts = world.context.database.connection.collection('platformAccounts')
+  const endsAt = new Date(Date.now() + 5 * DAY)
+  await accounts.updateOne({ userId: user.userId }, { $set: { 'threads.auth.endsAt': endsAt } })
+  return { ...user, accountId: id, endsAt }
+}
+
+it('renewTokens renews a token of Threads', async () => {
+  const { accountId, stored } = await onThreads()
+  threads.ageTokens(accountId, 55 * DAY)
+  expect(await runOf('renewTokens')).toEqual({ renewed: 1, warned: 0 })
+  expect((await stored())!.auth.endsAt!.getTime()).toBeGreaterThan(Date.now() + 59 * DAY)
+})
+
+it('renewTokens ends no connection whose token is too young for Threads to renew', async () => {
+  const { stored, refresh, endsAt } = await onThreads()
+  expect(await runOf('renewTokens')).toEqual({ renewed: 0, warned: 1 })
+  expect(await stored()).toMatchObject({ auth: { endsAt }, health: { status: 'active' } })
+  expect((await refresh()).status).toBe(200)
 })

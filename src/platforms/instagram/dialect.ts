@@ -2,20 +2,13 @@ import { Type } from '@sinclair/typebox'
 import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
 import { answerReader } from '../shared/answers.ts'
 import type { GraphParams } from '../shared/graph/api.ts'
-import type { ContainerDialect, ContainerStatus, PulledItem } from '../shared/graph/containers.ts'
+import { containerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
 import type { PublishDialect } from '../shared/graph/container-posts.ts'
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-container */
 const readContainer = answerReader(
   Type.Object({ status_code: Type.String(), status: Type.Optional(Type.Union([Type.String(), Type.Null()])) }),
 )
-
-const STATES: Readonly<Record<string, ContainerStatus['state']>> = {
-  FINISHED: 'finished',
-  PUBLISHED: 'published',
-  ERROR: 'failed',
-  EXPIRED: 'expired',
-}
 
 const caption = (text: string): GraphParams => ({ caption: text === '' ? undefined : text })
 
@@ -46,7 +39,7 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
     const container = readContainer(text)
     if (!container) return null
     const { status_code: code, status: problem } = container
-    return { state: STATES[code] ?? 'in-progress', ...(problem && { problem }) }
+    return { state: containerState(code), ...(problem && { problem }) }
   },
   problems: [
     [/2207026/, 'does not support the format of a video'],

@@ -2,20 +2,13 @@ import { Type } from '@sinclair/typebox'
 import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
 import { answerReader } from '../shared/answers.ts'
 import type { GraphParams } from '../shared/graph/api.ts'
-import type { ContainerDialect, ContainerStatus, PulledItem } from '../shared/graph/containers.ts'
+import { containerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
 import type { PublishDialect } from '../shared/graph/container-posts.ts'
 
 /** https://developers.facebook.com/docs/threads/troubleshooting#publishing-does-not-return-a-media-id */
 const readContainer = answerReader(
   Type.Object({ status: Type.String(), error_message: Type.Optional(Type.Union([Type.String(), Type.Null()])) }),
 )
-
-const STATES: Readonly<Record<string, ContainerStatus['state']>> = {
-  FINISHED: 'finished',
-  PUBLISHED: 'published',
-  ERROR: 'failed',
-  EXPIRED: 'expired',
-}
 
 const words = (text: string): GraphParams => ({ text: text === '' ? undefined : text })
 
@@ -37,7 +30,7 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
     const container = readContainer(text)
     if (!container) return null
     const { status, error_message: problem } = container
-    return { state: STATES[status] ?? 'in-progress', ...(problem && { problem }) }
+    return { state: containerState(status), ...(problem && { problem }) }
   },
   problems: [
     [/ASPEC(T)?_RATIO/, 'refused an image or video: it is too wide or too high'],

@@ -46,6 +46,18 @@ interface ContainerDeps {
   processingWaitMs: number
 }
 
+const STATES: Readonly<Record<string, ContainerState>> = {
+  FINISHED: 'finished',
+  PUBLISHED: 'published',
+  ERROR: 'failed',
+  EXPIRED: 'expired',
+}
+
+/** By the platforms' own word; one that is new to us is a container that is still worked on. */
+export function containerState(word: string): ContainerState {
+  return STATES[word] ?? 'in-progress'
+}
+
 /** In rows of error tables: the container cannot be published any more. */
 export const CONTAINER_GONE = 'container-gone'
 
