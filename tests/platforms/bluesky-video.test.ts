@@ -138,6 +138,8 @@ describe('a video that the account’s server takes by itself', () => {
       publish(newFilm({ bytes: 53_000_000 }), newDelivery(), hopeful.find('bluesky')!),
     )
     await hopeful.close()
+    const [{ id } = { id: '' }] = (await control.ledger()).toReversed()
+    expect((await embedOf({ platformPostId: id, platformPostUrl: '' })).aspectRatio).toEqual({ width: 64, height: 36 })
     expect(called.slice(0, 4)).toEqual([
       'com.atproto.repo.uploadBlob',
       'com.atproto.server.describeServer',

@@ -70,51 +70,48 @@ export function createVideo(deps: VideoDeps) {
   async function send(item: MediaItem, account: Credentials, { signal }: CallOptions): Promise<StoredUpload> {
     const options = { signal, timeoutMs: UPLOAD_TIMEOUT_MS }
     const film = await open(item, options)
-    const told = item.width && item.height ? { width: item.width, height: item.height } : {}
-    const result = (sent: Pick<StoredUpload, 'blob' | 'jobId'>) => ({
-      ...sent,
-      ...(film.size() ?? told),
-      uploadedAt: Date.now(),
-    })
-    if (film.sizeBytes > blobLimitBytes) return result({ jobId: await sendToService(account, film, options) })
+    if (film.sizeBytes > blobLimitBytes) return sendToService(item, account, film, options)
     try {
       const upload = { ...options, token: account.accessToken }
       const { blob } = await uploads.procedure(services.of(account), UPLOAD_BLOB, film, readUploadedBlob, upload)
-      return result({ blob })
+      return { blob, ...shapeOf(item, film), uploadedAt: Date.now() }
     } catch (error) {
+      await film.drop()
       // Servers set limits of their own.
       if (!isRefusedWith(error, 413)) throw error
-      return result({ jobId: await sendToService(account, await open(item, options), options) })
+      return sendToService(item, account, await open(item, options), options)
     }
   }
 
   async function open(item: MediaItem, { signal }: CallOptions) {
     const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
-    if (sizeBytes > POSTING_RULES.bluesky.media.video.maxBytes) {
-      await stream.cancel()
-      throw new PlatformError('validation', 'The video is larger than Bluesky takes', { certain: true })
-    }
     const { through, size } = createVideoSizer()
-    return { bytes: through(stream), sizeBytes, mimeType, size, cancel: () => stream.cancel() }
+    /** For a call that failed before it read anything; one that has begun to read has it closed already. */
+    const drop = () => stream.cancel().catch(() => undefined)
+    if (sizeBytes <= POSTING_RULES.bluesky.media.video.maxBytes) {
+      return { bytes: through(stream), sizeBytes, mimeType, size, drop }
+    }
+    await drop()
+    throw new PlatformError('validation', 'The video is larger than Bluesky takes', { certain: true })
   }
 
   async function sendToService(
+    item: MediaItem,
     account: Credentials,
-    film: Awaited<ReturnType<typeof open>>,
+    film: Film,
     options: CallOptions & { timeoutMs: number },
-  ): Promise<string> {
-    const token = await serviceToken(account, options).catch(async (error: unknown) => {
-      await film.cancel()
-      throw error
-    })
+  ): Promise<StoredUpload> {
+    const sent = (jobId: string) => ({ jobId, ...shapeOf(item, film), uploadedAt: Date.now() })
     try {
+      const token = await serviceToken(account, options)
       const upload = { ...options, token, params: { did: account.accountId, name: 'video.mp4' } }
-      const job = await uploads.procedure(videoUrl, 'app.bsky.video.uploadVideo', film, readVideoJob, upload)
-      return job.jobId
+      const send = uploads.procedure(videoUrl, 'app.bsky.video.uploadVideo', film, readVideoJob, upload)
+      return sent((await send.catch(asService)).jobId)
     } catch (error) {
+      await film.drop()
       const known = knownJobOf(error)
-      if (known !== null) return known
-      throw ofService(error)
+      if (known === null) throw error
+      return sent(known)
     }
   }
 
@@ -136,13 +133,14 @@ export function createVideo(deps: VideoDeps) {
     options: CallOptions,
   ): Promise<BlobRef | null> {
     try {
-      const job = await xrpc.query(videoUrl, 'app.bsky.video.getJobStatus', { jobId }, readVideoJob, options)
+      const asked = xrpc.query(videoUrl, 'app.bsky.video.getJobStatus', { jobId }, readVideoJob, options)
+      const job = await asked.catch(asService)
       if (job.state !== 'JOB_STATE_FAILED') return job.blob ?? null
       await saveUpload(log, index, null)
       const failure = FAILURES[job.failureCode ?? ''] ?? FAILURES['generic_failure']!
       throw new PlatformError(failure.class, failure.message, { certain: true })
     } catch (error) {
-      if (!isRefusedWith(error, 400) && !isRefusedWith(error, 404)) throw ofService(error)
+      if (!isRefusedWith(error, 400) && !isRefusedWith(error, 404)) throw error
       await saveUpload(log, index, null)
       throw lostMedia('Bluesky no longer has an uploaded file, so it is uploaded again', error)
     }
@@ -151,10 +149,23 @@ export function createVideo(deps: VideoDeps) {
   return { prepare }
 }
 
+interface Film {
+  bytes: AsyncIterable<Uint8Array>
+  sizeBytes: number
+  mimeType: string
+  size: ReturnType<typeof createVideoSizer>['size']
+  drop(): Promise<void>
+}
+
+/** What the file tells once it has gone by, else what its owner told. */
+function shapeOf({ width, height }: MediaItem, film: Film): { width?: number; height?: number } {
+  return film.size() ?? (width && height ? { width, height } : {})
+}
+
 /** What the service says of a token of its own is no news of the account's login. */
-function ofService(error: unknown): unknown {
-  if (!(error instanceof PlatformError) || error.class !== 'unauthorized') return error
-  return new PlatformError('permission', 'Bluesky does not let this account upload videos', {
+function asService(error: unknown): never {
+  if (!(error instanceof PlatformError) || error.class !== 'unauthorized') throw error
+  throw new PlatformError('permission', 'Bluesky does not let this account upload videos', {
     certain: error.certain,
     cause: error,
   })
