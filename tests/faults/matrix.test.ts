@@ -5,10 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Client, Connection } from '@temporalio/client'
 import { findInFiles } from './files.ts'
 import type { Canary } from './judge/evidence.ts'
-import { isGood, killAfterAll, loseAnswers, type MatrixReport } from './matrix.ts'
+import { isGood, killAfterAll, LATE, loseAnswers, type MatrixReport } from './matrix.ts'
 import { startFaultWorld, type FaultWorld } from './world.ts'
 
 /** Every platform, and everything that may happen to the answer of the call that makes a post visible. */
+
+/** The kill has to come before any answer is given up, which a busy machine may miss. */
+const TRIES = 3
 
 const dir = mkdtempSync(join(tmpdir(), 'postonce-matrix-'))
 let world: FaultWorld
@@ -24,16 +27,20 @@ function expectAllGood({ cells, violations }: MatrixReport): void {
 }
 
 it('a worker killed after every platform accepted: one record on each, and its post says which', async () => {
-  const outcome = await killAfterAll(world, 1)
-  const report = await outcome()
-  expectAllGood(report)
-  expect(report.cells).toHaveLength(world.platforms.length)
+  const hit = new Set<string>()
+  for (let seed = 1; seed <= TRIES && hit.size < world.platforms.length; seed++) {
+    const outcome = await killAfterAll(world, seed)
+    const report = await outcome()
+    expectAllGood(report)
+    expect(report.cells).toHaveLength(world.platforms.length)
+    for (const { way, platform } of report.cells) if (way !== LATE) hit.add(platform)
+  }
+  expect([...hit].toSorted()).toEqual(world.platforms.map(({ platform }) => platform).toSorted())
 })
 
 it('an answer that is lost, on every platform in every way: one record each, and its post says which', async () => {
   const report = await loseAnswers(world)
   expectAllGood(report)
-  console.table(report.cells)
 })
 
 describe('in the files of every server and the logs', () => {
