@@ -44,7 +44,8 @@ interface Scene {
   changedAt: number
 }
 
-const LEAD_MS = 25_000
+/** More than the longest time ahead that a change is made. */
+const LEAD_MS = 20_000
 const SAME = 3
 
 let scenes: Scene[]
@@ -56,20 +57,25 @@ beforeAll(async () => {
   const casts = (Object.keys(CHANGES) as Change[]).flatMap((change) =>
     (Object.keys(MOMENTS) as Moment[]).flatMap((moment) => Array.from({ length: SAME }, () => ({ change, moment }))),
   )
+  const users = await inTurns(casts, 3, async (cast) => ({ ...cast, ...(await addUsers()) }))
   const start = Date.now() + LEAD_MS
-  const set = await inTurns(casts, 3, async (cast) => ({ ...cast, ...(await setScene(start)) }))
+  const set = await inTurns(users, 9, async (one) => ({ ...one, ...(await schedule(one.user, start)) }))
   scenes = await Promise.all(set.map(play))
   await world.workflowsEnd(scenes.map(({ postId }) => postId))
   ledger = await world.control.ledger()
 }, 180_000)
 afterAll(() => world?.stop())
 
-async function setScene(start: number) {
+async function addUsers(): Promise<Pick<Scene, 'user' | 'other'>> {
   const user = await world.user()
   const { account: other } = await world.user({ connected: false })
+  return { user, other }
+}
+
+async function schedule(user: RaceUser, start: number) {
   const dueAt = start + Math.floor(Math.random() * 5_000)
   const wish: Wish = { text: unique('scene'), platforms: ['bluesky'], scheduledAt: dueAt }
-  return { user, other, dueAt, text: wish.text!, postId: madePost(await api.as(user).create(wish)) }
+  return { dueAt, text: wish.text!, postId: madePost(await api.as(user).create(wish)) }
 }
 
 async function play(scene: Omit<Scene, 'changedAt'>): Promise<Scene> {
