@@ -7,7 +7,7 @@ import type { Context } from '../../src/context.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import { SECOND } from '../../src/domain/times.ts'
 import { decide, SCOPES, uniqueName, type KeptBack } from '../platforms/meta-support.ts'
-import { signIn } from '../support/api.ts'
+import { connecting } from '../support/connecting.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { testConfig, testContext } from '../support/servers.ts'
 
@@ -23,6 +23,7 @@ let control: Control
 let instagramControl: Control
 let context: Context
 let app: FastifyInstance
+let { follow, someone: signedIn } = {} as ReturnType<typeof connecting>
 
 beforeAll(async () => {
   meta = await startMeta()
@@ -40,6 +41,7 @@ beforeAll(async () => {
     INSTAGRAM_GRAPH_URL: meta.instagram.url,
   })
   app = await buildApp(context)
+  ;({ follow, someone: signedIn } = connecting('facebook', context, app))
 })
 
 afterEach(async () => {
@@ -68,41 +70,24 @@ function newPerson({ instagram = true } = {}) {
   return { person, page: pages[0]! }
 }
 
-/** Follows the redirect to the callback, and answers what the settings page is told. */
-async function follow(location: string): Promise<string> {
-  const { pathname, search } = new URL(location)
-  const response = await app.inject({ url: `${pathname}${search}` })
-  expect(response.statusCode).toBe(302)
-  return new URL(String(response.headers.location)).search
-}
-
 async function someone() {
-  const who = await signIn(context)
-  const userId = who.user._id
-  const call = async (method: 'GET' | 'DELETE', path: string) => {
-    const response = await app.inject({ method, url: `/api/platform${path}`, headers: who.headers })
-    return { status: response.statusCode, body: response.json(), text: response.body }
-  }
-  const dialogUrl = async (): Promise<string> => (await call('GET', '/facebook/connect')).body.data.url
+  const user = await signedIn()
   const tokenOf = async (platform: 'facebook' | 'instagram') => {
-    const found = await context.credentials.get(userId, platform, { signal: AbortSignal.timeout(5 * SECOND) })
+    const found = await context.credentials.get(user.userId, platform, { signal: AbortSignal.timeout(5 * SECOND) })
     return found!.accessToken
   }
 
   return {
-    userId,
-    dialogUrl,
+    ...user,
+    dialogUrl: user.authUrl,
     tokenOf,
     stored: async () => {
-      const accounts = await context.accounts.find(userId)
+      const accounts = await context.accounts.find(user.userId)
       return [accounts?.facebook?.connected ?? false, accounts?.instagram?.connected ?? false]
     },
-    find: () => call('GET', '/find'),
-    refresh: () => call('GET', '/facebook/refresh'),
-    disconnect: () => call('DELETE', '/facebook/disconnect'),
     /** Goes to the page and presses a button there. */
     connect: async (personId: string, keptBack?: KeptBack, decision?: 'allow' | 'deny') =>
-      follow(await decide(await dialogUrl(), personId, keptBack, decision)),
+      follow(await decide(await user.authUrl(), personId, keptBack, decision)),
   }
 }
 
