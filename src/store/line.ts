@@ -1,3 +1,8 @@
+import mongoose from 'mongoose'
+import { SECOND } from '../domain/times.ts'
+
+const { MongoOperationTimeoutError } = mongoose.mongo
+
 /** Applies a batch of moves to one record; calls `settle` once for every move. A rejection fails the whole batch. */
 type ApplyBatch<Result, Item> = (
   key: string,
@@ -25,7 +30,7 @@ export function createLine<Result, Item>(
     while (line.length > 0) {
       const batch = line.splice(0, largestBatch)
       try {
-        await applyBatch(
+        const applied = applyBatch(
           key,
           batch.map(({ item }) => item),
           (index, result) => {
@@ -33,6 +38,7 @@ export function createLine<Result, Item>(
             else batch[index]!.resolve(result)
           },
         )
+        await inTime(applied)
       } catch (error) {
         for (const waiting of batch) waiting.reject(error)
       }
@@ -55,6 +61,24 @@ export function createLine<Result, Item>(
     })
 }
 
+/**
+ * Longer than the driver's own deadlines, one of which is missing: it waits without end for a connection that broke while a write was
+ * half sent (mongodb 7.8, `Connection.writeCommand`). A change that is made after all is a change like any other: it has its condition.
+ */
+const LONGEST_BATCH_MS = 35 * SECOND
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new MongoOperationTimeoutError('MongoDB did not answer in time')), LONGEST_BATCH_MS)
+  })
+  try {
+    return await Promise.race([work, tooLate])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /** A batch that takes longer, because of one connection or one contended record, must not hold up those after it. */
 const LONGEST_TURN_MS = 50
 
@@ -64,8 +88,9 @@ export function createBatches<Result, Item>(
   largestBatch?: number,
 ): (item: Item) => Promise<Result> {
   const line = createLine<Result, Item>((_, items, settle) => {
-    const applied = applyBatch(items, settle).catch((error: Error) => items.forEach((_, index) => settle(index, error)))
-    return atMost(LONGEST_TURN_MS, applied)
+    const applied = inTime(applyBatch(items, settle))
+    const settled = applied.catch((error: Error) => items.forEach((_, index) => settle(index, error)))
+    return atMost(LONGEST_TURN_MS, settled)
   }, largestBatch)
   return (item) => line('', item)
 }

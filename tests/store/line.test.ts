@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createBatchedRead, createBatches, createLine } from '../../src/store/line.ts'
 
 it('applies together what arrives while a batch is on its way', async () => {
@@ -75,4 +75,30 @@ it('keeps the changes of one record in order, and those of others apart', async 
   gate.resolve()
   await Promise.all([first, second])
   expect(log).toEqual(['a: 1', 'b: 1', 'a: 2'])
+})
+
+it('gives a batch up that never ends, and goes on with the next of its record', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const begun: string[][] = []
+    const apply = createLine<string, string>(async (_, items, settle) => {
+      begun.push(items)
+      if (items.includes('lost')) await new Promise(() => {})
+      items.forEach((item, index) => settle(index, item))
+    })
+    const read = createBatchedRead<{ id: string }>(
+      () => new Promise(() => {}),
+      ({ id }) => id,
+    )
+    const outcomes = Promise.allSettled([apply('a', 'lost'), read('lost')])
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    const next = apply('a', 'next')
+    expect(begun).toEqual([['lost']])
+    await vi.advanceTimersByTimeAsync(60_000)
+    const late = { status: 'rejected', reason: expect.objectContaining({ name: 'MongoOperationTimeoutError' }) }
+    expect(await outcomes).toEqual([late, late])
+    expect(await next).toBe('next')
+  } finally {
+    vi.useRealTimers()
+  }
 })
