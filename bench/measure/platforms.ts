@@ -81,7 +81,7 @@ async function measureAtOnce(
   )
   return figure({
     group: 'platforms',
-    name: `immediate posts with a picture to ${names.length} simulated platforms`,
+    name: `immediate posts with a picture to ${names.length} simulated platforms, against bare calls for ${inFlight} at a time`,
     unit: 'posts/s',
     ours,
     baseline: bare,
