@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { startBluesky } from './bluesky.ts'
 import { startMastodon } from './mastodon.ts'
@@ -7,7 +8,6 @@ import { connectByPage, type Behaviour, type RunningPlatform, type SandboxPlatfo
 import type { Front } from './shared/simulator.ts'
 import { startTumblr } from './tumblr.ts'
 import { startThreads } from './threads.ts'
-import { callbackUrl } from '../../src/domain/platform-connect.ts'
 
 /** Every platform there is to try things with. */
 const SANDBOX_PLATFORMS: SandboxPlatform[] = [
@@ -56,9 +56,15 @@ async function bluesky(dir: string, { processingMs }: Behaviour): Promise<Runnin
   }
 }
 
+const MUCH = { max: PLENTY, seconds: 300 }
+const MASTODON_ROOM = { api: MUCH, media: MUCH, deletes: MUCH, statuses: MUCH }
+
 async function mastodon(dir: string, { processingMs }: Behaviour): Promise<RunningPlatform> {
-  const options = processingMs && { processingMs: processingMs.video }
-  const { url, control, createAccount, createApp, stop } = await startMastodon({ dir, ...options })
+  const { url, control, createAccount, createApp, stop } = await startMastodon({
+    dir,
+    rateLimits: MASTODON_ROOM,
+    ...(processingMs && { processingMs: processingMs.video }),
+  })
   return {
     fronts: { mastodon: { url, control } },
     env(publicUrl) {
