@@ -56,17 +56,15 @@ async function growthDuring(work: () => Promise<void>): Promise<number> {
 
 describe.runIf(TELLS).each(PLATFORMS)('on %s', (platform: Platform) => {
   it(
-    'a video of 200 MB, or as large as it may be there, is not held in memory',
+    'a video of 200 MB, or two of half that where no larger ones are taken, is not held in memory',
     { timeout: 300_000 },
-    async (context) => {
-      if (!world.platforms.some((one) => one.platform === platform))
-        context.skip('The sandbox has no such platform yet')
+    async () => {
       const user = await world.user()
       const bytes = Math.min(VIDEO_BYTES, POSTING_RULES[platform].media.video.maxBytes - 10_000)
       const video = await user.upload(film({ bytes, width: 1_080, height: 1_920 }), 'video/mp4')
       const small = await user.upload(film({ bytes: 10_000, width: 1_080, height: 1_920 }), 'video/mp4')
-      const publish = async (item: object) => {
-        const content = { text: 'A film', mediaItems: [item] }
+      const publish = async (item: object, number = 0) => {
+        const content = { text: `A film, ${number}`, mediaItems: [item] }
         const postId = await user.create({ content, selectedPlatforms: [platform] })
         // Not by the API: the platforms hold the whole video in this process, which keeps it from answering for seconds.
         await poll(
@@ -78,14 +76,17 @@ describe.runIf(TELLS).each(PLATFORMS)('on %s', (platform: Platform) => {
       // What the first delivery of its kind loads is not the video's.
       await publish(small)
       const readBefore = bytesRead()
-      const growth = await growthDuring(() => publish(video))
+      const films = Array.from({ length: Math.ceil(VIDEO_BYTES / bytes) }, (_, index) => index + 1)
+      const growth = await growthDuring(
+        async () => void (await Promise.all(films.map((number) => publish(video, number)))),
+      )
       const read = bytesRead() - readBefore
       process.stdout.write(
-        `${platform}: ${Math.round(bytes / 1e6)} MB of video, ${Math.round(growth / 1e6)} MB more memory\n`,
+        `${platform}: ${Math.round((films.length * bytes) / 1e6)} MB of video, ${Math.round(growth / 1e6)} MB more memory\n`,
       )
-      expect(growth).toBeLessThan(bytes * MOST_GROWTH)
+      expect(growth).toBeLessThan(films.length * bytes * MOST_GROWTH)
       if (FETCHING.includes(platform)) expect(read).toBeLessThan(bytes / 4)
-      else expect(read).toBeGreaterThan(bytes * 0.9)
+      else expect(read).toBeGreaterThan(films.length * bytes * 0.9)
     },
   )
 })
