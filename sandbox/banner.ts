@@ -1,16 +1,18 @@
 import { platformLabel, type Platform } from '../src/domain/platforms.ts'
+import type { RunningService } from './services/all.ts'
 import type { Settings } from './settings.ts'
 import type { World } from './world.ts'
 
-interface Started {
+export interface Started {
   world: World
   settings: Settings
+  services: RunningService[]
   /** Where all platforms' posts can be looked at. */
   startPage: string
 }
 
 /** What a person wants to know when everything is up, and can copy from there. */
-export function banner({ world, settings, startPage }: Started, dir: string, took: string): string {
+export function banner({ world, settings, services, startPage }: Started, dir: string, took: string): string {
   const { api, temporal, platforms } = world
   const { user, admin } = settings.users
   const { firstPost } = settings
@@ -26,6 +28,7 @@ export function banner({ world, settings, startPage }: Started, dir: string, too
     row('Temporal UI', temporal.ui),
     row('all posts', startPage),
     ...Object.entries(platforms).map(([name, { url }]) => row(platformLabel(name as Platform), url)),
+    ...services.map(({ title, url }) => row(title, url)),
     row('user', `${user.email}  ${user.password}`),
     row('admin', `${admin.email}  ${admin.password}`),
     row('for scripts', `${dir}/world.json`),

@@ -2,11 +2,13 @@ import { join } from 'node:path'
 import { say, step } from '../scripts/provision.mjs'
 import { createApiClient } from './api-client.ts'
 import { processesFile, type Processes } from './folder.ts'
+import type { Started } from './banner.ts'
 import type { Options } from './options.ts'
 import { startStartPage } from './start-page.ts'
 import { frontsOf, startPlatforms } from './platforms/all.ts'
 import { writeJson } from './platforms/json-file.ts'
 import type { RunningPlatform } from './platforms/sandbox-platform.ts'
+import { startServices, type RunningService, type ServiceName } from './services/all.ts'
 import { publishFirstPost, seedUsers, userApi } from './seed.ts'
 import { findMongod, startMongod, type Mongod } from './servers/mongod.ts'
 import { findObjectStorage, startObjectStorage, type ObjectStorage } from './servers/object-storage.ts'
@@ -33,6 +35,7 @@ interface Servers {
   temporal: Supervised<Temporal>
   storage: Supervised<ObjectStorage>
   platforms: RunningPlatform[]
+  services: RunningService[]
   startPage: string
 }
 
@@ -81,8 +84,11 @@ export function createSandbox(options: Options) {
     const data = (name: string) => join(dir, name)
     const log = (name: string) => join(logs, `${name}.log`)
     const starting = startPlatforms(dir)
-    stops.push(async () => Promise.all((await starting.catch(() => [])).map(({ stop }) => stop())))
-    const [mongod, temporal, storage, platforms] = await Promise.all([
+    const startingServices = startServices(dir)
+    for (const group of [starting, startingServices]) {
+      stops.push(async () => Promise.all((await group.catch(() => [])).map(({ stop }) => stop())))
+    }
+    const [mongod, temporal, storage, platforms, services] = await Promise.all([
       run('mongod', 'MongoDB', (signal) =>
         startMongod({
           program: programs.mongod,
@@ -114,20 +120,21 @@ export function createSandbox(options: Options) {
         }),
       ),
       starting,
+      startingServices,
     ])
-    const page = await startStartPage(frontsOf(platforms), ports.startPage)
+    const page = await startStartPage(frontsOf(platforms), services, ports.startPage)
     stops.push(page.stop)
-    return { mongod, temporal, storage, platforms, startPage: page.url }
+    return { mongod, temporal, storage, platforms, services, startPage: page.url }
   }
 
   async function startService(settings: Settings, servers: Servers): Promise<() => World> {
-    const { mongod, temporal, storage, platforms } = servers
+    const { mongod, temporal, storage, platforms, services } = servers
     const places = { mongoUrl: mongod.current().url, storageEndpoint: storage.current().endpoint }
     const shown = publicAddresses(settings, places)
     const env = serviceEnvironment(
       settings,
       { ...places, temporalAddress: temporal.current().address },
-      Object.assign({}, ...platforms.map((platform) => platform.env(shown.api))),
+      Object.assign({}, ...[...platforms, ...services].map(({ env: settingsFor }) => settingsFor(shown.api))),
     )
     const schema = setUp(env)
     const [api, worker, described] = await Promise.all([
@@ -154,6 +161,7 @@ export function createSandbox(options: Options) {
       },
       users: Object.values(settings.users),
       platforms: described,
+      ...placesOf(services),
     })
   }
 
@@ -181,7 +189,7 @@ export function createSandbox(options: Options) {
   }
 
   return {
-    async start(): Promise<{ world: World; settings: Settings; startPage: string }> {
+    async start(): Promise<Started> {
       const settings = await settle(options)
       if (options.port !== undefined && settings.ports.api !== options.port) {
         say(`  Port ${options.port} is taken; the API listens on ${settings.ports.api} instead`)
@@ -194,7 +202,7 @@ export function createSandbox(options: Options) {
       await seed(settings, current(), servers)
       world = current
       recordProcesses()
-      return { world: world(), settings, startPage: servers.startPage }
+      return { world: world(), settings, services: servers.services, startPage: servers.startPage }
     },
 
     /** In reverse order, the service before what it stands on. */
@@ -209,6 +217,11 @@ export function createSandbox(options: Options) {
 
 function isConnected(platform: RunningPlatform, { connectedAt }: Settings): boolean {
   return frontsOf([platform]).every(([name, { url }]) => connectedAt[name] === url)
+}
+
+function placesOf(services: RunningService[]): Pick<World, ServiceName> {
+  const places = services.map(({ name, url, control }) => [name, { url, ...(control && { control }) }])
+  return Object.fromEntries(places) as Pick<World, ServiceName>
 }
 
 async function describePlatforms(platforms: RunningPlatform[]): Promise<World['platforms']> {

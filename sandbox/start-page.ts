@@ -4,20 +4,30 @@ import type { LedgerEntry } from './platforms/fault-proxy.ts'
 import { closeServer, listenOnLoopback } from './platforms/listen.ts'
 import { escapeHtml, page } from './platforms/shared/html.ts'
 import type { Front } from './platforms/shared/simulator.ts'
+import type { RunningService } from './services/all.ts'
 
 const SHOWN_POSTS = 50
 const ASKED_WITHIN_MS = 5_000
 
-/** One page that shows what the public sees on every platform: its accounts, and their latest posts. */
-export async function startStartPage(fronts: [Platform, Front][], port: number) {
+/** One page that shows what the public sees on every platform, its accounts and their latest posts, and leads to the other servers. */
+export async function startStartPage(
+  fronts: [Platform, Front][],
+  services: Pick<RunningService, 'title' | 'url'>[],
+  port: number,
+) {
   const server = createServer((request, response) => {
     void Promise.all(fronts.map(sectionOf)).then((sections) => {
-      const { status, headers, body } = page(200, 'postonce sandbox', sections.join(''))
+      const { status, headers, body } = page(200, 'postonce sandbox', `${linksTo(services)}${sections.join('')}`)
       response.writeHead(request.url === '/' ? status : 404, headers).end(request.url === '/' ? body : '')
     })
   })
   const url = await listenOnLoopback(server, port)
   return { url: `${url}/`, stop: () => closeServer(server) }
+}
+
+function linksTo(services: Pick<RunningService, 'title' | 'url'>[]): string {
+  const links = services.map(({ title, url }) => `<a href="${url}">${escapeHtml(title)}</a>`)
+  return links.length === 0 ? '' : `<p>Besides the platforms: ${links.join(', ')}</p>`
 }
 
 async function sectionOf([platform, { url, control }]: [Platform, Front]): Promise<string> {

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import type { Platform } from '../src/domain/platforms.ts'
 import { writeJson } from './platforms/json-file.ts'
 import type { Front } from './platforms/shared/simulator.ts'
+import type { ServiceName } from './services/all.ts'
 import type { SandboxUser } from './settings.ts'
 
 /** What tests and scripts drive a sandbox from (design section 11): there while everything is ready. */
-export interface World {
+export interface World extends Partial<Record<ServiceName, { url: string; control?: string }>> {
   api: string
   frontend: string
   temporal: { address: string; ui: string; namespace: string }

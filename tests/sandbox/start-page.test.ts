@@ -14,6 +14,7 @@ beforeAll(async () => {
       ['mastodon', { url, control }],
       ['tumblr', nobody],
     ],
+    [{ title: 'mails', url: 'http://127.0.0.1:2' }],
     0,
   )
 })
@@ -23,12 +24,13 @@ afterAll(async () => {
   await mastodon?.stop()
 })
 
-it('shows what the public sees on every platform that answers', async () => {
+it('shows what the public sees on every platform that answers, and the way to the other servers', async () => {
   const account = mastodon.createAccount({ username: 'ann' })
   mastodon.publishElsewhere(account, 'Good <b>morning</b>')
   const html = await (await fetch(page.url)).text()
   expect(html).toContain('<b>ann</b>')
   expect(html).toContain('Good &lt;b&gt;morning&lt;/b&gt;')
+  expect(html).toContain('<a href="http://127.0.0.1:2">mails</a>')
   expect(html).toMatch(/<h2>Tumblr<\/h2>.*<p>It does not answer/s)
   expect((await fetch(`${page.url}other`)).status).toBe(404)
 })

@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+
+/** By these names they stand in `world.json`. */
+export type ServiceName = 'mail' | 'push' | 'identity'
+
+/** A server besides the platforms that the sandbox starts: each keeps its data, and its ports, in a folder of its own. */
+interface SandboxService {
+  name: ServiceName
+  /** What is found at its address, for the list of addresses. */
+  title: string
+  start(dir: string): Promise<StartedService>
+}
+
+interface StartedService {
+  url: string
+  /** Where scripts break it and ask it, as the platforms' control interfaces. */
+  control?: string
+  /** The settings with which the service's processes reach it; `publicUrl` is where it finds their callbacks. */
+  env(publicUrl: string): Record<string, string>
+  stop(): Promise<void>
+}
+
+export interface RunningService extends StartedService {
+  name: ServiceName
+  title: string
+}
+
+const SANDBOX_SERVICES: SandboxService[] = []
+
+/** Starts them all. When one does not start, the others are stopped. */
+export async function startServices(dir: string): Promise<RunningService[]> {
+  const starts = await Promise.allSettled(
+    SANDBOX_SERVICES.map(async ({ name, title, start }) => ({ ...(await start(join(dir, name))), name, title })),
+  )
+  const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
+  const failed = starts.find((start) => start.status === 'rejected')
+  if (!failed) return running
+  await Promise.all(running.map(({ stop }) => stop()))
+  throw failed.reason
+}
