@@ -6,6 +6,7 @@ import { createUser } from './commands/create-user.ts'
 import { readConfig, type Config } from './config.ts'
 import type { User } from './domain/user.ts'
 import { createPasswordHasher } from './integrations/password-hasher.ts'
+import { planLimits } from './plan-limits.ts'
 import { openDatabase } from './store/database.ts'
 import { createUserStore, type UserStore } from './store/users.ts'
 import { exitOnBadStart } from './start.ts'
@@ -58,7 +59,7 @@ async function create(users: UserStore, config: Config, email: string, options: 
       email,
       password,
       name: options.name ?? email.split('@', 1)[0]!,
-      limits: { maxPosts: config.PLAN_FREE_MAX_POSTS, maxCaptionGenerations: config.PLAN_FREE_MAX_CAPTIONS },
+      limits: planLimits(config).free,
     },
   )
   say(`Created ${user.email} (${user._id}).`)

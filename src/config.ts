@@ -33,7 +33,10 @@ export const ConfigSchema = Type.Object(
     MONGODB_URL: address('MongoDB replica set', 'mongodb://127.0.0.1:27017/postonce?replicaSet=rs0'),
     TEMPORAL_ADDRESS: text('host:port of the Temporal frontend', '127.0.0.1:7233'),
     TEMPORAL_NAMESPACE: text('Temporal namespace', 'default'),
-    WORKER_QUEUES: list('Task queues this worker serves: publishing, preparing, maintenance; empty means all', ''),
+    WORKER_QUEUES: list(
+      'Task queues this worker serves: publishing, preparing, notifying, maintenance; empty means all',
+      '',
+    ),
     WORKER_ACTIVITY_SLOTS: number('Deliveries that may wait armed in one worker', 2_000, 1),
     PLATFORM_CALLS_IN_FLIGHT: number('Visible calls to one platform at a time, per worker', 32, 1),
 
@@ -67,6 +70,28 @@ export const ConfigSchema = Type.Object(
     RATE_LIMIT_PER_USER: number('Requests a minute and user', 300, 1),
     LOGIN_FAILURES_PER_ACCOUNT: number('Failed logins in 15 minutes, per account and address', 10, 1),
     LOGIN_FAILURES_PER_ADDRESS: number('Failed logins in 15 minutes, per address', 50, 1),
+
+    OTP_PER_HOUR: number('One-time codes an hour and mail address', 2, 1),
+    RESET_MAILS_PER_HOUR: number('Mails with a way to a new password, an hour and mail address', 2, 1),
+    CAPTIONS_PER_HOUR: number('Caption generations an hour and user', 50, 1),
+
+    SIGNUP_EMAIL_VERIFICATION: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+      description: 'Whether registration needs a code that was sent to the address',
+      default: 'on',
+    }),
+    SMTP_URL: address('Mail server, smtp:// or smtps:// with user and password; without it mails wait unsent', ''),
+    MAIL_FROM: text('Sender of mails', 'postonce <no-reply@localhost>'),
+    GOOGLE_ISSUER_URL: address('OpenID provider behind the login with Google', 'https://accounts.google.com'),
+    GOOGLE_CLIENT_ID: text('This service as a client of that provider; empty switches it off', ''),
+    GOOGLE_CLIENT_SECRET: text('Secret of that client', ''),
+    FCM_PROJECT_ID: text('Firebase project that push messages go through; empty switches push off', ''),
+    FCM_CLIENT_EMAIL: text('Service account of that project', ''),
+    FCM_PRIVATE_KEY: text('Private key of the service account, in PEM; \\n stands for line ends', ''),
+    FCM_URL: address('Where Firebase takes push messages', 'https://fcm.googleapis.com'),
+    CAPTIONS_URL: address('Any API that speaks as OpenAI does, for captions; empty means built-in templates', ''),
+    CAPTIONS_API_KEY: text('Key of that API', ''),
+    CAPTIONS_MODEL: text('Model to ask there', 'gpt-5-mini'),
+    CAPTIONS_TIMEOUT_MS: number('Deadline of one call for captions', 20_000, 100),
 
     PLAN_FREE_MAX_POSTS: number('Posts of a new Free account', 30),
     PLAN_FREE_MAX_CAPTIONS: number('Caption generations of a new Free account', 15),
@@ -159,6 +184,9 @@ const NEEDED_WITH: [keyof Config, (keyof Config)[]][] = [
   ['THREADS_APP_ID', ['THREADS_APP_SECRET']],
   ['TUMBLR_CONSUMER_KEY', ['TUMBLR_CONSUMER_SECRET']],
   ['FACEBOOK_APP_ID', ['FACEBOOK_APP_SECRET']],
+  ['GOOGLE_CLIENT_ID', ['GOOGLE_CLIENT_SECRET']],
+  ['FCM_PROJECT_ID', ['FCM_CLIENT_EMAIL', 'FCM_PRIVATE_KEY']],
+  ['CAPTIONS_URL', ['CAPTIONS_API_KEY']],
 ]
 
 function parse(schema: TSchema, value: string): unknown {

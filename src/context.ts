@@ -1,8 +1,10 @@
+import type { Backlog } from './activities/sweep.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { createAccountCredentials } from './commands/account-credentials.ts'
 import { createDiscardPrepared } from './commands/discard-prepared.ts'
 import { createStorePost } from './commands/store-post.ts'
 import type { Config } from './config.ts'
+import { HOUR } from './domain/times.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
 import { createConnectStates } from './integrations/connect-states.ts'
 import { createMediaSource } from './integrations/media-source.ts'
@@ -14,6 +16,7 @@ import { createObjectStorage } from './integrations/storage.ts'
 import { createTokenCipher } from './integrations/token-cipher.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { observePlatforms } from './platforms/observed.ts'
+import { planLimits } from './plan-limits.ts'
 import { platformSettings } from './platform-settings.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
@@ -24,6 +27,7 @@ import { createNotificationStore } from './store/notifications.ts'
 import { createPlatformAccountStore } from './store/platform-accounts.ts'
 import { createPostStore } from './store/posts.ts'
 import { createPunctualityStore } from './store/punctuality.ts'
+import { createRateLimits } from './store/rate-limits.ts'
 import { createSessionStore } from './store/sessions.ts'
 import { createUserStore } from './store/users.ts'
 
@@ -52,7 +56,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const sessions = createSessionStore(connection)
   const accounts = createPlatformAccountStore(connection, now)
   const notifications = createNotificationStore(connection, now)
-  const loginFailures = createLoginFailures(connection, {
+  const rateLimits = createRateLimits(connection)
+  const loginFailures = createLoginFailures(rateLimits, {
     perAccount: config.LOGIN_FAILURES_PER_ACCOUNT,
     perAddress: config.LOGIN_FAILURES_PER_ADDRESS,
   })
@@ -85,6 +90,9 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper makes up for it'),
     })
 
+  /** Records whose work in the background the sweeper starts where nobody else could. */
+  const backlogs: Backlog[] = []
+
   return {
     config,
     logger,
@@ -98,6 +106,13 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     storePost: createStorePost({ database, posts, notifications, users }),
     punctuality: createPunctualityStore(connection),
     loginFailures,
+    /** What may be done only so often. */
+    limits: {
+      otp: rateLimits.bucket({ name: 'otp', points: config.OTP_PER_HOUR, windowMs: HOUR }),
+      resetMail: rateLimits.bucket({ name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR }),
+      captions: rateLimits.bucket({ name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR }),
+    },
+    planLimits: planLimits(config),
     passwords: createPasswordHasher(),
     accessTokens: createAccessTokens({
       secret: config.JWT_SECRET,
@@ -114,6 +129,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     storage,
     platforms,
     orchestrator,
+    backlogs,
 
     /** Aborts when this process was told to stop: from then on it is not ready for new work. */
     draining: draining.signal,

@@ -21,6 +21,8 @@ import { TASK_QUEUES, type TaskQueue } from './workflows/task-queues.ts'
 const SLOW_ACTIVITIES = 20
 /** They mostly wait: for their turn to upload, or for a platform's work. What they hold in memory has bounds of its own. */
 const PREPARATIONS = 200
+/** Calls to mail servers and push services, which mostly wait. */
+const NOTICES = 100
 /** Messages are ids and instants: packing them costs both sides more than sending them. */
 export const CONNECTION_OPTIONS = { grpcCompression: { codec: 'none' } } as const
 const CONNECT_AGAIN_MS = SECOND
@@ -107,6 +109,8 @@ export function workerShape(
       }
     case 'preparing':
       return { maxConcurrentActivityTaskExecutions: PREPARATIONS }
+    case 'notifying':
+      return { ...workflows, maxConcurrentActivityTaskExecutions: NOTICES, maxCachedWorkflows: 200 }
     case 'maintenance':
       return { ...workflows, maxConcurrentActivityTaskExecutions: SLOW_ACTIVITIES, maxCachedWorkflows: 10 }
   }

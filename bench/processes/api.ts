@@ -8,6 +8,7 @@ import { serve } from '../processes.ts'
 const noTemporal: PublishOrchestrator = {
   start: async () => true,
   signal: async () => true,
+  startWork: async () => true,
   ensureSchedules: async () => {},
   ping: async () => {},
   problems: async () => [],

@@ -7,50 +7,85 @@ import type { Finding, Metrics } from '../integrations/metrics.ts'
 import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
+import type { BackgroundWork } from '../workflows/messages.ts'
 
 const OVERDUE_AFTER_MS = 30 * SECOND
 const STALLED_AFTER_MS = 5 * MINUTE
 const MOST_PER_RUN = 2_000
 const STARTS_AT_ONCE = 20
 
+/** Records that ask for work in the background, and may have got none because of a crash or an outage. */
+export interface Backlog {
+  work: BackgroundWork
+  /** For operators, in the Temporal UI. */
+  summary: string
+  /** Those stored before this instant that no workflow has taken up, oldest first. */
+  listUnstarted(before: Date, limit: number): Promise<{ id: string; userId: string }[]>
+}
+
 export interface SweepDeps {
+  backlogs: Backlog[]
   posts: PostStore
   notifications: Pick<NotificationStore, 'insertOnce'>
-  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
+  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork'>
   clock: Clock
   metrics: Pick<Metrics, 'swept'>
 }
 
 /** Repairs what a crash between a write and a workflow start, or a terminated workflow, left behind. */
-export function createSweepActivities({ posts, notifications, orchestrator, clock, metrics }: SweepDeps) {
+export function createSweepActivities({ posts, notifications, orchestrator, backlogs, clock, metrics }: SweepDeps) {
+  async function takeUpWork({ work, summary, listUnstarted }: Backlog): Promise<number> {
+    const before = new Date(clock.now().getTime() - OVERDUE_AFTER_MS)
+    const unstarted = await listUnstarted(before, MOST_PER_RUN)
+    let takenUp = 0
+    for (let first = 0; first < unstarted.length; first += STARTS_AT_ONCE) {
+      const started = await Promise.all(
+        unstarted
+          .slice(first, first + STARTS_AT_ONCE)
+          .map(({ id, userId }) => orchestrator.startWork(work, id, { summary, fairnessKey: userId })),
+      )
+      takenUp += started.filter(Boolean).length
+      heartbeat(takenUp)
+    }
+    if (takenUp > 0) log.info('Took up work that nobody had begun', { work, takenUp })
+    return takenUp
+  }
+
+  async function takeUpPosts(): Promise<number> {
+    const now = clock.now()
+    const stranded = await posts.listStranded({
+      overdueBefore: new Date(now.getTime() - OVERDUE_AFTER_MS),
+      stalledBefore: new Date(now.getTime() - STALLED_AFTER_MS),
+      now,
+      limit: MOST_PER_RUN,
+    })
+    let takenUp = 0
+    for (let first = 0; first < stranded.length; first += STARTS_AT_ONCE) {
+      const started = await Promise.all(
+        stranded.slice(first, first + STARTS_AT_ONCE).map(async (post) => {
+          // A draft that was just being published when the process died: its owner was not told either.
+          if (post.startPending) await notifications.insertOnce(postCreated(post))
+          // A workflow that runs already knows nothing of a change whose signal was lost: joining it is not enough.
+          const acknowledged = await (post.startPending
+            ? orchestrator.signal(post, 'changed')
+            : orchestrator.start(post))
+          if (acknowledged && post.startPending) await posts.acknowledgeStart(post)
+          return acknowledged
+        }),
+      )
+      takenUp += started.filter(Boolean).length
+      heartbeat(takenUp)
+    }
+    metrics.swept(stranded.map(findingOf))
+    if (takenUp > 0) log.info('Took up deliveries that nobody moved on', { takenUp })
+    return takenUp
+  }
+
   return {
+    /** Posts first: of all that may have been left, only they have an instant to keep. */
     async sweepDeliveries(): Promise<{ takenUp: number }> {
-      const now = clock.now()
-      const stranded = await posts.listStranded({
-        overdueBefore: new Date(now.getTime() - OVERDUE_AFTER_MS),
-        stalledBefore: new Date(now.getTime() - STALLED_AFTER_MS),
-        now,
-        limit: MOST_PER_RUN,
-      })
-      let takenUp = 0
-      for (let first = 0; first < stranded.length; first += STARTS_AT_ONCE) {
-        const started = await Promise.all(
-          stranded.slice(first, first + STARTS_AT_ONCE).map(async (post) => {
-            // A draft that was just being published when the process died: its owner was not told either.
-            if (post.startPending) await notifications.insertOnce(postCreated(post))
-            // A workflow that runs already knows nothing of a change whose signal was lost: joining it is not enough.
-            const acknowledged = await (post.startPending
-              ? orchestrator.signal(post, 'changed')
-              : orchestrator.start(post))
-            if (acknowledged && post.startPending) await posts.acknowledgeStart(post)
-            return acknowledged
-          }),
-        )
-        takenUp += started.filter(Boolean).length
-        heartbeat(takenUp)
-      }
-      metrics.swept(stranded.map(findingOf))
-      if (takenUp > 0) log.info('Took up deliveries that nobody moved on', { takenUp })
+      let takenUp = await takeUpPosts()
+      for (const backlog of backlogs) takenUp += await takeUpWork(backlog)
       return { takenUp }
     },
   }

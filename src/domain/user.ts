@@ -2,10 +2,11 @@ export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
 export const SUBSCRIPTION_PLANS = ['free', 'pro'] as const
+export type SubscriptionPlan = (typeof SUBSCRIPTION_PLANS)[number]
 export const SUBSCRIPTION_STATUSES = ['active', 'cancelled', 'pastDue'] as const
 
 export interface Subscription {
-  plan: (typeof SUBSCRIPTION_PLANS)[number]
+  plan: SubscriptionPlan
   status: (typeof SUBSCRIPTION_STATUSES)[number]
   processorCustomerId: string | null
   processorSubscriptionId: string | null

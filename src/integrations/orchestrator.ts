@@ -12,7 +12,13 @@ import { planOf, type PublishPlan } from '../domain/publish-plan.ts'
 import { platformLabel } from '../domain/platforms.ts'
 import type { Post } from '../domain/post.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
-import { PUBLISH_SIGNALS, publishPostWorkflowId, type PublishSignal } from '../workflows/messages.ts'
+import {
+  BACKGROUND_WORK,
+  PUBLISH_SIGNALS,
+  publishPostWorkflowId,
+  type BackgroundWork,
+  type PublishSignal,
+} from '../workflows/messages.ts'
 import { scheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../workflows/schedules.ts'
 import { TASK_QUEUES, TASKS_OF, type TaskKind, type TaskQueue } from '../workflows/task-queues.ts'
 
@@ -26,6 +32,13 @@ interface OrchestratorOptions {
   namespace: string
   /** Called with what went wrong when a call was not acknowledged. */
   onUnreachable?: (error: unknown) => void
+}
+
+interface WorkOptions {
+  /** For operators, without anything personal. */
+  summary: string
+  /** The user whose work it is: one user's burst does not delay the others, where the server has fairness on. */
+  fairnessKey: string
 }
 
 /** The narrow door to Temporal for routes and activities. Connects when first used and again after an outage. */
@@ -83,6 +96,22 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
         signalArgs: [post.revision],
       }
       return acknowledged(() => workflows.signalWithStart('publishPost', { ...options, args: [plan] }))
+    },
+
+    /** Starts work in the background for the record of this id, or joins what runs. Answers like `start`. */
+    startWork(work: BackgroundWork, id: string, { summary, fairnessKey }: WorkOptions): Promise<boolean> {
+      const { idPrefix, taskQueue } = BACKGROUND_WORK[work]
+      return acknowledged(() =>
+        workflows.start(work, {
+          workflowId: `${idPrefix}${id}`,
+          taskQueue,
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          staticSummary: summary,
+          priority: { fairnessKey },
+          args: [id],
+        }),
+      )
     },
 
     /** The Schedules of the service, made or brought up to date. */

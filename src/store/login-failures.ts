@@ -1,21 +1,8 @@
-import { createHash } from 'node:crypto'
-import { RateLimiterMongo } from 'rate-limiter-flexible'
-import { Schema, type Connection } from 'mongoose'
-import { ServiceError } from '../domain/service-error.ts'
-import { MINUTE, SECOND } from '../domain/times.ts'
+import { MINUTE } from '../domain/times.ts'
 import { normalizeEmail } from '../domain/user.ts'
-import { schemaOptions } from './schema-options.ts'
+import { hashed, tooMany, type RateLimits } from './rate-limits.ts'
 
-const COLLECTION = 'rateLimits'
-const WINDOW_SECONDS = (15 * MINUTE) / SECOND
-
-/** What the limiter library keeps; declared here so that setup makes its indexes like all others. */
-const rateLimitSchema = new Schema(
-  { key: { type: String, required: true }, points: { type: Number, required: true }, expire: Date },
-  schemaOptions,
-)
-rateLimitSchema.index({ key: 1 }, { unique: true })
-rateLimitSchema.index({ expire: 1 }, { expireAfterSeconds: 0 })
+const WINDOW_MS = 15 * MINUTE
 
 interface Attempt {
   email: string
@@ -26,23 +13,12 @@ interface Attempt {
  * Failed logins of the last 15 minutes, per account and address and per address alone. Kept in MongoDB because they must
  * hold over processes and restarts (contract section 11). Successes do not count.
  */
-export function createLoginFailures(connection: Connection, limits: { perAccount: number; perAddress: number }) {
-  connection.model('RateLimit', rateLimitSchema, COLLECTION)
-  const limiter = (keyPrefix: string, points: number) => {
-    let made: RateLimiterMongo | undefined
-    // The library wants a database that has answered.
-    return () =>
-      (made ??= new RateLimiterMongo({
-        storeClient: connection.db,
-        tableName: COLLECTION,
-        keyPrefix,
-        points,
-        duration: WINDOW_SECONDS,
-        disableIndexesCreation: true,
-      }))
-  }
-  const byAccount = limiter('login-account', limits.perAccount)
-  const byAddress = limiter('login-address', limits.perAddress)
+export function createLoginFailures(
+  { limiter }: Pick<RateLimits, 'limiter'>,
+  limits: { perAccount: number; perAddress: number },
+) {
+  const byAccount = limiter({ name: 'login-account', points: limits.perAccount, windowMs: WINDOW_MS })
+  const byAddress = limiter({ name: 'login-address', points: limits.perAddress, windowMs: WINDOW_MS })
   const inTurn = createTurns()
 
   async function assertAllowed({ email, ipAddress }: Attempt): Promise<void> {
@@ -55,12 +31,7 @@ export function createLoginFailures(connection: Connection, limits: { perAccount
       address && address.consumedPoints >= limits.perAddress ? address.msBeforeNext : 0,
     ]
     const wait = Math.max(...waits)
-    if (wait > 0) {
-      throw new ServiceError('RATE_LIMITED', 'Too many failed logins, try again later', {
-        retryAfterSeconds: Math.ceil(wait / SECOND),
-        details: { bucket: 'login' },
-      })
-    }
+    if (wait > 0) throw tooMany('Too many failed logins, try again later', 'login', wait)
   }
 
   async function record({ email, ipAddress }: Attempt): Promise<void> {
@@ -83,9 +54,8 @@ export function createLoginFailures(connection: Connection, limits: { perAccount
   }
 }
 
-/** Hashed, so that the limits hold no addresses of people and keys of bounded length. */
 function accountKey(email: string, ipAddress: string): string {
-  return `${createHash('sha256').update(normalizeEmail(email)).digest('base64url')}|${ipAddress}`
+  return `${hashed(normalizeEmail(email))}|${ipAddress}`
 }
 
 /** Runs the jobs of one key one after another. */

@@ -2,6 +2,7 @@ import { defineSignal } from '@temporalio/workflow'
 import type { Platform } from '../domain/platforms.ts'
 import type { PublishPlan } from '../domain/publish-plan.ts'
 import type { PostStatus } from '../domain/post.ts'
+import type { TaskQueue } from './task-queues.ts'
 
 /** One workflow a post; its id is the lock that keeps it single. */
 export function publishPostWorkflowId(postId: string): string {
@@ -59,3 +60,15 @@ export interface CleanedFolders {
   /** Gone for good, converted copies among them. */
   deleted: number
 }
+
+/**
+ * Work in the background that a stored record asks for: the workflow of this name gets the record's id as its only argument, and
+ * runs under that id, so that it is single.
+ */
+export const BACKGROUND_WORK = {
+  sendMail: { idPrefix: 'mail/', taskQueue: 'notifying' },
+  deliverPush: { idPrefix: 'push/', taskQueue: 'notifying' },
+  eraseAccount: { idPrefix: 'erase/', taskQueue: 'maintenance' },
+} as const satisfies Record<string, { idPrefix: string; taskQueue: TaskQueue }>
+
+export type BackgroundWork = keyof typeof BACKGROUND_WORK

@@ -8,7 +8,7 @@ const maintenance = proxyActivities<Activities>({
   retry: { maximumAttempts: 2 },
 })
 
-/** Takes up deliveries that nobody moves on: a start that never reached Temporal, a terminated workflow. */
+/** Takes up what nobody moves on: a start that never reached Temporal, a terminated workflow. */
 export async function sweep(): Promise<{ takenUp: number }> {
   return maintenance.sweepDeliveries()
 }

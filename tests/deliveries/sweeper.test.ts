@@ -19,7 +19,14 @@ afterAll(() => world?.stop())
 async function sweepIn(ms: number): Promise<{ takenUp: number }> {
   const { posts, notifications, orchestrator, metrics } = world.context
   const clock = { ...world.context.clock, now: () => new Date(Date.now() + ms) }
-  const { sweepDeliveries } = createSweepActivities({ posts, notifications, orchestrator, clock, metrics })
+  const { sweepDeliveries } = createSweepActivities({
+    posts,
+    notifications,
+    orchestrator,
+    backlogs: [],
+    clock,
+    metrics,
+  })
   return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
 }
 

@@ -58,6 +58,9 @@ const OPTIONAL = [
   'TUMBLR_CONSUMER_KEY',
   'TUMBLR_CONSUMER_SECRET',
   'FACEBOOK_APP_SECRET',
+  'GOOGLE_CLIENT_SECRET',
+  'FCM_PRIVATE_KEY',
+  'CAPTIONS_API_KEY',
 ]
 const VARIABLE = /\$\$|\$\{([A-Z0-9_]+)(?::([-?])([^}]*))?\}/g
 

@@ -166,6 +166,7 @@ async function startScenario(
     platforms: { find: adapterOf },
     discardPrepared: () => undefined,
     orchestrator: { start: async () => true },
+    backlogs: [],
     clock,
     metrics: createMetrics(),
     draining: new AbortController().signal,

@@ -79,6 +79,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
         return temporal.answers
       },
       signal: async () => temporal.answers,
+      startWork: async () => temporal.answers,
       ping: async () => {},
       ensureSchedules: async () => {},
       problems: async () => [],

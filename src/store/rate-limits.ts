@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import { Schema, type Connection } from 'mongoose'
+import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
+import { ServiceError } from '../domain/service-error.ts'
+import { SECOND } from '../domain/times.ts'
+import { schemaOptions } from './schema-options.ts'
+
+const COLLECTION = 'rateLimits'
+
+/** What the limiter library keeps; declared here so that setup makes its indexes like all others. */
+const rateLimitSchema = new Schema(
+  { key: { type: String, required: true }, points: { type: Number, required: true }, expire: Date },
+  schemaOptions,
+)
+rateLimitSchema.index({ key: 1 }, { unique: true })
+rateLimitSchema.index({ expire: 1 }, { expireAfterSeconds: 0 })
+
+interface Bucket {
+  /** Of the bucket, as error bodies name it. */
+  name: string
+  points: number
+  windowMs: number
+}
+
+/**
+ * Limits that are counted in MongoDB, because they must hold over processes and restarts (contract section 11). Keys that
+ * name people are kept hashed only.
+ */
+export function createRateLimits(connection: Connection) {
+  connection.model('RateLimit', rateLimitSchema, COLLECTION)
+
+  function limiter({ name, points, windowMs }: Bucket): () => RateLimiterMongo {
+    let made: RateLimiterMongo | undefined
+    // The library wants a database that has answered.
+    return () =>
+      (made ??= new RateLimiterMongo({
+        storeClient: connection.db,
+        tableName: COLLECTION,
+        keyPrefix: name,
+        points,
+        duration: windowMs / SECOND,
+        disableIndexesCreation: true,
+      }))
+  }
+
+  return {
+    /** Counted without refusing: for limits that are looked at before and counted after. */
+    limiter,
+
+    /** Counts every call that asks. */
+    bucket(bucket: Bucket) {
+      const open = limiter(bucket)
+      return {
+        /** @throws ServiceError RATE_LIMITED when the key has used its share up */
+        async take(key: string): Promise<void> {
+          try {
+            await open().consume(hashed(key))
+          } catch (error) {
+            if (error instanceof RateLimiterRes) throw tooMany('Too many requests', bucket.name, error.msBeforeNext)
+            throw error
+          }
+        },
+      }
+    },
+  }
+}
+
+export type RateLimits = ReturnType<typeof createRateLimits>
+
+export function tooMany(message: string, bucket: string, waitMs: number): ServiceError {
+  return new ServiceError('RATE_LIMITED', message, {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / SECOND)),
+    details: { bucket },
+  })
+}
+
+/** Of bounded length, and telling nobody's address. */
+export function hashed(key: string): string {
+  return createHash('sha256').update(key).digest('base64url')
+}
