@@ -7,6 +7,7 @@ import { SECOND } from '../domain/times.ts'
 import { authRoutes } from './auth/routes.ts'
 import { answerFrameworkError, answerSocketError, installErrorHandling } from './errors.ts'
 import { healthRoutes } from './health/routes.ts'
+import { notificationRoutes } from './notifications/routes.ts'
 import { callbackRoutes } from './platforms/callback-routes.ts'
 import { platformRoutes } from './platforms/routes.ts'
 import { browsers } from './plugins/browsers.ts'
@@ -98,6 +99,7 @@ async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Pro
   app.addHook('onRoute', asksForToken)
   await app.register(postsRoutes, { prefix: '/api/posts', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
+  await app.register(notificationRoutes, { prefix: '/api/notifications', context })
 }
 
 /** For admins alone. */

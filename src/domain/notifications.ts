@@ -3,7 +3,8 @@ import type { Failure } from './failure.ts'
 import { platformLabel, type Platform } from './platforms.ts'
 import type { Post } from './post.ts'
 
-export type NotificationType = 'success' | 'error' | 'info' | 'warning'
+export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
+export type NotificationType = (typeof NOTIFICATION_TYPES)[number]
 
 /** What happened, in a shape that can be stored once: `dedupeKey` names the event (invariant I6). */
 export interface NewNotification {

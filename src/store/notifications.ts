@@ -1,5 +1,6 @@
 import mongoose, { Schema, type ClientSession, type Connection } from 'mongoose'
-import type { NewNotification } from '../domain/notifications.ts'
+import { NOTIFICATION_TYPES, type NewNotification } from '../domain/notifications.ts'
+import { SECOND } from '../domain/times.ts'
 import { driverCollection } from './driver.ts'
 import { createBatches } from './line.ts'
 import { newId, schemaOptions } from './schema-options.ts'
@@ -10,13 +11,19 @@ export interface Notification extends NewNotification {
   createdAt: Date
 }
 
+interface NotificationPage {
+  notifications: Notification[]
+  total: number
+  unread: number
+}
+
 const notificationSchema = new Schema<Notification>(
   {
     _id: { type: String, required: true },
     userId: { type: String, required: true },
     dedupeKey: { type: String, required: true },
     message: { type: String, required: true },
-    type: { type: String, enum: ['success', 'error', 'info', 'warning'], required: true },
+    type: { type: String, enum: NOTIFICATION_TYPES, required: true },
     reference: {
       type: { type: String, required: true },
       id: { type: String, required: true },
@@ -31,8 +38,11 @@ const notificationSchema = new Schema<Notification>(
 
 notificationSchema.index({ dedupeKey: 1 }, { unique: true })
 notificationSchema.index({ userId: 1, createdAt: -1, _id: -1 })
+// Only what is unread: counting it, and marking it as read, looks at nothing else.
+notificationSchema.index({ userId: 1 }, { partialFilterExpression: { read: false } })
 
 const DUPLICATE_KEY = 11_000
+const LIST_DEADLINE_MS = 5 * SECOND
 
 /** The stored notification list. */
 export function createNotificationStore(connection: Connection, now: () => Date) {
@@ -69,6 +79,36 @@ export function createNotificationStore(connection: Connection, now: () => Date)
     /** Newest first. */
     listOf: (userId: string, limit: number): Promise<Notification[]> =>
       model.find({ userId }).sort({ createdAt: -1, _id: -1 }).limit(limit).lean<Notification[]>().exec(),
+
+    /** One page, newest first, with how many there are in all and how many of those are unread. */
+    async page(userId: string, { page, limit }: { page: number; limit: number }): Promise<NotificationPage> {
+      const options = { maxTimeMS: LIST_DEADLINE_MS }
+      const [notifications, total, unread] = await Promise.all([
+        collection()
+          .find({ userId }, options)
+          .sort({ createdAt: -1, _id: -1 })
+          .skip((page - 1) * limit)
+          .limit(limit)
+          .toArray(),
+        collection().countDocuments({ userId }, options),
+        collection().countDocuments({ userId, read: false }, options),
+      ])
+      return { notifications, total, unread }
+    },
+
+    /** The notification as it is now; null when the user has none of that id. */
+    markRead: (userId: string, id: string): Promise<Notification | null> =>
+      collection().findOneAndUpdate({ _id: id, userId }, { $set: { read: true } }, { returnDocument: 'after' }),
+
+    /** Tells how many were unread. */
+    async markAllRead(userId: string): Promise<number> {
+      const { modifiedCount } = await collection().updateMany({ userId, read: false }, { $set: { read: true } })
+      return modifiedCount
+    },
+
+    async removeAllOf(userId: string): Promise<void> {
+      await collection().deleteMany({ userId })
+    },
   }
 }
 

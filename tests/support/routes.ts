@@ -1,6 +1,7 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Context } from '../../src/context.ts'
 import type { SignedIn } from './api.ts'
+import { storeNotifications } from './notifications.ts'
 import { createPost } from '../../src/commands/create-post.ts'
 
 /** What the tests that go through all routes have to know of each. */
@@ -45,6 +46,16 @@ const postRoute = (status: number, body?: object): RouteCase => ({
     return { postId: data.postId }
   },
   fingerprint: (context, { postId }) => context.posts.find(postId!),
+})
+
+const notificationRoute = (status: number): RouteCase => ({
+  ...userRoute(status),
+  async record(context, { user }) {
+    const [notification] = await storeNotifications(context, user._id, 1)
+    return { id: notification!._id }
+  },
+  fingerprint: (context, { id }) =>
+    context.database.connection.collection<{ _id: string }>('notifications').findOne({ _id: id! }),
 })
 
 const logIn = { email: 'nobody@example.test', password: 'wrong password' }
@@ -100,6 +111,10 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/platform/facebook/callback': publicRoute(302),
   'GET /api/platform/facebook/refresh': userRoute(400),
   'DELETE /api/platform/facebook/disconnect': userRoute(200),
+
+  'GET /api/notifications': userRoute(200),
+  'PATCH /api/notifications/:id/read': notificationRoute(200),
+  'PATCH /api/notifications/read-all': userRoute(200),
 
   'GET /api/status/slo': adminRoute(200),
 }

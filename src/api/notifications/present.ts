@@ -1,0 +1,20 @@
+import type { Notification } from '../../store/notifications.ts'
+import type { NotificationView } from './schema.ts'
+
+/** A notification as its owner sees it, in the list and over a socket alike. The name of its event stays inside. */
+export function presentNotification(notification: Notification): NotificationView {
+  const { _id, userId, message, type, reference, options, read, createdAt } = notification
+  return {
+    _id,
+    userId,
+    message,
+    type,
+    reference: { type: reference.type, id: reference.id, model: reference.model },
+    options: {
+      ...(options.image === undefined ? {} : { image: options.image }),
+      ...(options.link === undefined ? {} : { link: options.link }),
+    },
+    read,
+    createdAt: createdAt.toISOString(),
+  }
+}

@@ -1,0 +1,56 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Context } from '../../context.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+import { IdParam, pageOf } from '../schemas/common.ts'
+import { errorResponses, ok, success } from '../schemas/envelope.ts'
+import { presentNotification } from './present.ts'
+import { ListNotificationsQuery, NotificationList, ReadNotification, ReadNotifications } from './schema.ts'
+
+const tags = ['notifications']
+
+/** Spec 4.8, for authenticated users. */
+export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  const { notifications } = context
+
+  app.get(
+    '/',
+    {
+      schema: {
+        tags,
+        summary: 'List notifications, newest first',
+        querystring: ListNotificationsQuery,
+        response: { 200: success(NotificationList), ...errorResponses },
+      },
+    },
+    async ({ query, user }) => {
+      const page = pageOf(query)
+      const { notifications: found, total, unread } = await notifications.page(user.userId, page)
+      const data = { notifications: found.map(presentNotification), total, ...page, unread }
+      return ok('Notifications fetched successfully', data)
+    },
+  )
+
+  app.patch(
+    '/read-all',
+    { schema: { tags, summary: 'Mark all as read', response: { 200: success(ReadNotifications), ...errorResponses } } },
+    async ({ user }) =>
+      ok('All notifications marked as read', { updated: await notifications.markAllRead(user.userId) }),
+  )
+
+  app.patch(
+    '/:id/read',
+    {
+      schema: {
+        tags,
+        summary: 'Mark one as read',
+        params: IdParam('id'),
+        response: { 200: success(ReadNotification), ...errorResponses },
+      },
+    },
+    async ({ params, user }) => {
+      const notification = await notifications.markRead(user.userId, params.id)
+      if (!notification) throw new ServiceError('NOT_FOUND', 'Notification not found')
+      return ok('Notification marked as read', { notification: presentNotification(notification) })
+    },
+  )
+}

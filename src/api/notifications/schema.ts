@@ -1,0 +1,33 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { NOTIFICATION_TYPES } from '../../domain/notifications.ts'
+import { Instant, oneOf, pageFields } from '../schemas/common.ts'
+
+export const NotificationSchema = Type.Object({
+  _id: Type.String(),
+  userId: Type.String(),
+  message: Type.String(),
+  type: oneOf(NOTIFICATION_TYPES),
+  reference: Type.Object(
+    { type: Type.String(), id: Type.String(), model: Type.String() },
+    { description: 'What it is about' },
+  ),
+  options: Type.Object({ image: Type.Optional(Type.String()), link: Type.Optional(Type.String()) }),
+  read: Type.Boolean(),
+  createdAt: Instant,
+})
+
+export type NotificationView = Static<typeof NotificationSchema>
+
+export const ListNotificationsQuery = Type.Object(pageFields)
+
+export const NotificationList = Type.Object({
+  notifications: Type.Array(NotificationSchema),
+  total: Type.Integer(),
+  page: Type.Integer(),
+  limit: Type.Integer(),
+  unread: Type.Integer({ description: 'Of all, not of this page' }),
+})
+
+export const ReadNotification = Type.Object({ notification: NotificationSchema })
+
+export const ReadNotifications = Type.Object({ updated: Type.Integer({ description: 'How many were unread' }) })

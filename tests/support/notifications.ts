@@ -1,0 +1,27 @@
+import type { Context } from '../../src/context.ts'
+import type { NewNotification } from '../../src/domain/notifications.ts'
+import type { Notification } from '../../src/store/notifications.ts'
+import { unique } from './servers.ts'
+
+/** An event as the worker raises it, which nobody else has raised. */
+export function newNotification(userId: string, changes: Partial<NewNotification> = {}): NewNotification {
+  return {
+    userId,
+    dedupeKey: unique('event'),
+    message: 'Successfully posted on bluesky',
+    type: 'success',
+    reference: { type: 'post', id: unique('post'), model: 'Post' },
+    options: {},
+    ...changes,
+  }
+}
+
+/** Stores so many one after the other; newest first. */
+export async function storeNotifications(
+  { notifications }: Pick<Context, 'notifications'>,
+  userId: string,
+  count: number,
+): Promise<Notification[]> {
+  for (let nth = 0; nth < count; nth++) await notifications.insertOnce(newNotification(userId))
+  return notifications.listOf(userId, count)
+}
