@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { platformLabel } from '../domain/platforms.ts'
 import { failure, type Failure } from '../domain/failure.ts'
 import {
   claim,
@@ -119,7 +120,7 @@ export function createDeliver(deps: DeliverDeps) {
         post,
         input,
         from,
-        failure('PLATFORM_NOT_SUPPORTED', 'This platform is not supported yet'),
+        failure('PLATFORM_NOT_SUPPORTED', `${platformLabel(input.platform)} is not set up here`),
         io,
       )
     }

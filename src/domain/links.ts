@@ -1,7 +1,7 @@
 /** May end in punctuation of the sentence it stands in. */
 export const LINK = /https?:\/\/[^\s/?#<>"]+\.[^\s<>"]+/giu
 
-const PUNCTUATION = new Set(`.,;:!?'")]}`)
+const PUNCTUATION = new Set(`.,;:!?'"”’)]}`)
 
 /** The link itself, without the punctuation that ends a sentence rather than it. */
 export function withoutPunctuation(link: string): string {

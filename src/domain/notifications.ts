@@ -52,7 +52,7 @@ const CONNECT: Partial<Record<Failure['code'], string>> = {
 
 /** What helps once a delivery has failed: the post can be retried, and no longer edited. */
 const AFTER_FAILURE: Partial<Record<Failure['code'], string>> = {
-  PLATFORM_NOT_SUPPORTED: 'Retry the post once the platform is supported',
+  PLATFORM_NOT_SUPPORTED: 'Retry the post once the platform is set up',
   OUTCOME_UNKNOWN: 'Look at the platform, and retry only if the post is not there',
   validation: 'Create a changed post',
   MEDIA_UNAVAILABLE: 'Upload the file again in a new post',

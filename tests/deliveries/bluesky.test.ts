@@ -170,7 +170,7 @@ describe('what goes wrong is told as it is', () => {
         platform: 'tumblr',
         status: 'failed',
         errorCode: 'PLATFORM_NOT_SUPPORTED',
-        error: 'This platform is not supported yet',
+        error: 'Tumblr is not set up here',
       },
     ])
   })

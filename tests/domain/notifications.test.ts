@@ -47,7 +47,7 @@ describe('notifications (contract section 9)', () => {
   it.each([
     ['unauthorized', 'Reconnect the account in settings, then retry the post'],
     ['PLATFORM_NOT_CONNECTED', 'Connect the account in settings, then retry the post'],
-    ['PLATFORM_NOT_SUPPORTED', 'Retry the post once the platform is supported'],
+    ['PLATFORM_NOT_SUPPORTED', 'Retry the post once the platform is set up'],
     ['OUTCOME_UNKNOWN', 'Look at the platform, and retry only if the post is not there'],
     ['validation', 'Create a changed post'],
     ['TOO_LATE', 'You can retry the post'],

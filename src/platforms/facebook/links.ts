@@ -1,11 +1,8 @@
-const LINK = /https?:\/\/[^\s<>"]+/iu
-/** What ends a sentence rather than the link before it. */
-const TRAILING = /[.,;:!?'"”’)\]}]+$/u
+import { findLinks } from '../../domain/links.ts'
 
 /** The link that the post shows a preview of: the first one, unless it leads to Facebook itself, which refuses those. */
 export function previewedLink(text: string): string | undefined {
-  const [found] = LINK.exec(text) ?? []
-  const link = found?.replace(TRAILING, '')
+  const link = findLinks(text)[0]?.url
   if (link === undefined || !URL.canParse(link)) return undefined
   return /(^|\.)(facebook\.com|fb\.com|fb\.me|fb\.watch)$/i.test(new URL(link).hostname) ? undefined : link
 }

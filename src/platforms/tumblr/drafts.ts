@@ -5,7 +5,6 @@ import type { CallOptions, Credentials, MediaSource, OutgoingPost, PreparationLo
 import { PlatformError } from '../errors.ts'
 import { ignoreAnswer, json } from '../shared/calls.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
-import { createLimit } from '../shared/limit.ts'
 import { multipart, textPart } from '../shared/multipart.ts'
 import { assertPostable } from '../shared/postable.ts'
 import { lostMedia, whenProcessed } from '../shared/processing.ts'
@@ -33,7 +32,6 @@ interface FilePlan {
   open(): Promise<Uint8Array | AsyncIterable<Uint8Array>>
 }
 
-const IMAGES_IN_MEMORY = 2
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif']
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE
 const REMOVE_TIMEOUT_MS = 5 * SECOND
@@ -46,8 +44,6 @@ const MEDIA = 'media'
  * that call says again of images and videos is in Tumblr's own words, so that nothing is uploaded twice.
  */
 export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDeps) {
-  const inMemory = createLimit(IMAGES_IN_MEMORY)
-
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
     const { content } = post
     assertPostable('tumblr', content, POSTING_RULES.tumblr)
@@ -98,7 +94,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
   async function planOf(item: MediaItem, options: CallOptions): Promise<FilePlan> {
     if (mediaKind(item.mimeType) === 'video') return videoPlan(item, options)
     const { maxBytes } = POSTING_RULES.tumblr.media.image
-    const convert = () => inMemory(() => loadImage(media, item, { maxBytes, types: IMAGE_TYPES }, options))
+    const convert = () => loadImage(media, item, { maxBytes, types: IMAGE_TYPES }, options)
     const { bytes, ...image } = await convert()
     return { ...image, sizeBytes: bytes.length, open: async () => (await convert()).bytes }
   }
