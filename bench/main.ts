@@ -2,7 +2,7 @@
  * `npm run bench`: what the service costs and how late it is, as ratios to a baseline measured in the same run on real servers.
  * Prints a table; a full run of all groups is written to bench/results/ with its charts, and shown in the README.
  *
- *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog platforms]
+ *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog platforms logins]
  *   npm run bench -- --profile throughput   # where the measured processes spend their time
  *   npm run bench -- --save backlog         # in the place of that group in the results
  *   npm run bench -- --charts               # draws again from the results
@@ -19,6 +19,7 @@ import { measureBacklog, type BacklogSize } from './measure/backlog.ts'
 import { measureFootprint, type FootprintSize } from './measure/footprint.ts'
 import { measureHistory, type HistorySize } from './measure/history.ts'
 import { measureLateness, type LatenessSize } from './measure/lateness.ts'
+import { measureLogins, type LoginsSize } from './measure/logins.ts'
 import { measurePlatforms, type PlatformsSize } from './measure/platforms.ts'
 import { measureRoutes, type RoutesSize } from './measure/routes.ts'
 import { measureThroughput, type ThroughputSize } from './measure/throughput.ts'
@@ -34,6 +35,7 @@ interface Sizes {
   lateness: LatenessSize
   backlog: BacklogSize
   platforms: PlatformsSize
+  logins: LoginsSize
 }
 
 const FULL: Sizes = {
@@ -60,6 +62,7 @@ const FULL: Sizes = {
   },
   backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 2 },
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
+  logins: { pairs: 200, parallel: 200, rounds: 5 },
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
@@ -78,6 +81,7 @@ const QUICK: Sizes = {
   },
   backlog: { waiting: [50, 200], posts: 50, rounds: 1 },
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
+  logins: { pairs: 30, parallel: 50, rounds: 1 },
 }
 
 interface Found {
@@ -95,6 +99,7 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   lateness: (world, sizes) => measureLateness(world, sizes.lateness),
   backlog: (world, sizes) => measureBacklog(world, sizes.backlog),
   platforms: (world, sizes) => withoutChart(measurePlatforms(world, sizes.platforms)),
+  logins: (world, sizes) => withoutChart(measureLogins(world, sizes.logins)),
 }
 
 const FOLDER = new URL('results/', import.meta.url)

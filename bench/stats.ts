@@ -12,3 +12,16 @@ export const median = (samples: number[]): number => percentile(samples, 0.5)
 export function rounded(value: number): number {
   return Number(value.toPrecision(3))
 }
+
+/**
+ * Wilcoxon's signed-rank test on pairs that were measured side by side, as standard deviations from "no difference" (large samples);
+ * beyond 2.58 either way the chance that there is none is under one in a hundred.
+ */
+export function signedRank(differences: number[]): number {
+  const ranked = differences.filter((difference) => difference !== 0).toSorted((a, b) => Math.abs(a) - Math.abs(b))
+  const count = ranked.length
+  const positive = ranked.reduce((sum, difference, index) => (difference > 0 ? sum + index + 1 : sum), 0)
+  const mean = (count * (count + 1)) / 4
+  const deviation = Math.sqrt((count * (count + 1) * (2 * count + 1)) / 24)
+  return count === 0 ? 0 : (positive - mean) / deviation
+}

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { normalizePassword } from '../domain/passwords.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { User } from '../domain/user.ts'
+import { untilNextStep } from './steady-answer.ts'
 import { openSession, type Client, type SessionTokens } from './open-session.ts'
 
 type Deps = Pick<
@@ -20,8 +21,12 @@ interface LogIn extends Client {
  * @throws ServiceError INVALID_CREDENTIALS, ACCOUNT_DISABLED, RATE_LIMITED
  */
 export async function logIn(deps: Deps, input: LogIn): Promise<SessionTokens & { user: User }> {
+  const begin = deps.clock.now()
   const user = await deps.loginFailures.attempt(input, () => findByPassword(deps, input))
-  if (!user) throw new ServiceError('INVALID_CREDENTIALS', 'Invalid email or password')
+  if (!user) {
+    await untilNextStep(deps.clock, begin)
+    throw new ServiceError('INVALID_CREDENTIALS', 'Invalid email or password')
+  }
   if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
   return { user, ...(await openSession(deps, user, input)) }
 }

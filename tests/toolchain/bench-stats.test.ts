@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { figure } from '../../bench/figure.ts'
 import { tableOf } from '../../bench/report.ts'
-import { median, percentile } from '../../bench/stats.ts'
+import { median, percentile, signedRank } from '../../bench/stats.ts'
 
 test('a percentile is a value that was measured, and never a kinder one', () => {
   const samples = [5, 1, 4, 2, 3]
@@ -29,4 +29,12 @@ test('a figure is judged by its ratio, and the table shows a missed aim', () => 
   expect(measure(200)).toMatchObject({ ratio: 0.5, met: true })
   expect(measure(100)).toMatchObject({ ratio: 0.25, met: false })
   expect(tableOf([measure(100)])).toContain('✗ at least 0.5')
+})
+
+test('pairs that differ only by chance are within the bound, pairs with a small steady difference are not', () => {
+  const noise = Array.from({ length: 200 }, (_, index) => Math.sin(index * 12.9898) * 5)
+  expect(Math.abs(signedRank(noise))).toBeLessThan(2.58)
+  expect(signedRank(noise.map((difference) => difference + 1))).toBeGreaterThan(2.58)
+  expect(signedRank(noise.map((difference) => difference - 1))).toBeLessThan(-2.58)
+  expect(signedRank([0, 0])).toBe(0)
 })

@@ -1,0 +1,141 @@
+import { openSession } from '../../src/commands/open-session.ts'
+import { createUser } from '../../src/commands/create-user.ts'
+import { createContext, type Context } from '../../src/context.ts'
+import type { User } from '../../src/domain/user.ts'
+import { figure, type Aim, type Figure } from '../figure.ts'
+import { startChild } from '../processes.ts'
+import { median, percentile, rounded, signedRank } from '../stats.ts'
+import type { World } from '../world.ts'
+
+export interface LoginsSize {
+  /** Of one request for a known and one for an unknown address. */
+  pairs: number
+  parallel: number
+  rounds: number
+}
+
+const PASSWORD = 'correct horse battery staple'
+/** Beyond this the chance that two samples of one kind differ so much is under one in a hundred. */
+const SIGNIFICANT = 2.58
+const WARM_UP = 10
+const READERS = 5
+const NO_LIMIT = '1000000000'
+const UNLIMITED = {
+  LOGIN_FAILURES_PER_ACCOUNT: NO_LIMIT,
+  LOGIN_FAILURES_PER_ADDRESS: NO_LIMIT,
+}
+
+/** What a stranger can learn from the time an answer takes, and what many logins at once cost everybody else. */
+export async function measureLogins(world: World, size: LoginsSize): Promise<Figure[]> {
+  const config = await world.config(UNLIMITED)
+  const context = await createContext(config)
+  await context.database.createIndexes()
+  const api = await startChild('api', config, { profiling: world.profiling })
+  const url = String(api.ready)
+  try {
+    const known = await makeUser(context, 'known')
+    const post = (path: string, body: object) => request(`${url}${path}`, body)
+    return [
+      await compareAddresses(size, 'login with a wrong password', known.email, (email) =>
+        post('/api/auth/login', { email, password: 'a wrong password' }),
+      ),
+      await measureCrowd(size, url, context, known),
+    ]
+  } finally {
+    await api.stop()
+    await context.close()
+  }
+}
+
+function makeUser(context: Context, name: string): Promise<User> {
+  const account = { email: `${name}@example.com`, name: 'Bench', password: PASSWORD }
+  return createUser(context, { ...account, limits: context.planLimits.free })
+}
+
+/** Pairs side by side, each in another order than the last, so that a machine that grows slower does so for both. */
+async function compareAddresses(
+  { pairs }: LoginsSize,
+  name: string,
+  knownEmail: string,
+  ask: (email: string) => Promise<number>,
+): Promise<Figure> {
+  const times = { known: [] as number[], unknown: [] as number[] }
+  const emails = { known: knownEmail, unknown: knownEmail.replace('known', 'other') }
+  for (let round = -WARM_UP; round < pairs; round++) {
+    const order = round % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)
+    for (const kind of order) {
+      const startedAt = performance.now()
+      await ask(emails[kind])
+      if (round >= 0) times[kind].push(performance.now() - startedAt)
+    }
+  }
+  const deviations = signedRank(times.unknown.map((time, index) => time - times.known[index]!))
+  const alike: Aim = {
+    text: `no significant difference (under ${SIGNIFICANT} standard deviations)`,
+    met: () => Math.abs(deviations) < SIGNIFICANT,
+  }
+  return figure({
+    group: 'logins',
+    name: `${name}, unknown against known address, median of ${pairs} pairs`,
+    unit: 'ms',
+    ours: median(times.unknown),
+    baseline: median(times.known),
+    aim: alike,
+    details: { 'signed-rank deviations': rounded(deviations) },
+  })
+}
+
+/** Reads of other users while so many logins arrive at once, again and again. */
+async function measureCrowd({ parallel, rounds }: LoginsSize, url: string, context: Context, user: User) {
+  const { accessToken } = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'bench' })
+  const read = async () => {
+    const startedAt = performance.now()
+    await request(`${url}/api/auth/me`, null, { authorization: `Bearer ${accessToken}` })
+    return performance.now() - startedAt
+  }
+  const readWhile = async (busy: Promise<unknown>) => {
+    let isBusy = true
+    void busy.finally(() => (isBusy = false)).catch(() => {})
+    const samples: number[] = []
+    const reader = async () => {
+      while (isBusy) samples.push(await read())
+    }
+    await Promise.all([busy, ...Array.from({ length: READERS }, reader)])
+    return samples
+  }
+  const logIn = () => request(`${url}/api/auth/login`, { email: user.email, password: PASSWORD })
+  const crowd = () => Promise.all(Array.from({ length: parallel }, logIn))
+
+  await crowd()
+  const [quiet, crowded, took]: number[][] = [[], [], []]
+  for (let round = 0; round < rounds; round++) {
+    quiet!.push(...(await readWhile(new Promise((resolve) => setTimeout(resolve, 1_000)))))
+    const startedAt = performance.now()
+    crowded!.push(...(await readWhile(crowd())))
+    took!.push(performance.now() - startedAt)
+  }
+  return figure({
+    group: 'logins',
+    name: `reads while ${parallel} logins arrive at once, p95 (baseline: without them)`,
+    unit: 'ms',
+    ours: percentile(crowded!, 0.95),
+    baseline: percentile(quiet!, 0.95),
+    details: {
+      'the logins took, ms': median(took!),
+      'reads p50, ms': rounded(median(crowded!)),
+      'reads p50 without, ms': rounded(median(quiet!)),
+      'reads a second': rounded((crowded!.length / took!.reduce((sum, ms) => sum + ms, 0)) * 1_000),
+    },
+  })
+}
+
+/** @throws for an answer that no healthy service gives */
+async function request(url: string, body: object | null, headers: Record<string, string> = {}): Promise<number> {
+  const answer = await fetch(url, {
+    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  })
+  await answer.arrayBuffer()
+  if (answer.status >= 429) throw new Error(`${url} answered ${answer.status}`)
+  return answer.status
+}
