@@ -1,10 +1,11 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY, MINUTE, SECOND } from '../../src/domain/times.ts'
 import { systemClock, type Clock } from '../../src/clock.ts'
 import { buildApp } from '../../src/api/app.ts'
 import { createContext } from '../../src/context.ts'
 import { apiWorld, createAccount, PASSWORD, refreshCookieOf, signIn, type ApiWorld } from '../support/api.ts'
+import { forge as forgeWith, type Forgery } from '../support/forged-tokens.ts'
 import { unique } from '../support/servers.ts'
 
 let world: ApiWorld
@@ -150,6 +151,25 @@ describe('login', () => {
     }
   })
 
+  it.each([
+    ['an operator as address', { email: { $ne: null }, password: PASSWORD }],
+    ['an operator as password', { email: 'ann@example.test', password: { $gt: '' } }],
+    ['a pattern as address', { email: { $regex: '.*' }, password: PASSWORD }],
+    ['a list of addresses', { email: ['ann@example.test'], password: PASSWORD }],
+    ['a number as password', { email: 'ann@example.test', password: 12_345_678 }],
+    ['a truth as password', { email: 'ann@example.test', password: true }],
+    ['nothing as password', { email: 'ann@example.test', password: null }],
+    ['no password', { email: 'ann@example.test' }],
+    ['no body at all', undefined],
+    ['a list as body', []],
+  ])('with %s is 400, on both routes', async (_, body) => {
+    for (const path of ['login', 'admin-login']) {
+      const response = await logIn(body as object, { path })
+      expect(response.statusCode).toBe(400)
+      expect(response.json()).toMatchObject({ success: false, code: 'VALIDATION_FAILED' })
+    }
+  })
+
   it('tells that an account is disabled only to who knows its password', async () => {
     const user = await createAccount(world.context, { isDisabled: true, withPassword: true })
     expect((await logIn({ email: user.email, password: 'wrong password' })).json()).toMatchObject({
@@ -275,30 +295,6 @@ describe('an access token', () => {
       aud: 'http://localhost:4000',
       ver: 0,
     })
-  })
-
-  it.each([
-    ['another key', { secret: randomBytes(32).toString('base64') }],
-    ['no signature', { signature: '' }],
-    ['another type', { header: { typ: 'JWT' } }],
-    ['no algorithm', { header: { alg: 'none' }, signature: '' }],
-    ['another algorithm', { header: { alg: 'HS512' }, hash: 'sha512' }],
-    ['another issuer', { payload: { iss: 'http://elsewhere.test' } }],
-    ['another audience', { payload: { aud: 'http://elsewhere.test' } }],
-    ['no end', { payload: { exp: undefined } }],
-    ['an end that has passed', { payload: { exp: Math.floor(Date.now() / 1_000) - 1 } }],
-    ['no id', { payload: { jti: undefined } }],
-    ['no session', { payload: { sid: undefined } }],
-    ['an unknown session', { payload: { sid: '0'.repeat(24) } }],
-    ['an unknown user', { payload: { sub: '0'.repeat(24) } }],
-    ['a session that is no text', { payload: { sid: { $ne: null } } }],
-    ['an older version', { payload: { ver: -1 } }],
-  ])('with %s is refused', async (_, change) => {
-    const { accessToken } = await signIn(world.context)
-    expect(await me(forge(accessToken, {}))).toMatchObject({ statusCode: 200 })
-    const response = await me(forge(accessToken, change))
-    expect(response.statusCode).toBe(401)
-    expect(response.json()).toMatchObject(UNAUTHORIZED)
   })
 
   it.each([
@@ -539,29 +535,7 @@ describe('logout', () => {
   }
 })
 
-interface Forgery {
-  header?: object
-  payload?: object
-  secret?: string
-  hash?: string
-  signature?: string
-}
-
-/** The same token with something else in it, signed anew, with our own key unless said otherwise. */
-function forge(token: string, { header, payload, secret, hash = 'sha256', signature }: Forgery): string {
-  const parts = token
-    .split('.')
-    .slice(0, 2)
-    .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object)
-  const input = [
-    { ...parts[0], ...header },
-    { ...parts[1], ...payload },
-  ]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.')
-  const key = secret ?? world.context.config.JWT_SECRET
-  return `${input}.${signature ?? createHmac(hash, key).update(input).digest('base64url')}`
-}
+const forge = (token: string, forgery: Forgery) => forgeWith(token, world.context.config.JWT_SECRET, forgery)
 
 function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
+import { FORGERIES, forge } from '../support/forged-tokens.ts'
+import { requestOf, ROUTES } from '../support/routes.ts'
+import { newId } from '../../src/store/schema-options.ts'
+
+/** Nobody gets past any guard with a token that the service did not make: all forgeries, on all protected routes. */
+
+let world: ApiWorld
+let admin: SignedIn
+beforeAll(async () => {
+  world = await apiWorld()
+  admin = await signIn(world.context, { role: 'admin' })
+})
+afterAll(() => world.close())
+
+const guarded = Object.keys(ROUTES).filter((route) => ROUTES[route]!.access !== 'public')
+
+function ask(route: string, token: string) {
+  const { body } = ROUTES[route]!
+  const params = Object.fromEntries([...route.matchAll(/:(\w+)/g)].map(([, name]) => [name!, newId()]))
+  return world.app.inject({
+    ...requestOf(route, params),
+    headers: { authorization: `Bearer ${token}` },
+    ...(body ? { payload: body } : {}),
+  })
+}
+
+it('takes the token that the forgeries are made of', async () => {
+  const response = await ask('GET /api/auth/me', forge(admin.accessToken, world.context.config.JWT_SECRET, {}))
+  expect(response.statusCode).toBe(200)
+})
+
+it.each(FORGERIES)('a token with %s is refused by every route', async (_, forgery) => {
+  const token = forge(admin.accessToken, world.context.config.JWT_SECRET, forgery)
+  const answers = await Promise.all(guarded.map(async (route) => ({ route, answer: await ask(route, token) })))
+  for (const { route, answer } of answers) {
+    expect(answer.statusCode, route).toBe(401)
+    expect(answer.json(), route).toMatchObject({ success: false, message: 'Unauthorized', code: 'UNAUTHORIZED' })
+  }
+})
