@@ -2,19 +2,44 @@ import { randomBytes } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { systemClock } from './clock.ts'
+import { changeActivity } from './commands/change-activity.ts'
+import { changeRole } from './commands/change-role.ts'
 import { createUser } from './commands/create-user.ts'
 import { readConfig, type Config } from './config.ts'
+import { CLI_ACTOR } from './domain/audit.ts'
 import type { User } from './domain/user.ts'
 import { createPasswordHasher } from './integrations/password-hasher.ts'
 import { planLimits } from './plan-limits.ts'
-import { openDatabase } from './store/database.ts'
+import { createAuditLog } from './store/audit.ts'
+import { openDatabase, type Database } from './store/database.ts'
+import { createNotificationStore } from './store/notifications.ts'
+import { createPostStore } from './store/posts.ts'
 import { createUserStore, type UserStore } from './store/users.ts'
 import { exitOnBadStart } from './start.ts'
 
 const USAGE = `Usage:
   npm run admin -- create <email> [--name <name>] [--password-stdin]
   npm run admin -- grant <email>
+  npm run admin -- revoke <email>
+  npm run admin -- disable <email>
+  npm run admin -- enable <email>
   npm run admin -- list`
+
+type Deps = Parameters<typeof changeActivity>[0]
+
+/** What can be changed of an account, and how it is told. Each leaves a line in the audit log, like an admin's own changes. */
+const CHANGES = {
+  grant: {
+    make: (deps: Deps, userId: string) => changeRole(deps, CLI_ACTOR, userId, 'admin'),
+    told: 'is an admin now',
+  },
+  revoke: { make: (deps: Deps, userId: string) => changeRole(deps, CLI_ACTOR, userId, 'user'), told: 'is a user now' },
+  disable: {
+    make: (deps: Deps, userId: string) => changeActivity(deps, CLI_ACTOR, userId, false),
+    told: 'is disabled',
+  },
+  enable: { make: (deps: Deps, userId: string) => changeActivity(deps, CLI_ACTOR, userId, true), told: 'is enabled' },
+}
 
 /** `npm run admin`: accounts by hand. Only this makes admins; there is no way to it through the API (spec section 5). */
 await exitOnBadStart(async () => {
@@ -25,7 +50,7 @@ await exitOnBadStart(async () => {
   try {
     const users = createUserStore(database.connection)
     if (command === 'create' && email) await create(users, config, email, values)
-    else if (command === 'grant' && email) await grant(users, email)
+    else if (isChange(command) && email) await change(database, users, command, email)
     else if (command === 'list') await list(users)
     else throw new Error(USAGE)
   } finally {
@@ -66,13 +91,36 @@ async function create(users: UserStore, config: Config, email: string, options: 
   if (given === null) say(`Password, shown only this once: ${password}`)
 }
 
-async function grant(users: UserStore, email: string): Promise<void> {
-  if (!(await users.setRole(email, 'admin'))) throw new Error(`No account has the address ${email}`)
-  say(`${email} is an admin now.`)
+function isChange(command: string | undefined): command is keyof typeof CHANGES {
+  return command !== undefined && Object.hasOwn(CHANGES, command)
+}
+
+async function change(
+  database: Database,
+  users: UserStore,
+  command: keyof typeof CHANGES,
+  email: string,
+): Promise<void> {
+  const user = await users.findByEmail(email)
+  if (!user) throw new Error(`No account has the address ${email}`)
+  const { connection } = database
+  const now = () => systemClock.now()
+  const deps = {
+    database,
+    users,
+    audit: createAuditLog(connection),
+    notifications: createNotificationStore(connection, now),
+    posts: createPostStore(connection, now),
+    clock: systemClock,
+  }
+  const { make, told } = CHANGES[command]
+  await make(deps, user._id)
+  say(`${email} ${told}.`)
 }
 
 async function list(users: UserStore): Promise<void> {
-  const rows = [['EMAIL', 'NAME', 'ROLE', 'PLAN', 'POSTS', 'CREATED', 'LAST LOGIN'], ...(await users.list()).map(rowOf)]
+  const rows = [['EMAIL', 'NAME', 'ROLE', 'PLAN', 'POSTS', 'CREATED', 'LAST LOGIN']]
+  for await (const user of users.all()) rows.push(rowOf(user))
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows)
     say(

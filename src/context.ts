@@ -20,6 +20,7 @@ import { planLimits } from './plan-limits.ts'
 import { platformSettings } from './platform-settings.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
+import { createAuditLog } from './store/audit.ts'
 import { createConnectAttemptStore } from './store/connect-attempts.ts'
 import { openDatabase, type Database } from './store/database.ts'
 import { createLoginFailures } from './store/login-failures.ts'
@@ -104,6 +105,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     accounts,
     notifications,
     storePost: createStorePost({ database, posts, notifications, users }),
+    audit: createAuditLog(connection),
     punctuality: createPunctualityStore(connection),
     loginFailures,
     /** What may be done only so often. */

@@ -4,6 +4,7 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, t
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { SECOND } from '../domain/times.ts'
+import { administrationRoutes } from './admin/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { answerFrameworkError, answerSocketError, installErrorHandling } from './errors.ts'
 import { healthRoutes } from './health/routes.ts'
@@ -107,6 +108,7 @@ async function adminRoutes(app: FastifyInstance, { context }: RoutesOptions): Pr
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireAdmin)
   app.addHook('onRoute', asksForToken)
+  await app.register(administrationRoutes, { prefix: '/api/admin', context })
   await app.register(statusRoutes, { prefix: '/api/status', context })
 }
 

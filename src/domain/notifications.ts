@@ -2,6 +2,7 @@ import { effectiveContent } from './content.ts'
 import type { Failure } from './failure.ts'
 import { platformLabel, type Platform } from './platforms.ts'
 import type { Post } from './post.ts'
+import type { User } from './user.ts'
 
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number]
@@ -107,6 +108,20 @@ export function connectionEnding(userId: string, platform: Platform, endsAt: Dat
     type: 'warning',
     message: `Your ${platformLabel(platform)} connection ends on ${day}. Reconnect the account in settings before.`,
     reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
+    options: {},
+  }
+}
+
+/** The plan of a user was changed, by an admin or by a payment: once for each change, which has an id. */
+export function planChanged({ _id, subscription, limits }: User, changeId: string): NewNotification {
+  const isPro = subscription.plan === 'pro'
+  const allowance = `${limits.maxPosts} posts and ${limits.maxCaptionGenerations} caption generations`
+  return {
+    userId: _id,
+    dedupeKey: `plan-changed:${changeId}`,
+    type: isPro ? 'success' : 'info',
+    message: `Your account is on the ${isPro ? 'Pro' : 'Free'} plan now: ${allowance}`,
+    reference: { type: 'user', id: _id, model: 'User' },
     options: {},
   }
 }

@@ -1,11 +1,14 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import type { Allowance } from '../domain/plans.ts'
+import type { UserCounts } from '../domain/user-statistics.ts'
 import {
   ROLES,
   SUBSCRIPTION_PLANS,
   SUBSCRIPTION_STATUSES,
   normalizeEmail,
+  type Limits,
   type Role,
+  type SubscriptionPlan,
   type User,
 } from '../domain/user.ts'
 import { SECOND } from '../domain/times.ts'
@@ -13,7 +16,15 @@ import { driverCollection } from './driver.ts'
 import { anyOf, createBatchedRead } from './line.ts'
 import { schemaOptions } from './schema-options.ts'
 
-const LIST_DEADLINE_MS = 5 * SECOND
+const LIST_DEADLINE_MS = 4 * SECOND
+/** Of all users in one go, however slowly they are taken. */
+const WHOLE_LIST_DEADLINE_MS = 30 * SECOND
+const NEWEST_FIRST = { createdAt: -1, _id: -1 } as const
+
+/** The fields that are changed by somebody else than the user. */
+export type UserChange = Partial<
+  { 'subscription.plan': SubscriptionPlan } & { limits: Limits; isDisabled: boolean; role: Role }
+>
 
 const nullable = <T>(type: T) => ({ type, default: null })
 const required = <T>(type: T) => ({ type, required: true }) as const
@@ -123,15 +134,55 @@ export function createUserStore(connection: Connection) {
       await model.updateOne({ _id: userId }, { $inc: { tokenVersion: 1 } })
     },
 
-    /** False when there is no such user. */
-    async setRole(email: string, role: Role): Promise<boolean> {
-      const { matchedCount } = await model.updateOne({ email: normalizeEmail(email) }, { $set: { role } })
-      return matchedCount === 1
+    /** The record before and after the change; null when there is no such user. */
+    async change(
+      userId: string,
+      change: UserChange,
+      session: ClientSession,
+    ): Promise<{ before: User; after: User } | null> {
+      const before = await collection().findOneAndUpdate({ _id: userId }, { $set: change }, { session })
+      const after = before && (await collection().findOne({ _id: userId }, { session }))
+      return before && after && { before, after }
     },
 
+    /** Newest first, without ever holding all of them. */
+    all: (): AsyncIterable<User> =>
+      collection().find({}, { sort: NEWEST_FIRST, maxTimeMS: WHOLE_LIST_DEADLINE_MS, batchSize: 500 }),
+
     /** Newest first. */
-    list: (): Promise<User[]> =>
-      model.find({}).sort({ createdAt: -1, _id: -1 }).maxTimeMS(LIST_DEADLINE_MS).lean<User[]>().exec(),
+    async page({ page, limit }: { page: number; limit: number }): Promise<{ users: User[]; total: number }> {
+      const [users, total] = await Promise.all([
+        collection()
+          .find({}, { sort: NEWEST_FIRST, skip: (page - 1) * limit, limit, maxTimeMS: LIST_DEADLINE_MS })
+          .toArray(),
+        collection().countDocuments({}, { maxTimeMS: LIST_DEADLINE_MS }),
+      ])
+      return { users, total }
+    },
+
+    /** Everything that is counted of all users, in one pass. */
+    async count({ thisMonth, lastMonth }: { thisMonth: Date; lastMonth: Date }): Promise<UserCounts> {
+      const countIf = (condition: object) => ({ $sum: { $cond: [condition, 1, 0] } })
+      const createdLastMonth = { $and: [{ $gte: ['$createdAt', lastMonth] }, { $lt: ['$createdAt', thisMonth] }] }
+      const [counts] = await collection()
+        .aggregate<UserCounts>(
+          [
+            {
+              $group: {
+                _id: null,
+                total: { $sum: 1 },
+                disabled: countIf({ $eq: ['$isDisabled', true] }),
+                pro: countIf({ $eq: ['$subscription.plan', 'pro'] }),
+                createdThisMonth: countIf({ $gte: ['$createdAt', thisMonth] }),
+                createdLastMonth: countIf(createdLastMonth),
+              },
+            },
+          ],
+          { maxTimeMS: LIST_DEADLINE_MS },
+        )
+        .toArray()
+      return counts ?? { total: 0, disabled: 0, pro: 0, createdThisMonth: 0, createdLastMonth: 0 }
+    },
   }
 }
 

@@ -56,6 +56,20 @@ it('grants the admin role, at once and for good', async () => {
   expect((await world.context.users.findById(user._id))!.role).toBe('admin')
 })
 
+it('takes the role back, disables and enables, and leaves a line in the audit log for each', async () => {
+  const user = await createAccount(world.context, { role: 'admin' })
+  const { email } = user
+  expect((await admin(['revoke', email])).output).toBe(`${email} is a user now.\n`)
+  expect((await admin(['disable', email])).output).toBe(`${email} is disabled.\n`)
+  expect(await world.context.users.findById(user._id)).toMatchObject({ role: 'user', isDisabled: true })
+  expect((await admin(['enable', email])).output).toBe(`${email} is enabled.\n`)
+  expect(await Array.fromAsync(world.context.audit.about(user._id))).toMatchObject([
+    { actorId: 'cli', action: 'update-role', before: { role: 'admin' }, after: { role: 'user' }, ipAddress: null },
+    { actorId: 'cli', action: 'update-activity', before: { isDisabled: false }, after: { isDisabled: true } },
+    { actorId: 'cli', action: 'update-activity', before: { isDisabled: true }, after: { isDisabled: false } },
+  ])
+})
+
 it('lists the accounts without any secret', async () => {
   const user = await createAccount(world.context, { withPassword: true, name: 'Listed' })
   const { output, code } = await admin(['list'])
@@ -70,6 +84,7 @@ it.each([
   [[], /^Usage:/],
   [['promote', 'ann@example.test'], /^Usage:/],
   [['create'], /^Usage:/],
+  [['constructor', 'ann@example.test'], /^Usage:/],
   [['create', 'ann@example.test', '--role', 'admin'], /'--role'[^]*Usage:/],
   [['create', 'not-an-address'], /not-an-address is not an email address/],
   [['grant', 'nobody@example.test'], /No account has the address nobody@example\.test/],

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY, MINUTE, SECOND } from '../../src/domain/times.ts'
 import { systemClock, type Clock } from '../../src/clock.ts'
 import { buildApp } from '../../src/api/app.ts'
+import { changeRole } from '../../src/commands/change-role.ts'
 import { createContext } from '../../src/context.ts'
+import { CLI_ACTOR } from '../../src/domain/audit.ts'
 import { apiWorld, createAccount, PASSWORD, refreshCookieOf, signIn, type ApiWorld } from '../support/api.ts'
 import { forge as forgeWith, type Forgery } from '../support/forged-tokens.ts'
 import { unique } from '../support/servers.ts'
@@ -328,7 +330,7 @@ describe('an access token', () => {
 
   it('follows the role of the record, not its own', async () => {
     const { accessToken, user } = await signIn(world.context)
-    await world.context.users.setRole(user.email, 'admin')
+    await changeRole(world.context, CLI_ACTOR, user._id, 'admin')
     expect((await me(accessToken)).json().data.user.role).toBe('admin')
   })
 

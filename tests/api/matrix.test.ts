@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/store/schema-options.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
-import { requestOf, ROUTES, routesOf } from '../support/routes.ts'
+import { requestOf, roleFor, ROUTES, routesOf } from '../support/routes.ts'
 
 let world: ApiWorld
 beforeAll(async () => {
@@ -24,6 +24,8 @@ function send(route: string, who: SignedIn | null, params: Params = {}) {
 const routes = Object.entries(ROUTES)
 const guarded = routes.filter(([, { access }]) => access !== 'public').map(([route]) => route)
 const withRecord = routes.filter(([, { record }]) => record).map(([route]) => route)
+/** Those whose records belong to one user; admins may touch the records of their own routes, whosever they are. */
+const withOwner = withRecord.filter((route) => ROUTES[route]!.access === 'user')
 
 it('knows every route of the application, and no other', () => {
   expect(routesOf(world.app).toSorted((a, b) => a.localeCompare(b))).toEqual(
@@ -43,8 +45,8 @@ describe.each(routes.filter(([, { access }]) => access === 'public').map(([route
 })
 
 describe.each(guarded)('%s', (route) => {
-  const { access, record, status } = ROUTES[route]!
-  const role = access === 'admin' ? 'admin' : 'user'
+  const { record, status } = ROUTES[route]!
+  const role = roleFor(route)
 
   it('is 401 without a session', async () => {
     const response = await send(route, null, { postId: newId() })
@@ -72,14 +74,19 @@ describe.each(guarded)('%s', (route) => {
 })
 
 describe.each(guarded.filter((route) => ROUTES[route]!.access === 'admin'))('%s', (route) => {
-  it('is 403 for a user', async () => {
-    const response = await send(route, await signIn(world.context))
+  it('is 403 for a user, and changes nothing', async () => {
+    const { record, fingerprint } = ROUTES[route]!
+    const who = await signIn(world.context)
+    const params = (await record?.(world.context, who)) ?? {}
+    const before = await fingerprint?.(world.context, params)
+    const response = await send(route, who, params)
     expect(response.statusCode).toBe(403)
-    expect(response.json()).toMatchObject({ success: false, code: 'FORBIDDEN' })
+    expect(response.json()).toMatchObject({ success: false, message: 'Forbidden - Admin only', code: 'FORBIDDEN' })
+    expect(await fingerprint?.(world.context, params)).toEqual(before)
   })
 })
 
-describe.each(withRecord)('%s', (route) => {
+describe.each(withOwner)('%s', (route) => {
   const { record, fingerprint } = ROUTES[route]!
 
   it.each(['user', 'admin'] as const)(
@@ -103,8 +110,13 @@ describe.each(withRecord)('%s', (route) => {
       expect(await fingerprint!(world.context, params)).toEqual(before)
     },
   )
+})
+
+describe.each(withRecord)('%s', (route) => {
+  const { record } = ROUTES[route]!
 
   it.each([
+    newId(),
     'x',
     '0',
     'null',
@@ -118,8 +130,8 @@ describe.each(withRecord)('%s', (route) => {
     '0'.repeat(25),
     'A'.repeat(24),
     'a'.repeat(101),
-  ])('is 404 for the malformed id %s', async (id) => {
-    const who = await signIn(world.context)
+  ])("is 404 for the id %s, which is nobody's", async (id) => {
+    const who = await signIn(world.context, { role: roleFor(route) })
     const response = await send(
       route,
       who,

@@ -4,7 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/api/app.ts'
 import { validationFailed } from '../../src/api/errors.ts'
+import { changeRole } from '../../src/commands/change-role.ts'
 import type { Context } from '../../src/context.ts'
+import { CLI_ACTOR } from '../../src/domain/audit.ts'
 import { createLogger } from '../../src/logger.ts'
 import { ServiceError } from '../../src/domain/service-error.ts'
 import { apiWorld, PASSWORD, createAccount, rawJson, signIn, type ApiWorld } from '../support/api.ts'
@@ -391,9 +393,9 @@ describe('requireAdmin', () => {
       message: 'Forbidden - Admin only',
       code: 'FORBIDDEN',
     })
-    await world.context.users.setRole(ann.user.email, 'admin')
+    await changeRole(world.context, CLI_ACTOR, ann.user._id, 'admin')
     expect((await ask(ann.headers)).json()).toEqual({ role: 'admin' })
-    await world.context.users.setRole(ann.user.email, 'user')
+    await changeRole(world.context, CLI_ACTOR, ann.user._id, 'user')
     expect(await ask(ann.headers)).toMatchObject({ statusCode: 403 })
   })
 })

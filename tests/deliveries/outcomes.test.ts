@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { changeActivity } from '../../src/commands/change-activity.ts'
+import { CLI_ACTOR } from '../../src/domain/audit.ts'
 import { DAY, HOUR } from '../../src/domain/times.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
 
@@ -16,6 +18,8 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).to
 /** Changes a stored record behind the service's back. */
 const change = (collection: string, id: string, fields: object) =>
   world.context.database.connection.collection<{ _id: string }>(collection).updateOne({ _id: id }, { $set: fields })
+
+const administer = (userId: string, isActive: boolean) => changeActivity(world.context, CLI_ACTOR, userId, isActive)
 
 const messagesOf = async (userId: string) =>
   (await world.notificationsOf(userId)).map(({ type, message }) => `${type}: ${message}`)
@@ -57,16 +61,39 @@ describe('a call that is on its way', () => {
 })
 
 describe('a delivery that is not to be made', () => {
-  it('fails with ACCOUNT_DISABLED when the owner was disabled before the instant', async () => {
+  it('fails with ACCOUNT_DISABLED at its instant, and can be retried once its owner is enabled again', async () => {
     const user = await world.user()
-    const postId = await user.create({ content: { text: 'Disabled' }, scheduledAt: inSeconds(4) })
-    await change('users', user.userId, { isDisabled: true })
+    const scheduledAt = inSeconds(4)
+    const postId = await user.create({ content: { text: 'Disabled' }, scheduledAt })
+    await administer(user.userId, false)
     const post = await poll(
       () => world.context.posts.find(postId),
       (stored) => stored?.status === 'FAILED',
     )
-    expect(post!.platformStatuses).toMatchObject([{ status: 'failed', errorCode: 'ACCOUNT_DISABLED' }])
+    expect(post!.updatedAt.getTime()).toBeGreaterThanOrEqual(Date.parse(scheduledAt))
+    expect((await user.call('GET', `/api/posts/${postId}`)).status).toBe(403)
+
+    await administer(user.userId, true)
+    expect(await user.status(postId)).toMatchObject({
+      status: 'FAILED',
+      platformStatuses: [{ errorCode: 'ACCOUNT_DISABLED', error: 'The account of this user is disabled' }],
+    })
+    expect(await messagesOf(user.userId)).toContain(
+      'error: Posting on Bluesky failed: The account of this user is disabled. Ask an administrator to enable the account.',
+    )
     expect(await user.published()).toEqual([])
+    expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
+  })
+
+  it('goes out when its owner is enabled again before its instant', async () => {
+    const user = await world.user()
+    const postId = await user.create({ content: { text: 'Enabled in time' }, scheduledAt: inSeconds(6) })
+    await administer(user.userId, false)
+    await administer(user.userId, true)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
   })
 
   it('fails with TOO_LATE a day after its instant, says so, and can be retried', async () => {

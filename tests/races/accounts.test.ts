@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { changeActivity } from '../../src/commands/change-activity.ts'
+import { CLI_ACTOR } from '../../src/domain/audit.ts'
 import { armLeadMs } from '../../src/domain/publish-plan.ts'
 import type { Wish } from '../faults/judge/evidence.ts'
 import type { LedgerEntry } from '../support/platform-control.ts'
@@ -11,11 +13,7 @@ let api: ApiProcess
 
 /** What becomes of the account a post was meant for, while the post waits. */
 const CHANGES = {
-  async disabled({ user: { userId } }: Scene) {
-    const users = world.context.database.connection.collection<{ _id: string }>('users')
-    await users.updateOne({ _id: userId }, { $set: { isDisabled: true } })
-    await world.context.posts.unsettle(userId)
-  },
+  disabled: ({ user: { userId } }: Scene) => changeActivity(world.context, CLI_ACTOR, userId, false),
   disconnected: ({ user }: Scene) => api.as(user).other('DELETE', '/api/platform/bluesky/disconnect'),
   replaced: ({ user, other }: Scene) =>
     api.as(user).other('POST', '/api/platform/bluesky/connect', {

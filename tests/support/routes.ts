@@ -1,6 +1,7 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Context } from '../../src/context.ts'
-import type { SignedIn } from './api.ts'
+import type { Role } from '../../src/domain/user.ts'
+import { createAccount, type SignedIn } from './api.ts'
 import { storeNotifications } from './notifications.ts'
 import { createPost } from '../../src/commands/create-post.ts'
 
@@ -9,7 +10,9 @@ export interface RouteCase {
   access: 'public' | 'user' | 'admin'
   /** A body that the route takes. */
   body?: object
-  /** Makes a record of the owner that the path names, and answers the values of its parameters. */
+  /** A query that the route wants. */
+  query?: string
+  /** Makes a record that the path names, the owner's or for admins somebody else's, and answers the values of its parameters. */
   record?: (context: Context, owner: SignedIn) => Promise<Record<string, string>>
   /** Whether the stored record is still as it was; asked after strangers tried. */
   fingerprint?: (context: Context, params: Record<string, string>) => Promise<unknown>
@@ -56,6 +59,14 @@ const notificationRoute = (status: number): RouteCase => ({
   },
   fingerprint: (context, { id }) =>
     context.database.connection.collection<{ _id: string }>('notifications').findOne({ _id: id! }),
+})
+
+/** Names another user. */
+const userAdminRoute = (changes: Pick<RouteCase, 'body' | 'query'>): RouteCase => ({
+  ...adminRoute(200),
+  ...changes,
+  record: async (context) => ({ id: (await createAccount(context))._id }),
+  fingerprint: (context, { id }) => context.users.findById(id!),
 })
 
 const logIn = { email: 'nobody@example.test', password: 'wrong password' }
@@ -116,6 +127,11 @@ export const ROUTES: Record<string, RouteCase> = {
   'PATCH /api/notifications/:id/read': notificationRoute(200),
   'PATCH /api/notifications/read-all': userRoute(200),
 
+  'GET /api/admin/get-all-users': adminRoute(200),
+  'PATCH /api/admin/update-user-plan/:id': userAdminRoute({ query: 'plan=pro' }),
+  'PATCH /api/admin/update-user-activity/:id': userAdminRoute({ body: { activity: false } }),
+  'GET /api/admin/analytics': adminRoute(200),
+  'GET /api/admin/audit': adminRoute(200),
   'GET /api/status/slo': adminRoute(200),
 }
 
@@ -129,6 +145,11 @@ export function routesOf(app: FastifyInstance): string[] {
 /** The request that a key of `ROUTES` stands for. */
 export function requestOf(route: string, params: Record<string, string> = {}): { method: 'GET'; url: string } {
   const [method, pattern] = route.split(' ') as [NonNullable<InjectOptions['method']>, string]
+  const { query } = ROUTES[route]!
+  const path = pattern.replace(/:(\w+)/g, (_, name: string) => params[name] ?? `:${name}`)
   // `inject` wants a literal; the table holds what Fastify itself told.
-  return { method: method as 'GET', url: pattern.replace(/:(\w+)/g, (_, name: string) => params[name] ?? `:${name}`) }
+  return { method: method as 'GET', url: query === undefined ? path : `${path}?${query}` }
 }
+
+/** What its caller has to be. */
+export const roleFor = (route: string): Role => (ROUTES[route]!.access === 'admin' ? 'admin' : 'user')

@@ -1,0 +1,139 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { changeActivity } from '../../commands/change-activity.ts'
+import { changePlan } from '../../commands/change-plan.ts'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../domain/audit.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+import { MINUTE } from '../../domain/times.ts'
+import { monthsOf, userStatistics } from '../../domain/user-statistics.ts'
+import { jsonStream } from '../json-stream.ts'
+import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
+import { errorResponses } from '../schemas/envelope.ts'
+import { presentChanged, presentEntry, presentRecord } from './present.ts'
+import {
+  ActivityBody,
+  AdminAnalytics,
+  answered,
+  AuditPage,
+  AuditQuery,
+  ChangedPlan,
+  ChangedUser,
+  PlanQuery,
+  UserList,
+  UserListQuery,
+} from './schema.ts'
+
+const tags = ['admin']
+/** A whole list may be long, and its reader slow. */
+const WHOLE_LIST_MS = MINUTE
+
+export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+
+  app.get(
+    '/get-all-users',
+    {
+      config: { deadlineMs: WHOLE_LIST_MS },
+      schema: {
+        tags,
+        summary: 'All users, newest first; a page of them with page or limit',
+        querystring: UserListQuery,
+        response: { 200: UserList, ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      const message = 'Users found'
+      const { page, limit } = request.query
+      if (page === undefined && limit === undefined) {
+        const document = { message, data: presented(context.users.all()) }
+        reply.type('application/json; charset=utf-8')
+        // The stream is the answer as it stands: no schema is applied to it.
+        return (await jsonStream(document, request.deadline)) as never
+      }
+      const asked = pageOf({ page: page ?? 1, limit: limit ?? 20 })
+      const { users, total } = await context.users.page(asked)
+      return { message, data: users.map(presentRecord), ...pageResult(total, asked) }
+    },
+  )
+
+  app.patch(
+    '/update-user-plan/:id',
+    {
+      schema: {
+        tags,
+        summary: "Set a user's plan and its limits; the payment processor is not asked",
+        params: IdParam('id'),
+        querystring: PlanQuery,
+        response: { 200: answered(ChangedPlan), ...errorResponses },
+      },
+    },
+    async (request) => {
+      const { _id, subscription } = await changePlan(context, actorOf(request), request.params.id, request.query.plan)
+      return { message: 'User plan updated', data: { userId: _id, plan: subscription.plan } }
+    },
+  )
+
+  app.patch(
+    '/update-user-activity/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Disable an account at once, or enable it again',
+        params: IdParam('id'),
+        body: ActivityBody,
+        response: { 200: answered(ChangedUser), ...errorResponses },
+      },
+    },
+    async (request) => {
+      const user = await changeActivity(context, actorOf(request), request.params.id, request.body.activity)
+      return { message: user.isDisabled ? 'User disabled' : 'User enabled', data: presentChanged(user) }
+    },
+  )
+
+  app.get(
+    '/analytics',
+    {
+      schema: {
+        tags,
+        summary: 'How many users there are, of which kinds, and how their number grows',
+        response: { 200: answered(AdminAnalytics), ...errorResponses },
+      },
+    },
+    async () => {
+      try {
+        const counts = await context.users.count(monthsOf(context.clock.now()))
+        return { message: 'Analytics found', data: userStatistics(counts) }
+      } catch (cause) {
+        throw new ServiceError('INTERNAL', 'Failed to retrieve analytics', { cause })
+      }
+    },
+  )
+
+  app.get(
+    '/audit',
+    {
+      schema: {
+        tags,
+        summary: 'What admins changed, newest first',
+        querystring: AuditQuery,
+        response: { 200: AuditPage, ...errorResponses },
+      },
+    },
+    async (request) => {
+      const asked = pageOf(request.query)
+      const { entries, total } = await context.audit.page(asked)
+      return { message: 'Audit log found', data: entries.map(presentEntry), ...pageResult(total, asked) }
+    },
+  )
+}
+
+async function* presented(users: ReturnType<Context['users']['all']>) {
+  for await (const user of users) yield presentRecord(user)
+}
+
+function actorOf(request: FastifyRequest): Actor {
+  return { id: request.user.userId, requestId: request.id, ipAddress: request.ip }
+}

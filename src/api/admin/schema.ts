@@ -1,0 +1,80 @@
+import { Type, type TSchema } from '@sinclair/typebox'
+import { AUDIT_ACTIONS } from '../../domain/audit.ts'
+import { ROLES, SUBSCRIPTION_PLANS } from '../../domain/user.ts'
+import { UserSchema } from '../auth/schema.ts'
+import { Instant, nullable, oneOf, pageFields, pageResultFields } from '../schemas/common.ts'
+
+/** Admin answers carry no `success` (contract section 1). */
+export const answered = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })
+
+export const UserRecord = Type.Composite([
+  UserSchema,
+  Type.Object({
+    isDisabled: Type.Boolean(),
+    auth: Type.Object({ provider: Type.String() }),
+    createdAt: Instant,
+    lastLogin: nullable(Instant),
+  }),
+])
+
+/** All users, unless a page is asked for: then beside `data` stands which page it is. */
+export const UserList = Type.Composite([answered(Type.Array(UserRecord)), Type.Partial(Type.Object(pageResultFields))])
+
+const { page, limit } = pageFields
+const withoutDefault = <T extends TSchema>({ default: _, ...schema }: T) => Type.Optional(schema as unknown as T)
+
+export const UserListQuery = Type.Object({ page: withoutDefault(page), limit: withoutDefault(limit) })
+
+export const PlanQuery = Type.Object({ plan: oneOf(SUBSCRIPTION_PLANS) })
+
+export const ChangedPlan = Type.Object({ userId: Type.String(), plan: oneOf(SUBSCRIPTION_PLANS) })
+
+export const ActivityBody = Type.Object({
+  activity: Type.Boolean({ description: 'False disables the account, and ends what it can do at once' }),
+})
+
+export const ChangedUser = Type.Object({
+  _id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  isDisabled: Type.Boolean(),
+})
+
+export const AdminAnalytics = Type.Object({
+  totalUsers: Type.Integer(),
+  activeUsers: Type.Integer(),
+  inactiveUsers: Type.Integer(),
+  paidUsers: Type.Integer(),
+  monthlyGrowth: Type.Number({ description: 'Percentage, this UTC calendar month against the one before' }),
+  topPlan: oneOf(['Free', 'Professional']),
+})
+
+const AuditFacts = Type.Partial(
+  Type.Object({
+    plan: oneOf(SUBSCRIPTION_PLANS),
+    limits: Type.Object({ maxPosts: Type.Integer(), maxCaptionGenerations: Type.Integer() }),
+    isDisabled: Type.Boolean(),
+    role: oneOf(ROLES),
+  }),
+)
+
+export const AuditQuery = Type.Object(pageFields)
+
+export const AuditPage = Type.Composite([
+  answered(
+    Type.Array(
+      Type.Object({
+        _id: Type.String(),
+        at: Instant,
+        actorId: Type.String({ description: 'Id of the admin, or cli' }),
+        action: oneOf(AUDIT_ACTIONS),
+        subjectId: Type.String({ description: 'Id of the user whose record was changed' }),
+        before: AuditFacts,
+        after: AuditFacts,
+        requestId: nullable(Type.String()),
+        ipAddress: nullable(Type.String()),
+      }),
+    ),
+  ),
+  Type.Object(pageResultFields),
+])

@@ -1,0 +1,55 @@
+import type { Clock } from '../clock.ts'
+import type { Actor, AuditAction, AuditEntry, AuditFacts } from '../domain/audit.ts'
+import type { NewNotification } from '../domain/notifications.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { User } from '../domain/user.ts'
+import type { AuditLog } from '../store/audit.ts'
+import type { Database } from '../store/database.ts'
+import type { NotificationStore } from '../store/notifications.ts'
+import { newId } from '../store/schema-options.ts'
+import type { UserChange, UserStore } from '../store/users.ts'
+
+export interface ChangeUserDeps {
+  database: Pick<Database, 'transaction'>
+  users: Pick<UserStore, 'change'>
+  audit: Pick<AuditLog, 'insert'>
+  notifications: Pick<NotificationStore, 'insert'>
+  clock: Pick<Clock, 'now'>
+}
+
+interface Change {
+  action: AuditAction
+  set: UserChange
+  /** What of the record goes into the audit log, before and after. */
+  facts(user: User): AuditFacts
+  /** What the user is told of a change that was one. */
+  tell?(user: User, entry: AuditEntry): NewNotification
+}
+
+/**
+ * Changes the record of somebody else, with a line in the audit log and what the user is told: all of it or nothing. What changes
+ * nothing is not noted.
+ * @throws ServiceError NOT_FOUND
+ */
+export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: string, change: Change): Promise<User> {
+  return deps.database.transaction(async (session) => {
+    const changed = await deps.users.change(userId, change.set, session)
+    if (!changed) throw new ServiceError('NOT_FOUND', 'User not found')
+    const [before, after] = [change.facts(changed.before), change.facts(changed.after)]
+    if (JSON.stringify(before) === JSON.stringify(after)) return changed.after
+    const entry: AuditEntry = {
+      _id: newId(),
+      at: deps.clock.now(),
+      actorId: actor.id,
+      action: change.action,
+      subjectId: userId,
+      before,
+      after,
+      requestId: actor.requestId,
+      ipAddress: actor.ipAddress,
+    }
+    await deps.audit.insert(entry, session)
+    if (change.tell) await deps.notifications.insert([change.tell(changed.after, entry)], session)
+    return changed.after
+  })
+}
