@@ -196,14 +196,19 @@ describe('the activity of a user', () => {
     ])
   })
 
-  it.each([{}, { activity: 'true' }, { activity: 'false' }, { activity: 0 }, { activity: null }, { activity: [] }, [[]]])(
-    'is 400 for the body %j',
-    async (body) => {
-      const user = await createAccount(world.context)
-      expect((await ask('PATCH', `/update-user-activity/${user._id}`, body)).status).toBe(400)
-      expect(await stored(user)).toEqual(user)
-    },
-  )
+  it.each([
+    {},
+    { activity: 'true' },
+    { activity: 'false' },
+    { activity: 0 },
+    { activity: null },
+    { activity: [] },
+    [[]],
+  ])('is 400 for the body %j', async (body) => {
+    const user = await createAccount(world.context)
+    expect((await ask('PATCH', `/update-user-activity/${user._id}`, body)).status).toBe(400)
+    expect(await stored(user)).toEqual(user)
+  })
 
   it('cannot be ended by admins for themselves', async () => {
     const answer = await ask('PATCH', `/update-user-activity/${admin.user._id}`, { activity: false })
