@@ -33,6 +33,15 @@ it('knows every route of the application, and no other', () => {
   )
 })
 
+it('knows every route that the OpenAPI document describes', async () => {
+  const { paths } = (await world.app.inject('/api/openapi.json')).json<{ paths: Record<string, object> }>()
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+  )
+  expect(described.length).toBeGreaterThan(0)
+  expect(described.filter((route) => !(route in ROUTES))).toEqual([])
+})
+
 it('knows a record for every route whose path names one', () => {
   const named = Object.keys(ROUTES).filter((route) => route.includes(':'))
   expect(withRecord).toEqual(named)

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { withCompanions } from '../../src/domain/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../src/domain/platforms.ts'
 import { poll } from '../support/delivery-world.ts'
-import { isOne } from '../faults/platforms.ts'
+import { isOne, RENEWING } from '../faults/platforms.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../support/platforms-world.ts'
 
 /** What becomes of posts when the login of one platform dies, on each platform: nothing but that platform is touched. */
@@ -56,10 +56,9 @@ describe.each(PLATFORMS)('%s', (platform) => {
   /** Those that do not live by the same login. */
   let others: Platform[]
   let user: User
-  beforeEach(async (context) => {
-    const found = world.platforms.find((one) => one.platform === platform)
-    if (!found) return context.skip('The sandbox has no such platform yet')
-    others = world.platforms.map((one) => one.platform).filter((one) => !found.server.includes(one))
+  beforeEach(async () => {
+    const { server } = world.find(platform)
+    others = PLATFORMS.filter((one) => !server.includes(one))
     user = await world.user()
   })
 
@@ -122,17 +121,19 @@ describe.each(PLATFORMS)('%s', (platform) => {
     }
     expect((await user.published(platform)).map(({ text }) => text).toSorted()).toEqual(texts)
   })
+})
 
-  it('posts that are due at once on an ended access token renew it once', async (context) => {
+describe.each(RENEWING)('%s', (platform) => {
+  it('posts that are due at once on an ended access token renew it once', async () => {
+    const user = await world.user()
     const { control, calls } = world.find(platform)
-    const { renew } = calls
-    if (!renew) return context.skip('Its tokens do not end by themselves')
+    const renew = calls.renew!
     const { accountId } = user.accountOn(platform)
     await control.expire(accountId)
     // Long enough for everybody to find out.
     await control.fault({ ...renew, account: accountId, action: { delayMs: 1_000 } })
     const posts = await Promise.all(
-      Array.from({ length: 12 }, (_, number) => user.post(everywhere(), `Renewed once ${number}`)),
+      Array.from({ length: 12 }, (_, number) => user.post([...PLATFORMS], `Renewed once ${number}`)),
     )
     for (const postId of posts) expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
     const renewals = (await control.requests()).filter((call) => call.account === accountId && isOne(renew, call))

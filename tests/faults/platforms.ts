@@ -2,7 +2,7 @@ import { startPlatforms } from '../../sandbox/platforms/all.ts'
 import type { LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
 import type { Fault, FaultAction } from '../../sandbox/platforms/faults.ts'
 import type { RunningPlatform, SandboxAccount, UserApi } from '../../sandbox/platforms/sandbox-platform.ts'
-import type { Platform } from '../../src/domain/platforms.ts'
+import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import type { Send } from './client.ts'
 
@@ -118,6 +118,9 @@ const TRAITS: Record<Platform, Traits> = {
     needsMedia: false,
   },
 }
+
+/** Those whose access tokens end by themselves, and are renewed. */
+export const RENEWING = PLATFORMS.filter((platform) => TRAITS[platform].calls.renew !== null)
 
 /** Every platform that the sandbox has; their data go under the folder. */
 export async function startFaultPlatforms(dir: string, publicUrl: string) {
