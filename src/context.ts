@@ -2,11 +2,13 @@ import type { Backlog } from './activities/sweep.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { createAccountCredentials } from './commands/account-credentials.ts'
 import { createDiscardPrepared } from './commands/discard-prepared.ts'
+import { mailBacklog } from './commands/queue-mail.ts'
 import { createStorePost } from './commands/store-post.ts'
 import type { Config } from './config.ts'
 import { HOUR } from './domain/times.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
 import { createConnectStates } from './integrations/connect-states.ts'
+import { createMailer } from './integrations/mail.ts'
 import { createMediaSource } from './integrations/media-source.ts'
 import { createMetrics } from './integrations/metrics.ts'
 import { createOrchestrator, type PublishOrchestrator } from './integrations/orchestrator.ts'
@@ -24,6 +26,7 @@ import { createAuditLog } from './store/audit.ts'
 import { createConnectAttemptStore } from './store/connect-attempts.ts'
 import { openDatabase, type Database } from './store/database.ts'
 import { createLoginFailures } from './store/login-failures.ts'
+import { createMailStore } from './store/mails.ts'
 import { createNotificationStore } from './store/notifications.ts'
 import { createPlatformAccountStore } from './store/platform-accounts.ts'
 import { createPostStore } from './store/posts.ts'
@@ -57,6 +60,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const sessions = createSessionStore(connection)
   const accounts = createPlatformAccountStore(connection, now)
   const notifications = createNotificationStore(connection, now)
+  const mails = createMailStore(connection)
   const rateLimits = createRateLimits(connection)
   const loginFailures = createLoginFailures(rateLimits, {
     perAccount: config.LOGIN_FAILURES_PER_ACCOUNT,
@@ -80,6 +84,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       }),
     metrics,
   )
+  const mailer = createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM })
   const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
   const credentials = createAccountCredentials({ accounts, cipher, adapters: platforms, notifications, clock })
   const orchestrator =
@@ -92,7 +97,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     })
 
   /** Records whose work in the background the sweeper starts where nobody else could. */
-  const backlogs: Backlog[] = []
+  const backlogs: Backlog[] = [mailBacklog({ mails })]
 
   return {
     config,
@@ -104,6 +109,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     sessions,
     accounts,
     notifications,
+    mails,
+    mailer,
     storePost: createStorePost({ database, posts, notifications, users }),
     audit: createAuditLog(connection),
     punctuality: createPunctualityStore(connection),
@@ -151,6 +158,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     async close(): Promise<void> {
       await Promise.allSettled([orchestrator.close(), platforms.close()])
       storage.close()
+      mailer.close()
       await database.close()
     },
   }

@@ -49,6 +49,9 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     connect(config, logger, options.signal),
     queues.some((queue) => DELIVERING.has(queue)) && context.platforms.warmUp(),
   ])
+  if (queues.includes('notifying') && config.SMTP_URL === '') {
+    logger.warn('SMTP_URL is not set: mails wait, and go out if it is set while they are worth it')
+  }
   const draining = new AbortController()
   const activities = createActivities({
     ...context,

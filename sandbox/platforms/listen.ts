@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 
 /** Listens on loopback, on `preferredPort` if that is free and on any other port if not. Returns the base address. */
-export async function listenOnLoopback(server: Server, preferredPort = 0): Promise<string> {
+export async function listenOnLoopback(server: NetServer, preferredPort = 0): Promise<string> {
   try {
     await listen(server, preferredPort)
   } catch (error) {
@@ -13,7 +13,7 @@ export async function listenOnLoopback(server: Server, preferredPort = 0): Promi
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-async function listen(server: Server, port: number): Promise<void> {
+async function listen(server: NetServer, port: number): Promise<void> {
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { startMailCatcher } from './mail.ts'
 
 /** By these names they stand in `world.json`. */
 export type ServiceName = 'mail' | 'push' | 'identity'
@@ -25,7 +26,7 @@ export interface RunningService extends StartedService {
   title: string
 }
 
-const SANDBOX_SERVICES: SandboxService[] = []
+const SANDBOX_SERVICES: SandboxService[] = [{ name: 'mail', title: 'mails', start: (dir) => startMailCatcher({ dir }) }]
 
 /** Starts them all. When one does not start, the others are stopped. */
 export async function startServices(dir: string): Promise<RunningService[]> {

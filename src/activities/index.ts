@@ -2,16 +2,20 @@ import { createCleanUploadsActivities, type CleanUploadsDeps } from './clean-upl
 import { createDeliveryActivities, type DeliveryDeps } from './delivery.ts'
 import { createRecordActivities, type RecordDeps } from './records.ts'
 import { createRenewTokensActivities, type RenewTokensDeps } from './renew-tokens.ts'
+import { createSendMailActivities, type SendMailDeps } from './send-mail.ts'
 import { createSweepActivities, type SweepDeps } from './sweep.ts'
 
 /** Everything the workers of this service can do. */
-export function createActivities(deps: DeliveryDeps & RecordDeps & SweepDeps & RenewTokensDeps & CleanUploadsDeps) {
+export function createActivities(
+  deps: DeliveryDeps & RecordDeps & SweepDeps & RenewTokensDeps & CleanUploadsDeps & SendMailDeps,
+) {
   return {
     ...createDeliveryActivities(deps),
     ...createRecordActivities(deps),
     ...createSweepActivities(deps),
     ...createRenewTokensActivities(deps),
     ...createCleanUploadsActivities(deps),
+    ...createSendMailActivities(deps),
   }
 }
 

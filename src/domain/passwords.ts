@@ -1,3 +1,5 @@
+import { isCommonPassword } from './common-passwords.ts'
+
 /** Code points, after normalization. */
 export const MIN_PASSWORD_LENGTH = 8
 export const MAX_PASSWORD_LENGTH = 1_024
@@ -13,5 +15,6 @@ export function passwordProblem(password: string): string | null {
   const length = [...normalized].length
   if (length < MIN_PASSWORD_LENGTH) return `must have at least ${MIN_PASSWORD_LENGTH} characters`
   if (length > MAX_PASSWORD_LENGTH) return `must have at most ${MAX_PASSWORD_LENGTH} characters`
+  if (isCommonPassword(normalized)) return 'is one of those that are guessed first'
   return null
 }

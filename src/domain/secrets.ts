@@ -8,7 +8,14 @@ export interface SecretContext {
   version: number
 }
 
-/** A stored secret cannot be opened any more: its key is gone, or it is not what was sealed. The user has to connect again. */
+/** The same for a field of a record that has no platform. */
+export interface RecordSecretContext {
+  collection: string
+  id: string
+  field: string
+}
+
+/** A stored secret cannot be opened any more: its key is gone, or it is not what was sealed. */
 export class SecretUnreadableError extends Error {
   constructor() {
     super('A stored secret can no longer be read')

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject, createSecretKey } from 'node:crypto'
-import { SecretUnreadableError, type SecretContext } from '../domain/secrets.ts'
+import { SecretUnreadableError, type RecordSecretContext, type SecretContext } from '../domain/secrets.ts'
 
 const ALGORITHM = 'aes-256-gcm'
 const FORMAT = 'v1'
@@ -11,8 +11,10 @@ const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/
 const BASE64_OF_32_BYTES = /^[A-Za-z0-9+/_-]{43}=?$/
 const BASE64URL = /^[A-Za-z0-9_-]*$/
 
+type Context = SecretContext | RecordSecretContext
+
 /**
- * Encrypts platform secrets at rest (safety.md section 4). A sealed secret reads `v1.kid.iv.ciphertext.tag`.
+ * Encrypts secrets at rest (safety.md section 4). A sealed secret reads `v1.kid.iv.ciphertext.tag`.
  *
  * Every key of `keys` opens what it sealed, the first one seals. To rotate: add the new key at the end and let every process have it,
  * then move it to the front; a process that lacks the key of a secret takes that account for one that must be connected again.
@@ -27,7 +29,7 @@ export function createTokenCipher(keys: string) {
   const keysById = new Map(ring)
 
   return {
-    seal(plain: string, context: SecretContext): string {
+    seal(plain: string, context: Context): string {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv(ALGORITHM, writingKey, iv, { authTagLength: TAG_BYTES })
       cipher.setAAD(additionalData(context))
@@ -40,7 +42,7 @@ export function createTokenCipher(keys: string) {
     },
 
     /** @throws SecretUnreadableError when the key is unknown, the text was changed, or it was sealed for another context */
-    open(sealed: string, context: SecretContext): string {
+    open(sealed: string, context: Context): string {
       const [format, kid, ...encoded] = sealed.split('.')
       const key = keysById.get(kid ?? '')
       const [iv, ciphertext, tag] = encoded.map(decode)
@@ -61,8 +63,13 @@ export function createTokenCipher(keys: string) {
 
 export type TokenCipher = ReturnType<typeof createTokenCipher>
 
-function additionalData({ userId, platform, field, version }: SecretContext): Buffer {
-  return Buffer.from(`${userId}|${platform}|${field}|${version}`, 'utf8')
+/** Of four parts for a platform's secret and of three for a record's, so that none passes for the other. */
+function additionalData(context: Context): Buffer {
+  const parts =
+    'platform' in context
+      ? [context.userId, context.platform, context.field, context.version]
+      : [context.collection, context.id, context.field]
+  return Buffer.from(parts.join('|'), 'utf8')
 }
 
 /** Node's decoder skips what it does not know; a changed text must not open as if nothing had happened. */

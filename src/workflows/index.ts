@@ -2,4 +2,5 @@
 export { cleanUploads } from './clean-uploads.ts'
 export { publishPost } from './publish-post.ts'
 export { renewTokens } from './renew-tokens.ts'
+export { sendMail } from './send-mail.ts'
 export { sweep } from './sweep.ts'

@@ -1,9 +1,7 @@
+import { escapeHtml } from '../../../src/domain/html.ts'
 import type { Answer } from '../fault-proxy.ts'
 
-export function escapeHtml(text: string): string {
-  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-  return text.replace(/[&<>"']/g, (character) => entities[character]!)
-}
+export { escapeHtml }
 
 const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}img,video{max-width:20rem;border-radius:8px}hr{border:0;border-top:1px solid #ddd}button,select{font:inherit;padding:.3rem .8rem}'

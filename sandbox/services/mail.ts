@@ -1,0 +1,131 @@
+import { mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { callbackify } from 'node:util'
+import { SMTPServer, type SMTPServerAddress, type SMTPServerSession } from 'smtp-server'
+import { createFaults, type FaultAction } from '../platforms/faults.ts'
+import { readJson, writeJson } from '../platforms/json-file.ts'
+import { closeServer, listenOnLoopback } from '../platforms/listen.ts'
+import { createSimulatorServer, type Route } from '../platforms/shared/server.ts'
+import { faultRoutes } from './fault-routes.ts'
+import { createCaughtMails } from './mail/caught-mails.ts'
+import { listPage, mailPage } from './mail/pages.ts'
+
+const MAX_MAIL_BYTES = 10 * 1024 * 1024
+const CLOSE_WITHIN_MS = 100
+
+interface MailCatcherOptions {
+  /** Its mails and ports; without it in a temporary folder that goes when it stops. */
+  dir?: string
+}
+
+/**
+ * Takes every mail, and delivers none. A fault's method is the SMTP command it meets (CONNECT, RCPT or DATA), its account the
+ * recipient; of the actions `delayMs`, `status` (a reply code such as 450), `hang`, `cut` and `dropAfterAccept` are known.
+ */
+export async function startMailCatcher(options: MailCatcherOptions = {}) {
+  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'postonce-mail-')))
+  mkdirSync(dir, { recursive: true })
+  const kept = join(dir, 'ports.json')
+  const ports = readJson<{ smtp?: number; pages?: number }>(kept, {})
+  const mails = createCaughtMails(dir)
+  const faults = createFaults()
+  const smtp = createSmtpServer()
+
+  const smtpPort = portOf(await listenOnLoopback(smtp.server.server, ports.smtp))
+  const routes: Route[] = [
+    ['GET', /^\/$/, () => listPage(mails.list())],
+    ['GET', /^\/mails$/, ({ params }) => ({ status: 200, body: mails.list(params.text('to')) })],
+    ['GET', /^\/mails\/(\d+)$/, ({ id }) => mailPage(mails.find(id))],
+    ...faultRoutes(faults),
+  ]
+  const pages = createSimulatorServer({
+    base: () => 'http://mail',
+    routes,
+    enter: () => ({}),
+    notFound: () => ({ status: 404, body: { error: 'Not found' } }),
+    failed: () => ({ status: 500, body: { error: 'The mail catcher made a mistake' } }),
+    maxBodyBytes: 100_000,
+  })
+  const url = await listenOnLoopback(pages, ports.pages)
+  writeJson(kept, { smtp: smtpPort, pages: portOf(url) })
+  const smtpUrl = `smtp://127.0.0.1:${smtpPort}`
+
+  return {
+    url,
+    control: url,
+    smtpUrl,
+    mails,
+    faults,
+    /** Clients keep their connections; the next mail needs a new one. */
+    cutConnections: smtp.cutConnections,
+    env: (): Record<string, string> => ({ SMTP_URL: smtpUrl, MAIL_FROM: 'postonce <no-reply@postonce.test>' }),
+    async stop(): Promise<void> {
+      await Promise.all([smtp.close(), closeServer(pages)])
+      if (options.dir === undefined) await rm(dir, { recursive: true, force: true })
+    },
+  }
+
+  function createSmtpServer() {
+    const sockets = new Map<number, Socket>()
+    const socketOf = ({ remotePort }: SMTPServerSession) => sockets.get(remotePort)
+
+    /** Rejects with what is to be answered instead; does not settle when nothing is to be answered. */
+    async function meet(command: string, session: SMTPServerSession, recipient = ''): Promise<FaultAction> {
+      const action = faults.take({ method: command, path: recipient, account: recipient || null }) ?? {}
+      if (action.delayMs) await delay(action.delayMs)
+      if (action.cut) socketOf(session)?.destroy()
+      if (action.cut || action.hang) await new Promise(() => {})
+      if (action.status) throw Object.assign(new Error(`Told so for ${recipient}`), { responseCode: action.status })
+      return action
+    }
+
+    const server = new SMTPServer({
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      disableReverseLookup: true,
+      size: MAX_MAIL_BYTES,
+      closeTimeout: CLOSE_WITHIN_MS,
+      onConnect: callbackify((session: SMTPServerSession) => meet('CONNECT', session)),
+      onRcptTo: callbackify(({ address }: SMTPServerAddress, session: SMTPServerSession) =>
+        meet('RCPT', session, address),
+      ),
+      onData: callbackify(async (stream: Readable, session: SMTPServerSession) => {
+        const { mailFrom, rcptTo } = session.envelope
+        const to = rcptTo.map(({ address }) => address)
+        const raw = await buffer(stream)
+        const { dropAfterAccept } = await meet('DATA', session, to[0])
+        await mails.add(raw, { from: mailFrom ? mailFrom.address : '', to })
+        if (dropAfterAccept) socketOf(session)?.destroy()
+      }),
+    })
+    // What a connection that was cut complains of.
+    server.on('error', () => {})
+    server.server.on('connection', (socket: Socket) => {
+      const port = socket.remotePort!
+      sockets.set(port, socket)
+      socket.once('close', () => sockets.delete(port))
+    })
+    const cutConnections = (): void => {
+      for (const socket of sockets.values()) socket.destroy()
+    }
+    return {
+      server,
+      cutConnections,
+      close(): Promise<void> {
+        cutConnections()
+        return new Promise((resolve) => server.close(resolve))
+      },
+    }
+  }
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port)
+}
+
+export type MailCatcher = Awaited<ReturnType<typeof startMailCatcher>>

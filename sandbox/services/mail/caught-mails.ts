@@ -1,0 +1,76 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import PostalMime from 'postal-mime'
+
+/** A mail as its reader has it. */
+export interface CaughtMail {
+  id: string
+  messageId: string
+  from: string
+  to: string[]
+  subject: string
+  text: string
+  html: string
+  receivedAt: string
+}
+
+const MOST_KEPT = 1_000
+
+/** All mails that were sent to anybody, kept from start to start. */
+export function createCaughtMails(dir: string) {
+  const file = join(dir, 'mails.jsonl')
+  const mails: CaughtMail[] = readKept(file)
+  const waiting = new Set<() => void>()
+
+  return {
+    async add(raw: Buffer, { from, to }: Pick<CaughtMail, 'from' | 'to'>): Promise<void> {
+      const { messageId = '', subject = '', text = '', html = '' } = await PostalMime.parse(raw)
+      const id = String(Number(mails.at(-1)?.id ?? 0) + 1)
+      const mail = { id, messageId, from, to, subject, text, html, receivedAt: new Date().toISOString() }
+      appendFileSync(file, `${JSON.stringify(mail)}\n`, { mode: 0o600 })
+      mails.push(mail)
+      if (mails.length > MOST_KEPT) mails.shift()
+      for (const look of waiting) look()
+    },
+
+    find: (id: string): CaughtMail | undefined => mails.find((mail) => mail.id === id),
+
+    list,
+
+    /** Resolves with the mails to this address when there are so many of them. */
+    until(to: string, count = 1): Promise<CaughtMail[]> {
+      return new Promise((resolve) => {
+        const look = () => {
+          const found = list(to)
+          if (found.length < count) return
+          waiting.delete(look)
+          resolve(found)
+        }
+        waiting.add(look)
+        look()
+      })
+    },
+  }
+
+  /** Newest first. */
+  function list(to?: string): CaughtMail[] {
+    const wanted = to?.toLowerCase()
+    const fits = (mail: CaughtMail) => mail.to.some((address) => address.toLowerCase() === wanted)
+    return mails.filter((mail) => wanted === undefined || fits(mail)).toReversed()
+  }
+}
+
+function readKept(file: string): CaughtMail[] {
+  if (!existsSync(file)) return []
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return lines
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line) as CaughtMail]
+      } catch {
+        // The last line of a sandbox that was killed, or the end.
+        return []
+      }
+    })
+    .slice(-MOST_KEPT)
+}
