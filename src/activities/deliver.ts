@@ -1,16 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { platformLabel } from '../domain/platforms.ts'
 import { failure, type Failure } from '../domain/failure.ts'
-import {
-  claim,
-  ClaimRefused,
-  defer,
-  deliverable,
-  entryOf,
-  giveUp,
-  isInDoubt,
-  markAbsent,
-} from '../domain/post-moves.ts'
+import { claim, ClaimRefused, defer, giveUp, markAbsent } from '../domain/delivery-moves.ts'
+import { deliverable, entryOf, isInDoubt } from '../domain/post-entries.ts'
 import type { AttemptRef, Move, PlatformStatus, Post, Published } from '../domain/post.ts'
 import { SECOND } from '../domain/times.ts'
 import type { Credentials, DeliveryLog, PlatformAdapter } from '../platforms/adapter.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { isInDoubt } from '../domain/post-moves.ts'
+import { isInDoubt } from '../domain/post-entries.ts'
 import type { PlatformStatus, Post } from '../domain/post.ts'
 import type { Platform } from '../domain/platforms.ts'
 import { SECOND } from '../domain/times.ts'

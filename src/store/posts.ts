@@ -1,6 +1,7 @@
 import { trusted, type ClientSession, type Connection, type QueryFilter } from 'mongoose'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
-import { EffectTaken, publishedKey } from '../domain/post-moves.ts'
+import { EffectTaken } from '../domain/delivery-moves.ts'
+import { publishedKey } from '../domain/post-entries.ts'
 import type { Move, Post, PostStatus } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { ownerOf } from '../domain/storage-keys.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { FAILURE_CODES, type FailureCode } from '../../src/domain/failure.ts'
-import { rollUp } from '../../src/domain/post-moves.ts'
+import { rollUp } from '../../src/domain/post-entries.ts'
 import { DELIVERY_STATUSES, type PlatformStatus, type Post } from '../../src/domain/post.ts'
 import { HOUR, MINUTE, SECOND } from '../../src/domain/times.ts'
 import { punctualityPipeline } from '../../src/store/punctuality.ts'

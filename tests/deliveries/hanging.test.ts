@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { entryOf } from '../../src/domain/post-moves.ts'
+import { entryOf } from '../../src/domain/post-entries.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { poll, type PostStatusData } from '../support/delivery-world.ts'
 import { isOne } from '../faults/platforms.ts'

@@ -3,21 +3,16 @@ import { expect, it } from 'vitest'
 import { failure } from '../../src/domain/failure.ts'
 import {
   accept,
-  cancel,
   ClaimRefused,
   defer,
-  edit,
-  entryOf,
   giveUp,
-  hasBegun,
-  isInDoubt,
   markAbsent,
   markDeleted,
   markUnknown,
   refuse,
-  retry,
-  rollUp,
-} from '../../src/domain/post-moves.ts'
+} from '../../src/domain/delivery-moves.ts'
+import { entryOf, hasBegun, isInDoubt, rollUp } from '../../src/domain/post-entries.ts'
+import { cancel, edit, retry } from '../../src/domain/post-moves.ts'
 import type { AttemptRef, Move, Post } from '../../src/domain/post.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { ServiceError } from '../../src/domain/service-error.ts'

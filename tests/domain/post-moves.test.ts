@@ -2,24 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { failure } from '../../src/domain/failure.ts'
 import {
   accept,
-  cancel,
   claim,
   ClaimRefused,
   defer,
-  edit,
-  entryOf,
   giveUp,
-  handlesFor,
   markAbsent,
   markDeleted,
   markUnknown,
   MAX_TRIES,
   RECONCILE_WAITS_MS,
   refuse,
-  retry,
-  rollUp,
   saveHandle,
-} from '../../src/domain/post-moves.ts'
+} from '../../src/domain/delivery-moves.ts'
+import { entryOf, handlesFor, rollUp } from '../../src/domain/post-entries.ts'
+import { cancel, edit, retry } from '../../src/domain/post-moves.ts'
 import type { AttemptRef, Move, Post } from '../../src/domain/post.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { after, buildPost, claimOf, T0 } from '../support/posts.ts'

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accept, cancel, defer, edit, EffectTaken, entryOf, refuse } from '../../src/domain/post-moves.ts'
+import { accept, defer, EffectTaken, refuse } from '../../src/domain/delivery-moves.ts'
+import { entryOf } from '../../src/domain/post-entries.ts'
+import { cancel, edit } from '../../src/domain/post-moves.ts'
 import { failure } from '../../src/domain/failure.ts'
 import type { Post } from '../../src/domain/post.ts'
 import type { TimelineEvent } from '../../src/domain/timeline.ts'

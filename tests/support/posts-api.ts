@@ -1,7 +1,8 @@
 import type { InjectOptions } from 'fastify'
 import type { Context } from '../../src/context.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
-import { accept, claim, entryOf, refuse } from '../../src/domain/post-moves.ts'
+import { accept, claim, refuse } from '../../src/domain/delivery-moves.ts'
+import { entryOf } from '../../src/domain/post-entries.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { apiWorld, signIn, type ApiWorld } from './api.ts'
 

@@ -1,4 +1,6 @@
-import { claim, entryOf, newPost, type NewPost } from '../../src/domain/post-moves.ts'
+import { claim } from '../../src/domain/delivery-moves.ts'
+import { entryOf } from '../../src/domain/post-entries.ts'
+import { newPost, type NewPost } from '../../src/domain/post-moves.ts'
 import type { Post } from '../../src/domain/post.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { newId } from '../../src/store/schema-options.ts'

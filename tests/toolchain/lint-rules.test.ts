@@ -100,7 +100,7 @@ const ALLOWED: [file: string, source: string][] = [
   ],
   [
     'src/workflows/fine.ts',
-    `import { sleep } from '@temporalio/workflow'\nimport { rollUp } from '../domain/post-moves.ts'\nimport type { Activities } from '../activities/index.ts'\nimport { TASK_QUEUES } from './task-queues.ts'\nexport const now = () => Date.now()`,
+    `import { sleep } from '@temporalio/workflow'\nimport { rollUp } from '../domain/post-entries.ts'\nimport type { Activities } from '../activities/index.ts'\nimport { TASK_QUEUES } from './task-queues.ts'\nexport const now = () => Date.now()`,
   ],
   [
     'src/activities/fine.ts',

@@ -61,7 +61,7 @@ export const GUARDS: Guard[] = [
   },
   {
     guard: 'A repeat has the key of the first call',
-    removed: [{ file: 'domain/post-moves.ts', find: 'key: delivery.key ?? wanted.key,', put: 'key: wanted.key,' }],
+    removed: [{ file: 'domain/delivery-moves.ts', find: 'key: delivery.key ?? wanted.key,', put: 'key: wanted.key,' }],
     scenario: 'a call reaches the platform after its repeat',
     breaks: 'I1',
   },
@@ -70,7 +70,7 @@ export const GUARDS: Guard[] = [
     without: [EVERY_CALL_IS_NEW],
     removed: [
       {
-        file: 'domain/post-moves.ts',
+        file: 'domain/delivery-moves.ts',
         find: "    if (delivery.leaseUntil !== null && delivery.leaseUntil > now) throw new ClaimRefused('leased')\n",
         put: '',
       },
@@ -107,7 +107,7 @@ export const GUARDS: Guard[] = [
     guard: 'No claim before the instant that is stored',
     removed: [
       {
-        file: 'domain/post-moves.ts',
+        file: 'domain/delivery-moves.ts',
         find: "    if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')\n    if (delivery.leaseUntil",
         put: '    if (delivery.leaseUntil',
       },
@@ -119,7 +119,7 @@ export const GUARDS: Guard[] = [
     guard: 'No claim for what is cancelled',
     removed: [
       {
-        file: 'domain/post-moves.ts',
+        file: 'domain/post-entries.ts',
         find: "  if (post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'PROCESSING') return null\n",
         put: '',
       },
@@ -131,7 +131,7 @@ export const GUARDS: Guard[] = [
     guard: 'No claim for words that were prepared before an edit',
     removed: [
       {
-        file: 'domain/post-moves.ts',
+        file: 'domain/delivery-moves.ts',
         find: "    if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')\n    return changed",
         put: '    return changed',
       },
@@ -179,7 +179,7 @@ export const GUARDS: Guard[] = [
     guard: 'The status of a post is rolled up in one place',
     removed: [
       {
-        file: 'domain/post-moves.ts',
+        file: 'domain/post-entries.ts',
         find: "return failed === statuses.length ? 'FAILED' : 'PARTIAL_SUCCESS'",
         put: "return failed === statuses.length ? 'COMPLETED' : 'PARTIAL_SUCCESS'",
       },
