@@ -22,7 +22,7 @@ const WIRING = ['context.ts', 'config.ts', 'logger.ts']
 
 /** The import table of the architecture: who may know whom. Tests in tests/toolchain show every row biting. */
 const FENCES: Fence[] = [
-  { folder: 'domain', may: [], packages: ['@js-temporal/polyfill', '@zxcvbn-ts/language-common'] },
+  { folder: 'domain', may: [], packages: ['@js-temporal/polyfill', '@zxcvbn-ts/language-common', 'minidenticons'] },
   { folder: 'workflows', may: ['domain/**'], types: ['activities/**'], packages: ['@temporalio/workflow'] },
   {
     folder: 'activities',

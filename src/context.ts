@@ -5,8 +5,9 @@ import { createDiscardPrepared } from './commands/discard-prepared.ts'
 import { mailBacklog } from './commands/queue-mail.ts'
 import { createStorePost } from './commands/store-post.ts'
 import type { Config } from './config.ts'
-import { HOUR } from './domain/times.ts'
+import { HOUR, SECOND } from './domain/times.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
+import { createAvatars } from './integrations/avatars.ts'
 import { createConnectStates } from './integrations/connect-states.ts'
 import { createMailer } from './integrations/mail.ts'
 import { createMediaSource } from './integrations/media-source.ts'
@@ -136,6 +137,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     credentials,
     discardPrepared: createDiscardPrepared({ credentials, platforms, clock, logger }),
     storage,
+    avatars: createAvatars({ storage, timeoutMs: 5 * SECOND }),
     platforms,
     orchestrator,
     backlogs,

@@ -1,34 +1,55 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity'
 import type { Clock } from '../clock.ts'
-import { FOLDERS, originalKey, removedKey } from '../domain/storage-keys.ts'
+import { FOLDERS, originalKey, ownerOf, removedKey } from '../domain/storage-keys.ts'
 import { DAY } from '../domain/times.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import type { PostStore } from '../store/posts.ts'
+import type { UserStore } from '../store/users.ts'
 import type { CleanedFolders, FolderPlace } from '../workflows/messages.ts'
 
 const PAGE = 500
 const AT_ONCE = 5
-/** Of an upload that no post took, of a copy, and of what was removed. */
+/** Of an upload that nobody took, of a copy, and of what was removed. */
 const LIFE_MS = DAY
 
 export interface CleanUploadsDeps {
-  storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt'>
+  storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt' | 'keyOf'>
   posts: Pick<PostStore, 'namedMedia'>
+  users: Pick<UserStore, 'avatarsOf'>
   clock: Clock
 }
 
 type Done = keyof CleanedFolders
+/** For one page of old objects: what to do with each. */
+type Cleaner = (keys: string[]) => Promise<(key: string) => Promise<Done | null>>
 
 /**
- * What no post names goes in two steps, a day apart: out of sight first, for good later. A post that takes an upload while it is being
- * removed finds it again (`media-source.ts` brings it back when it is opened, the next clean-up when it is named), so nothing has to
- * be locked, and every step may be repeated.
+ * What no post and no user names goes in two steps, a day apart: out of sight first, for good later. A post that takes an upload while
+ * it is being removed finds it again (`media-source.ts` brings it back when it is opened, the next clean-up when it is named), so
+ * nothing has to be locked, and every step may be repeated.
  */
-export function createCleanUploadsActivities({ storage, posts, clock }: CleanUploadsDeps) {
+export function createCleanUploadsActivities({ storage, posts, users, clock }: CleanUploadsDeps) {
+  async function namedAvatars(keys: string[]): Promise<Set<string | null>> {
+    const avatars = await users.avatarsOf([...new Set(keys.map(ownerOf))])
+    return new Set(avatars.map((avatar) => storage.keyOf(avatar)))
+  }
+
+  async function namedByAnyone(keys: string[]): Promise<Set<string | null>> {
+    const [inPosts, avatars] = await Promise.all([posts.namedMedia(keys), namedAvatars(keys)])
+    return new Set([...inPosts, ...avatars])
+  }
+
+  function takeUnnamed(findNamed: (keys: string[]) => Promise<ReadonlySet<string | null>>): Cleaner {
+    return async (keys) => {
+      const named = await findNamed(keys)
+      return async (key) => (!named.has(key) && (await storage.move(key, removedKey(key))) ? 'removed' : null)
+    }
+  }
+
   /** What was removed goes first, so that nothing goes through two folders in one run. */
-  const cleaners: Record<string, (keys: string[]) => Promise<(key: string) => Promise<Done | null>>> = {
+  const cleaners: Record<string, Cleaner> = {
     [FOLDERS.removed]: async (keys) => {
-      const named = await posts.namedMedia(keys.map(originalKey))
+      const named = await namedByAnyone(keys.map(originalKey))
       return async (key) => {
         if (named.has(originalKey(key))) return (await storage.move(key, originalKey(key))) ? 'restored' : null
         await storage.remove(key)
@@ -41,10 +62,8 @@ export function createCleanUploadsActivities({ storage, posts, clock }: CleanUpl
       await storage.remove(key)
       return 'deleted'
     },
-    [FOLDERS.uploads]: async (keys) => {
-      const named = await posts.namedMedia(keys)
-      return async (key) => (!named.has(key) && (await storage.move(key, removedKey(key))) ? 'removed' : null)
-    },
+    [FOLDERS.uploads]: takeUnnamed(posts.namedMedia),
+    [FOLDERS.avatars]: takeUnnamed(namedAvatars),
   }
   const folders = Object.keys(cleaners)
 

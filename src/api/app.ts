@@ -23,6 +23,7 @@ import { requestIdOf, requestLog } from './plugins/request-log.ts'
 import { routing } from './plugins/routing.ts'
 import { validation } from './plugins/validation.ts'
 import { postsRoutes } from './posts/routes.ts'
+import { profileRoutes } from './profile/routes.ts'
 import { ErrorBodySchema } from './schemas/envelope.ts'
 import { statusRoutes } from './status/routes.ts'
 
@@ -101,6 +102,7 @@ async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Pro
   await app.register(postsRoutes, { prefix: '/api/posts', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
   await app.register(notificationRoutes, { prefix: '/api/notifications', context })
+  await app.register(profileRoutes, { prefix: '/api/profile', context })
 }
 
 /** For admins alone. */

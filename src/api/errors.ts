@@ -102,6 +102,14 @@ export function validationFailed(errors: Problem[]): ServiceError {
   return new ServiceError('VALIDATION_FAILED', message, { errors })
 }
 
+/** An error handler for a route that has one message for everything that is wrong with its body. */
+export function validationMessage(message: string) {
+  return (error: FastifyError): never => {
+    const { code, errors = [] } = toServiceError(error)
+    throw code === 'VALIDATION_FAILED' ? new ServiceError(code, message, { cause: error, errors }) : error
+  }
+}
+
 /** A wrong property name is reported twice: once for the name, and once by the keyword that it broke. */
 function isOutermost(issue: FastifySchemaValidationError & { propertyName?: string }): boolean {
   return issue.propertyName === undefined

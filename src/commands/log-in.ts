@@ -25,14 +25,24 @@ export async function logIn(deps: Deps, input: LogIn): Promise<SessionTokens & {
   const user = await deps.loginFailures.attempt(input, () => findByPassword(deps, input))
   if (!user) {
     await untilNextStep(deps.clock, begin)
-    throw new ServiceError('INVALID_CREDENTIALS', 'Invalid email or password')
+    throw invalidCredentials()
   }
   if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
-  return { user, ...(await openSession(deps, user, input)) }
+  const tokens = await openSession(deps, user, input)
+  // A password that was changed meanwhile has ended all sessions before it knew of this one.
+  if ((await deps.users.findById(user._id))?.passwordHash !== user.passwordHash) {
+    await deps.sessions.remove(tokens.sessionId)
+    throw invalidCredentials()
+  }
+  return { user, ...tokens }
 }
 
 async function findByPassword({ users, passwords }: Deps, { email, password }: LogIn): Promise<User | null> {
   const user = await users.findByEmail(email)
   const matches = await passwords.verify(user?.passwordHash ?? null, normalizePassword(password))
   return matches ? user : null
+}
+
+function invalidCredentials(): ServiceError {
+  return new ServiceError('INVALID_CREDENTIALS', 'Invalid email or password')
 }

@@ -17,6 +17,7 @@ export interface Client {
 
 /** What a client holds of a session. `refreshCookie` is the whole value of the cookie, good until `expiresAt`. */
 export interface SessionTokens {
+  sessionId: string
   accessToken: string
   refreshCookie: string
   expiresAt: Date
@@ -51,6 +52,7 @@ export function sessionTokens(
   token: string,
 ): SessionTokens {
   return {
+    sessionId: session._id,
     accessToken: accessTokens.issue({
       userId: user._id,
       role: user.role,

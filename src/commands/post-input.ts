@@ -5,7 +5,7 @@ import { MAX_UPLOAD_BYTES, mediaKind } from '../domain/posting-rules.ts'
 import { ServiceError, type Problem } from '../domain/service-error.ts'
 import { isOwnMediaKey } from '../domain/storage-keys.ts'
 import { DAY } from '../domain/times.ts'
-import { isTimezone, parseInstant } from '../domain/timezones.ts'
+import { parseInstant, timezoneProblem } from '../domain/timezones.ts'
 
 /** A media item as clients name it; its address is ours to tell. */
 export type MediaItemInput = Omit<MediaItem, 'storageUrl'>
@@ -95,12 +95,9 @@ export function refuseProblems(problems: Problem[]): void {
 }
 
 function readTimezone(timezone: string | undefined, problems: Problem[]): string | undefined {
-  if (timezone === undefined || isTimezone(timezone)) return timezone
-  problems.push({
-    path: 'timezone',
-    code: 'TIMEZONE_UNKNOWN',
-    message: 'timezone must be a name of the IANA time zone list, such as Europe/Berlin',
-  })
+  const problem = timezone === undefined ? null : timezoneProblem(timezone)
+  if (!problem) return timezone
+  problems.push(problem)
   return undefined
 }
 

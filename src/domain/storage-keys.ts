@@ -21,6 +21,29 @@ export function isMediaType(type: string): type is MediaType {
   return (MEDIA_TYPES as readonly string[]).includes(type)
 }
 
+export const AVATAR_TYPES = ['image/png', 'image/jpeg', 'image/jpg', 'image/webp'] as const
+type AvatarType = (typeof AVATAR_TYPES)[number]
+
+export const MAX_AVATAR_BYTES = 5_000_000
+
+export function isAvatarType(type: string): type is AvatarType {
+  return (AVATAR_TYPES as readonly string[]).includes(type)
+}
+
+export function avatarKey(userId: string, uuid: string, type: AvatarType): string {
+  return `${FOLDERS.avatars}${userId}/${uuid}.${EXTENSIONS[type]}`
+}
+
+const AVATAR_KEY = new RegExp(
+  `^${FOLDERS.avatars}([0-9a-f]{24})/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.(png|jpg|webp)$`,
+)
+
+/** What the name of the user's avatar says it is; null for every key that we did not make for this user. */
+export function avatarTypeOf(userId: string, key: string): AvatarType | null {
+  const [, owner, extension] = AVATAR_KEY.exec(key) ?? []
+  return owner === userId ? (AVATAR_TYPES.find((type) => EXTENSIONS[type] === extension) ?? null) : null
+}
+
 /** Object key of a post's media: under its owner's prefix, with nothing of the client's in it. */
 export function mediaKey(userId: string, uuid: string, type: MediaType): string {
   return `${mediaPrefix(userId)}${uuid}.${EXTENSIONS[type]}`

@@ -1,4 +1,5 @@
 import { Temporal } from '@js-temporal/polyfill'
+import type { Problem } from './service-error.ts'
 
 /**
  * True for a name of the IANA list as it is spelled there, links like `Asia/Calcutta` included. Offsets such as `+02:00`
@@ -12,6 +13,13 @@ export function isTimezone(name: string): boolean {
   } catch {
     return false
   }
+}
+
+/** What is wrong with a field that should name a timezone. */
+export function timezoneProblem(name: string): Problem | null {
+  if (isTimezone(name)) return null
+  const message = 'timezone must be a name of the IANA time zone list, such as Europe/Berlin'
+  return { path: 'timezone', code: 'TIMEZONE_UNKNOWN', message }
 }
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?/

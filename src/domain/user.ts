@@ -1,3 +1,5 @@
+import { identicon } from './identicon.ts'
+
 export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -55,7 +57,7 @@ export function newUser(input: NewUser, now: Date): User {
   return {
     role: 'user',
     auth: { provider: 'email' },
-    avatar: null,
+    avatar: identicon(input._id),
     ...input,
     email: normalizeEmail(input.email),
     isDisabled: false,

@@ -5,12 +5,7 @@ import { MAX_UPLOAD_BYTES, mediaKind } from '../domain/posting-rules.ts'
 import { copyKey, removedKey } from '../domain/storage-keys.ts'
 import { HOUR } from '../domain/times.ts'
 import type { ObjectStorage } from './storage.ts'
-
-/** As much of a file's beginning as telling its type can need. */
-const SNIFF_BYTES = 4_100
-
-/** Types that differ from what we store only by name. */
-const SAME_AS: Record<string, string> = { 'image/jpg': 'image/jpeg', 'video/x-m4v': 'video/mp4' }
+import { fileProblem, MISSING_FILE, normalType, SNIFF_BYTES, type FoundFile } from './stored-files.ts'
 
 /** Copies go a day after they were stored last (`cleanUploads`); one older than this is stored again rather than relied on. */
 const COPY_LIFE_MS = 12 * HOUR
@@ -38,9 +33,9 @@ export function createMediaSource(
      */
     async open(item: MediaItem, options: Options = {}) {
       const object = await orRestored(item, options, () => storage.open(item.storageKey, options))
-      if (!object) throw unavailable(item, MISSING)
+      if (!object) throw unavailable(item, MISSING_FILE)
       const { stream, head } = await readHead(object.stream)
-      const problem = await findProblem(item, object.sizeBytes, head)
+      const problem = await findProblem(item, { sizeBytes: object.sizeBytes, head })
       if (problem !== null) {
         await stream.cancel()
         throw unavailable(item, problem)
@@ -55,7 +50,7 @@ export function createMediaSource(
     async address(item: MediaItem, options: Options = {}): Promise<string> {
       const read = () => storage.readHead(item.storageKey, SNIFF_BYTES, options)
       const object = await orRestored(item, options, read)
-      const problem = object ? await findProblem(item, object.sizeBytes, object.head) : MISSING
+      const problem = object ? await findProblem(item, object) : MISSING_FILE
       if (problem !== null) throw unavailable(item, problem)
       const type = normalType(item.mimeType)
       // It is served by the name that its upload gave it, which platforms need not know.
@@ -79,28 +74,13 @@ export function createMediaSource(
   }
 }
 
-const MISSING = 'was never uploaded, or is gone'
-
 function unavailable(item: MediaItem, problem: string): MediaUnavailableError {
   const name = item.originalFilename ?? item.storageKey.split('/').at(-1)
   return new MediaUnavailableError(`The file ${name} ${problem}`)
 }
 
-async function findProblem(item: MediaItem, sizeBytes: number, head: Uint8Array): Promise<string | null> {
-  const max = MAX_UPLOAD_BYTES[mediaKind(item.mimeType)]
-  if (sizeBytes === 0) return 'is empty'
-  if (sizeBytes > max) return `is too large: ${sizeBytes} of at most ${max} bytes`
-  // Only processes that deliver media need it.
-  const { fileTypeFromBuffer } = await import('file-type')
-  const found = (await fileTypeFromBuffer(head))?.mime
-  if (found === undefined) return `is not ${normalType(item.mimeType)}, as it was said to be`
-  return normalType(found) === normalType(item.mimeType)
-    ? null
-    : `is ${found}, not ${item.mimeType} as it was said to be`
-}
-
-function normalType(type: string): string {
-  return SAME_AS[type] ?? type
+function findProblem({ mimeType }: MediaItem, file: FoundFile): Promise<string | null> {
+  return fileProblem(file, { type: mimeType, maxBytes: MAX_UPLOAD_BYTES[mediaKind(mimeType)] })
 }
 
 /** Reads a stream's beginning and puts it back in front of the rest, which is neither read ahead nor copied. */

@@ -99,6 +99,9 @@ export function createObjectStorage(options: ObjectStorageOptions) {
 
   const sourceOf = (key: string) => `${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
 
+  /** The permanent public address of an object. */
+  const publicUrl = (key: string) => `${publicBase}/${key.split('/').map(encodeURIComponent).join('/')}`
+
   async function createBucket(): Promise<void> {
     try {
       await client.send(new CreateBucketCommand({ Bucket: bucket }))
@@ -122,9 +125,15 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       })
     },
 
-    /** The permanent public address of an object. */
-    publicUrl(key: string): string {
-      return `${publicBase}/${key.split('/').map(encodeURIComponent).join('/')}`
+    publicUrl,
+
+    /**
+     * The key of the object that has this public address, for keys of plain characters as ours are. Compared as text: what a parser
+     * would first have to repair is no address of ours, whatever it turned into (safety section 5).
+     */
+    keyOf(url: string): string | null {
+      const key = url.slice(publicBase.length + 1)
+      return publicUrl(key) === url ? key : null
     },
 
     /** Null when there is no such object. The signal ends the reading, too. */

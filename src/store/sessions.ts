@@ -78,6 +78,10 @@ export function createSessionStore(connection: Connection) {
       await model.deleteOne({ _id: sessionId })
     },
 
+    async removeOthers(userId: string, sessionId: string): Promise<void> {
+      await collection().deleteMany({ userId, _id: { $ne: sessionId } })
+    },
+
     async removeAll(userId: string): Promise<void> {
       await model.deleteMany({ userId })
     },

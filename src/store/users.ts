@@ -129,6 +129,39 @@ export function createUserStore(connection: Connection) {
       await model.updateOne({ _id: userId }, { $set: { lastLogin: at } })
     },
 
+    async setName(userId: string, name: string): Promise<void> {
+      await model.updateOne({ _id: userId }, { $set: { name } })
+    },
+
+    async setTimezone(userId: string, timezone: string): Promise<void> {
+      await model.updateOne({ _id: userId }, { $set: { timezone } })
+    },
+
+    /** Answers the avatar that it takes the place of. */
+    async replaceAvatar(userId: string, avatar: string): Promise<string | null> {
+      const before = await collection().findOneAndUpdate(
+        { _id: userId },
+        { $set: { avatar } },
+        { projection: { avatar: 1 }, returnDocument: 'before' },
+      )
+      return before?.avatar ?? null
+    },
+
+    /** The avatars of those among these users who are there. */
+    async avatarsOf(userIds: string[]): Promise<string[]> {
+      const users = collection().find({ _id: { $in: userIds } }, { projection: { avatar: 1 } })
+      return (await users.toArray()).flatMap(({ avatar }) => (avatar === null ? [] : [avatar]))
+    },
+
+    /** False when the password is no longer the one with this hash. */
+    async replacePassword(userId: string, currentHash: string | null, passwordHash: string): Promise<boolean> {
+      const { matchedCount } = await model.updateOne(
+        { _id: userId, passwordHash: currentHash },
+        { $set: { passwordHash } },
+      )
+      return matchedCount === 1
+    },
+
     /** Makes every access token of the user invalid. */
     async raiseTokenVersion(userId: string): Promise<void> {
       await model.updateOne({ _id: userId }, { $inc: { tokenVersion: 1 } })

@@ -13,6 +13,7 @@ import { createMediaSource } from '../../src/integrations/media-source.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { startWorkers } from '../../src/workers.ts'
 import type { CleanedFolders, FolderPlace } from '../../src/workflows/messages.ts'
+import { createAccount } from '../support/api.ts'
 import { poll } from '../support/delivery-world.ts'
 import { buildPost } from '../support/posts.ts'
 import { testContext } from '../support/servers.ts'
@@ -36,8 +37,9 @@ type Deps = Parameters<typeof createCleanUploadsActivities>[0]
 
 /** A whole clean-up as the workflow does it, so much later. */
 async function clean(afterMs: number, parts: Partial<Deps> = {}): Promise<CleanedFolders & { pages: number }> {
-  const { storage, posts } = context
-  const { cleanUploadsPage } = createCleanUploadsActivities({ storage, posts, clock: later(afterMs), ...parts })
+  const { storage, posts, users } = context
+  const clock = later(afterMs)
+  const { cleanUploadsPage } = createCleanUploadsActivities({ storage, posts, users, clock, ...parts })
   const totals = { removed: 0, restored: 0, deleted: 0, pages: 0 }
   let place: FolderPlace | null = null
   do {
@@ -101,6 +103,20 @@ describe('cleaning uploads', () => {
     expect(await isThere(key)).toBe(false)
   })
 
+  it('takes avatars that no user has, and puts back one that somebody took meanwhile', async () => {
+    const { _id: userId } = await createAccount(context)
+    const newAvatar = (owner = userId) => stored(`avatars/${owner}/${randomUUID()}.png`)
+    const [worn, untaken, ownerless] = await Promise.all([newAvatar(), newAvatar(), newAvatar(newId())])
+    const wear = (key: string) => context.users.replaceAvatar(userId, context.storage.publicUrl(key))
+    await wear(worn)
+    expect(await clean(23 * HOUR)).toMatchObject({ removed: 0 })
+    await clean(TOMORROW)
+    expect(await Promise.all([worn, untaken, ownerless].map(isThere))).toEqual([true, false, false])
+    await wear(untaken)
+    expect(await clean(TOMORROW)).toMatchObject({ restored: 1, removed: 1 })
+    expect(await Promise.all([worn, untaken].map(isThere))).toEqual([false, true])
+  })
+
   it('takes the media of a deleted post', async () => {
     const key = await newUpload()
     const { _id, userId } = await postWith(key)
@@ -137,7 +153,7 @@ describe('cleaning uploads', () => {
     const userId = newId()
     const keys = await Promise.all(Array.from({ length: 501 }, () => newUpload(userId)))
     const { pages, removed } = await clean(TOMORROW)
-    expect([removed, pages]).toEqual([501, 4])
+    expect([removed, pages]).toEqual([501, 5])
     expect(await Promise.all(keys.slice(-3).map(isThere))).toEqual([false, false, false])
     await clean(TOMORROW)
   })

@@ -67,7 +67,7 @@ describe('login', () => {
               email: user.email,
               name: 'Ann',
               role,
-              avatar: null,
+              avatar: user.avatar,
               timezone: 'UTC',
               subscription: user.subscription,
               usage: user.usage,

@@ -126,6 +126,17 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/notifications': userRoute(200),
   'PATCH /api/notifications/:id/read': notificationRoute(200),
   'PATCH /api/notifications/read-all': userRoute(200),
+  'POST /api/profile/upload-url': userRoute(200, { contentType: 'image/png', sizeBytes: 1_000 }),
+  // Names a picture that nobody uploaded.
+  'PUT /api/profile/update-avatar': userRoute(400, { imageUrl: 'https://example.test/avatar.png' }),
+  'DELETE /api/profile/delete-avatar': userRoute(200),
+  'PUT /api/profile/change-timezone': userRoute(200, { timezone: 'Asia/Tokyo' }),
+  'PATCH /api/profile/change-name': userRoute(200, { name: 'Ann Other' }),
+  // Accounts in these tests have no password.
+  'PATCH /api/profile/change-password': userRoute(400, {
+    currentPassword: 'correct horse',
+    newPassword: 'battery staple',
+  }),
 
   'GET /api/admin/get-all-users': adminRoute(200),
   'PATCH /api/admin/update-user-plan/:id': userAdminRoute({ query: 'plan=pro' }),

@@ -1,0 +1,112 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { changeName } from '../../commands/change-name.ts'
+import { changePassword } from '../../commands/change-password.ts'
+import { changeTimezone } from '../../commands/change-timezone.ts'
+import { deleteAvatar } from '../../commands/delete-avatar.ts'
+import { requestAvatarUpload } from '../../commands/request-avatar-upload.ts'
+import { updateAvatar } from '../../commands/update-avatar.ts'
+import type { Context } from '../../context.ts'
+import { validationMessage } from '../errors.ts'
+import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
+import {
+  AvatarUpload,
+  AvatarUploadBody,
+  ChangeNameBody,
+  ChangePasswordBody,
+  ChangeTimezoneBody,
+  UpdateAvatarBody,
+  UpdatedAvatar,
+} from './schema.ts'
+
+const described = (summary: string, description?: string) => ({
+  tags: ['profile'],
+  security: [{ bearer: [] }],
+  summary,
+  ...(description === undefined ? {} : { description }),
+})
+
+const acknowledgment = { response: { 200: Acknowledged, ...errorResponses } }
+
+/** Spec 4.2, for authenticated users. */
+export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  app.post(
+    '/upload-url',
+    {
+      schema: {
+        ...described(
+          'Request an avatar upload',
+          'PUT the picture to `uploadUrl`, then name `storageUrl` in update-avatar',
+        ),
+        body: AvatarUploadBody,
+        response: { 200: success(AvatarUpload), ...errorResponses },
+      },
+    },
+    async ({ body, user }) =>
+      ok('Upload URL created successfully', await requestAvatarUpload(context, { userId: user.userId, ...body })),
+  )
+
+  app.put(
+    '/update-avatar',
+    {
+      schema: {
+        ...described('Make an uploaded picture the avatar', 'The uploaded avatar before it is deleted.'),
+        body: UpdateAvatarBody,
+        response: { 200: success(UpdatedAvatar), ...errorResponses },
+      },
+    },
+    async ({ body: { imageUrl }, user }) => {
+      await updateAvatar(context, { userId: user.userId, imageUrl })
+      return ok('Avatar updated', { imageUrl })
+    },
+  )
+
+  app.delete(
+    '/delete-avatar',
+    { schema: { ...described('Go back to the generated avatar'), ...acknowledgment } },
+    async ({ user }) => {
+      await deleteAvatar(context, user.userId)
+      return acknowledged('Avatar deleted')
+    },
+  )
+
+  app.put(
+    '/change-timezone',
+    {
+      schema: {
+        ...described('Change the timezone', 'Posts keep the instants they have.'),
+        body: ChangeTimezoneBody,
+        ...acknowledgment,
+      },
+    },
+    async ({ body, user }) => {
+      await changeTimezone(context, { userId: user.userId, ...body })
+      return acknowledged('Timezone changed')
+    },
+  )
+
+  app.patch(
+    '/change-name',
+    { schema: { ...described('Change the name'), body: ChangeNameBody, ...acknowledgment } },
+    async ({ body, user }) => {
+      await changeName(context, { userId: user.userId, ...body })
+      return acknowledged('Name changed')
+    },
+  )
+
+  app.patch(
+    '/change-password',
+    {
+      schema: {
+        ...described('Change the password', 'Ends all other sessions. Only for accounts that log in by password.'),
+        body: ChangePasswordBody,
+        ...acknowledgment,
+      },
+      errorHandler: validationMessage('Invalid password data'),
+    },
+    async ({ body, user, ip }) => {
+      const { userId, sessionId } = user
+      await changePassword(context, { userId, sessionId, ipAddress: ip, ...body })
+      return acknowledged('Password changed')
+    },
+  )
+}

@@ -1,0 +1,49 @@
+import { Type } from '@sinclair/typebox'
+import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts'
+import { AVATAR_TYPES } from '../../domain/storage-keys.ts'
+import { UploadSize } from '../schemas/common.ts'
+
+const MAX_URL_LENGTH = 2_048
+/** Blanks around a name do not count, so its length is judged later. */
+const MAX_RAW_NAME_LENGTH = 1_000
+const MAX_TIMEZONE_LENGTH = 100
+
+export const AvatarUploadBody = Type.Object({
+  contentType: Type.String({
+    maxLength: 100,
+    description: `One of ${AVATAR_TYPES.join(', ')}`,
+    examples: ['image/png'],
+  }),
+  sizeBytes: Type.Optional(UploadSize),
+})
+
+export const AvatarUpload = Type.Object({
+  uploadUrl: Type.String({
+    description: 'PUT the picture here within 15 minutes, with exactly this Content-Type and no Authorization',
+  }),
+  storageUrl: Type.String({ description: 'To be named in update-avatar then' }),
+  contentType: Type.String({ examples: ['image/png'] }),
+})
+
+export const UpdateAvatarBody = Type.Object({
+  imageUrl: Type.String({
+    minLength: 1,
+    maxLength: MAX_URL_LENGTH,
+    description: 'The storageUrl of an upload of yours, to the letter',
+  }),
+})
+
+export const UpdatedAvatar = Type.Object({ imageUrl: Type.String() })
+
+export const ChangeTimezoneBody = Type.Object({
+  timezone: Type.String({ minLength: 1, maxLength: MAX_TIMEZONE_LENGTH, examples: ['Europe/Berlin'] }),
+})
+
+export const ChangeNameBody = Type.Object({
+  name: Type.String({ maxLength: MAX_RAW_NAME_LENGTH, description: '2 to 100 characters' }),
+})
+
+export const ChangePasswordBody = Type.Object({
+  currentPassword: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
+  newPassword: Type.String({ maxLength: MAX_PASSWORD_LENGTH, description: 'At least 8 characters' }),
+})

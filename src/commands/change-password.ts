@@ -1,0 +1,46 @@
+import type { Context } from '../context.ts'
+import { normalizePassword, passwordProblem } from '../domain/passwords.ts'
+import { ServiceError } from '../domain/service-error.ts'
+
+interface ChangePassword {
+  userId: string
+  /** The session that asks; all others end. */
+  sessionId: string
+  ipAddress: string
+  currentPassword: string
+  newPassword: string
+}
+
+type Deps = Pick<Context, 'users' | 'sessions' | 'passwords' | 'loginFailures'>
+
+/**
+ * Whoever knew the old password is out: every other session of the user ends, and so do its access tokens. Wrong current passwords
+ * count as failed logins.
+ * @throws ServiceError VALIDATION_FAILED, PASSWORD_NOT_SUPPORTED, INCORRECT_PASSWORD, RATE_LIMITED
+ */
+export async function changePassword(
+  { users, sessions, passwords, loginFailures }: Deps,
+  input: ChangePassword,
+): Promise<void> {
+  const { userId, sessionId, ipAddress, currentPassword, newPassword } = input
+  const problem = passwordProblem(newPassword)
+  if (problem) {
+    throw new ServiceError('VALIDATION_FAILED', `The password ${problem}`, {
+      errors: [{ path: 'newPassword', code: 'PASSWORD_NOT_ALLOWED', message: problem }],
+    })
+  }
+  const user = await users.findById(userId)
+  if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
+  if (user.auth.provider !== 'email') {
+    throw new ServiceError('PASSWORD_NOT_SUPPORTED', 'Password change not supported for this account')
+  }
+  const { email, passwordHash } = user
+  const isRight = await loginFailures.attempt({ email, ipAddress }, async () =>
+    (await passwords.verify(passwordHash, normalizePassword(currentPassword))) ? true : null,
+  )
+  const changed =
+    isRight !== null &&
+    (await users.replacePassword(userId, passwordHash, await passwords.hash(normalizePassword(newPassword))))
+  if (!changed) throw new ServiceError('INCORRECT_PASSWORD', 'Incorrect current password')
+  await sessions.removeOthers(userId, sessionId)
+}

@@ -1,0 +1,19 @@
+/** Code points, after normalization. */
+const MIN_NAME_LENGTH = 2
+const MAX_NAME_LENGTH = 100
+
+/** The form in which names are stored. */
+export function normalizeName(name: string): string {
+  return name.normalize('NFC').trim()
+}
+
+/** Why a name is not accepted, as a sentence for people, or null. */
+export function nameProblem(name: string): string | null {
+  const normalized = normalizeName(name)
+  const { length } = [...normalized]
+  if (length < MIN_NAME_LENGTH) return `must have at least ${MIN_NAME_LENGTH} characters`
+  if (length > MAX_NAME_LENGTH) return `must have at most ${MAX_NAME_LENGTH} characters`
+  // Names stand in the headers of mails and in lines of logs.
+  if (/\p{Cc}|[\u2028\u2029]/u.test(normalized)) return 'must be one line of text'
+  return null
+}
