@@ -1,11 +1,12 @@
-import mongoose, { Schema, type Connection } from 'mongoose'
+import mongoose, { type Connection } from 'mongoose'
 import type { StoredHealth } from '../domain/account-health.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../domain/platforms.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { isDuplicateKey } from './database.ts'
 import { driverCollection } from './driver.ts'
 import { anyOf, createBatchedRead } from './line.ts'
-import { newId, schemaOptions } from './schema-options.ts'
+import { accountsSchema } from './platform-account-schema.ts'
+import { newId } from './schema-options.ts'
 
 export interface AccountProfile {
   displayName: string
@@ -81,76 +82,6 @@ interface EndingQuery {
   after: string | null
   endsBefore: Date
   limit: number
-}
-
-const subdocument = { ...schemaOptions, _id: false } as const
-const optional = <T>(type: T) => ({ type, default: undefined })
-
-const profileSchema = new Schema(
-  { displayName: String, handle: String, avatar: { type: String, default: null }, description: String },
-  subdocument,
-)
-
-const healthSchema = new Schema(
-  {
-    status: { type: String, enum: ['active', 'expired', 'error'], required: true },
-    lastError: { type: String, default: null },
-    checkedAt: { type: Date, default: null },
-  },
-  subdocument,
-)
-
-const authSchema = new Schema(
-  {
-    accessToken: { type: String, required: true },
-    tokenSecret: String,
-    refreshToken: { type: String, default: null },
-    expiresAt: { type: Date, default: null },
-    endsAt: { type: Date, default: null },
-  },
-  subdocument,
-)
-
-const leaseSchema = new Schema(
-  {
-    version: { type: Number, required: true },
-    holder: { type: String, default: null },
-    until: { type: Date, required: true },
-  },
-  subdocument,
-)
-
-const accountSchema = new Schema(
-  {
-    connected: { type: Boolean, required: true },
-    version: { type: Number, required: true },
-    accountId: String,
-    handle: String,
-    serviceUrl: String,
-    profile: optional(profileSchema),
-    health: optional(healthSchema),
-    connectedAt: Date,
-    auth: optional(authSchema),
-    refreshLease: optional(leaseSchema),
-  },
-  subdocument,
-)
-
-const accountsSchema = new Schema<PlatformAccounts>(
-  {
-    _id: { type: String, required: true },
-    userId: { type: String, required: true },
-    ...Object.fromEntries(PLATFORMS.map((platform) => [platform, optional(accountSchema)])),
-  },
-  { ...schemaOptions, timestamps: false },
-)
-
-accountsSchema.index({ userId: 1 }, { unique: true })
-for (const platform of PLATFORMS) {
-  accountsSchema.index(
-    { [`${platform}.accountId`]: 1 },
-    { unique: true, partialFilterExpression: { [`${platform}.accountId`]: { $type: 'string' } } },
-  )
 }
 
 /**
