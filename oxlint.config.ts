@@ -44,6 +44,8 @@ const FENCES: Fence[] = [
       'fastify',
       'fastify-plugin',
       '@fastify/*',
+      'socket.io',
+      'engine.io',
       '@sinclair/typebox',
       '@sinclair/typebox/*',
       'ajv',

@@ -68,6 +68,9 @@ export const ConfigSchema = Type.Object(
 
     RATE_LIMIT_PER_ADDRESS: number('Requests a minute and address', 600, 1),
     RATE_LIMIT_PER_USER: number('Requests a minute and user', 300, 1),
+    SOCKETS_PER_PROCESS: number('Connections that listen for notifications, per API process', 10_000, 1),
+    SOCKETS_PER_USER: number('The same, per user and API process', 20, 1),
+    SOCKETS_WITHOUT_TOKEN: number('The same, of those that have not said yet who they are', 1_000, 1),
     LOGIN_FAILURES_PER_ACCOUNT: number('Failed logins in 15 minutes, per account and address', 10, 1),
     LOGIN_FAILURES_PER_ADDRESS: number('Failed logins in 15 minutes, per address', 50, 1),
 

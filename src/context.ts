@@ -25,6 +25,7 @@ import { createPlatformRegistry, type PlatformRegistry } from './platforms/regis
 import { createReadiness } from './readiness.ts'
 import { createAuditLog } from './store/audit.ts'
 import { createConnectAttemptStore } from './store/connect-attempts.ts'
+import { followChanges } from './store/changes.ts'
 import { openDatabase, type Database } from './store/database.ts'
 import { createLoginFailures } from './store/login-failures.ts'
 import { createMailStore } from './store/mails.ts'
@@ -112,6 +113,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     notifications,
     mails,
     mailer,
+    /** What is stored and changed by whatever process, told as it happens. */
+    changes: { follow: (follower: Parameters<typeof followChanges>[1]) => followChanges(connection, follower) },
     storePost: createStorePost({ database, posts, notifications, users }),
     audit: createAuditLog(connection),
     punctuality: createPunctualityStore(connection),

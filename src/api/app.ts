@@ -24,6 +24,8 @@ import { routing } from './plugins/routing.ts'
 import { validation } from './plugins/validation.ts'
 import { postsRoutes } from './posts/routes.ts'
 import { profileRoutes } from './profile/routes.ts'
+import { realtime } from './realtime/plugin.ts'
+import { isWebSocketRequest } from './realtime/upgrades.ts'
 import { ErrorBodySchema } from './schemas/envelope.ts'
 import { statusRoutes } from './status/routes.ts'
 
@@ -52,6 +54,7 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      shouldUpgradeCallback: isWebSocketRequest,
     },
     // While stopping, what still arrives on open connections is served: the load balancer has been told by /health/ready.
     return503OnClosing: false,
@@ -92,6 +95,7 @@ async function publicRoutes(app: FastifyInstance, { context }: RoutesOptions): P
   app.addHook('onRequest', app.requireReady)
   await app.register(authRoutes, { prefix: '/api/auth', context })
   await app.register(callbackRoutes, { prefix: '/api/platform', context })
+  await app.register(realtime, { context })
 }
 
 /** For authenticated users: every route in here is guarded, whatever its own file says. */

@@ -12,6 +12,11 @@ export interface AccessClaims {
   version: number
 }
 
+/** What a token that was checked says: the same, and when it ends. */
+export interface VerifiedClaims extends AccessClaims {
+  expiresAt: Date
+}
+
 interface AccessTokenOptions {
   secret: string
   ttlSeconds: number
@@ -56,14 +61,14 @@ export function createAccessTokens({ secret, ttlSeconds, issuer }: AccessTokenOp
       }),
 
     /** The claims of a token of ours that has not expired, else null. */
-    verify: (token: string): AccessClaims | null => read(verifyLive, token),
+    verify: (token: string): VerifiedClaims | null => read(verifyLive, token),
 
     /** The same, for a token that may have expired: only good for ending its own session. */
-    verifyExpired: (token: string): AccessClaims | null => read(verifyEver, token),
+    verifyExpired: (token: string): VerifiedClaims | null => read(verifyEver, token),
   }
 }
 
-function read(verify: (token: string) => unknown, token: string): AccessClaims | null {
+function read(verify: (token: string) => unknown, token: string): VerifiedClaims | null {
   try {
     return claimsOf(verify(token))
   } catch {
@@ -71,10 +76,11 @@ function read(verify: (token: string) => unknown, token: string): AccessClaims |
   }
 }
 
-function claimsOf(payload: unknown): AccessClaims | null {
+function claimsOf(payload: unknown): VerifiedClaims | null {
   if (payload === null || typeof payload !== 'object') return null
-  const { sub, role, sid, ver } = payload as Record<string, unknown>
-  if (typeof sub !== 'string' || typeof sid !== 'string' || typeof ver !== 'number') return null
+  const { sub, role, sid, ver, exp } = payload as Record<string, unknown>
+  if (typeof sub !== 'string' || typeof sid !== 'string' || typeof ver !== 'number' || typeof exp !== 'number')
+    return null
   if (role !== 'user' && role !== 'admin') return null
-  return { userId: sub, role, sessionId: sid, version: ver }
+  return { userId: sub, role, sessionId: sid, version: ver, expiresAt: new Date(exp * SECOND) }
 }

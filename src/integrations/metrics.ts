@@ -14,10 +14,18 @@ const CALL_OUTCOMES = ['accepted', 'refused', 'unknown'] as const
 const DELIVERY_OUTCOMES = ['accepted', 'failed', 'deferred', 'unknown'] as const
 const FINDINGS = ['untold', 'overdue', 'stalled'] as const
 const SERVERS = ['mongodb', 'temporal'] as const
+const SOCKET_TRANSPORTS = ['plain', 'websocket', 'polling'] as const
+const SOCKET_ENDINGS = [
+  ...(['unauthorized', 'silent', 'expired', 'disabled', 'changed', 'garbled', 'flooding', 'crowded'] as const),
+  ...(['slow', 'gap', 'stopping', 'unavailable'] as const),
+]
 
 export type CallOutcome = (typeof CALL_OUTCOMES)[number]
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 export type Finding = (typeof FINDINGS)[number]
+export type SocketTransport = (typeof SOCKET_TRANSPORTS)[number]
+/** Why the service itself ended the connection of a listener. */
+export type SocketEnding = (typeof SOCKET_ENDINGS)[number]
 export type ProbedServer = (typeof SERVERS)[number]
 
 /**
@@ -98,6 +106,8 @@ export function createMetrics() {
   const findings = counter('sweep_findings_total', 'Deliveries that the sweeper took up, by why', ['finding'])
   const up = gauge('server_up', 'Whether a server we need answered the last probe in time', ['server'])
   const probeSeconds = gauge('server_probe_seconds', 'How long the last probe took', ['server'])
+  const sockets = gauge('sockets_open', 'Connections of those who listen for notifications', ['transport'])
+  const socketEnds = counter('sockets_ended_total', 'Connections that the service itself ended, by why', ['reason'])
 
   // What never happened has to show as 0, or the first time would look like no change.
   for (const platform of PLATFORMS) {
@@ -105,6 +115,8 @@ export function createMetrics() {
     for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ platform, outcome }, 0)
   }
   for (const finding of FINDINGS) findings.inc({ finding }, 0)
+  for (const transport of SOCKET_TRANSPORTS) sockets.set({ transport }, 0)
+  for (const reason of SOCKET_ENDINGS) socketEnds.inc({ reason }, 0)
 
   return {
     /** `route` is the pattern a request was matched with. */
@@ -154,6 +166,10 @@ export function createMetrics() {
       up.set({ server }, isUp ? 1 : 0)
       probeSeconds.set({ server }, seconds)
     },
+
+    socketOpened: (transport: SocketTransport): void => sockets.inc({ transport }),
+    socketClosed: (transport: SocketTransport): void => sockets.dec({ transport }),
+    socketEnded: (reason: SocketEnding): void => socketEnds.inc({ reason }),
 
     text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,

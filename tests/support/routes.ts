@@ -143,6 +143,11 @@ export const ROUTES: Record<string, RouteCase> = {
   'PATCH /api/admin/update-user-activity/:id': userAdminRoute({ body: { activity: false } }),
   'GET /api/admin/analytics': adminRoute(200),
   'GET /api/admin/audit': adminRoute(200),
+  // Says who listens by its first message; the engine of Socket.IO wants a transport named.
+  'GET /api/notifications/stream': publicRoute(426),
+  'GET /socket.io': publicRoute(400),
+  'POST /socket.io': publicRoute(400),
+
   'GET /api/status/slo': adminRoute(200),
 }
 

@@ -1,20 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../domain/service-error.ts'
-import type { Limits, Role, Usage } from '../../domain/user.ts'
-import type { Context } from '../../context.ts'
-
-/** The authenticated caller, as the user record says at the moment of the request. */
-export interface RequestUser {
-  userId: string
-  role: Role
-  sessionId: string
-  email: string
-  name: string
-  timezone: string
-  usage: Usage
-  limits: Limits
-}
+import { identify, type IdentityDeps, type RequestUser } from '../identity.ts'
 
 type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
@@ -32,7 +19,7 @@ declare module 'fastify' {
 }
 
 interface GuardOptions {
-  context: Pick<Context, 'users' | 'sessions' | 'accessTokens' | 'clock'>
+  context: IdentityDeps
 }
 
 /**
@@ -57,34 +44,7 @@ export const guards = fastifyPlugin<GuardOptions>(
   { name: 'guards', fastify: '5.x', dependencies: ['rate-limits'] },
 )
 
-async function identify(context: GuardOptions['context'], token: string | null): Promise<RequestUser> {
-  const claims = token === null ? null : context.accessTokens.verify(token)
-  if (!claims) throw unauthorized()
-  const [user, session] = await Promise.all([
-    context.users.findById(claims.userId),
-    context.sessions.find(claims.sessionId),
-  ])
-  if (!user || user.tokenVersion !== claims.version) throw unauthorized()
-  if (session?.userId !== user._id || session.expiresAt <= context.clock.now()) throw unauthorized()
-  if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
-  const { role, email, name, timezone, usage, limits } = user
-  return {
-    userId: user._id,
-    sessionId: session._id,
-    role,
-    email,
-    name,
-    timezone,
-    usage,
-    limits,
-  }
-}
-
 /** The token of an `Authorization: Bearer` header, or null. */
 export function bearerToken(request: FastifyRequest): string | null {
   return /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null
-}
-
-function unauthorized(): ServiceError {
-  return new ServiceError('UNAUTHORIZED', 'Unauthorized')
 }

@@ -1,0 +1,59 @@
+import type { Context } from '../context.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { Limits, Role, Usage } from '../domain/user.ts'
+import type { AccessClaims, VerifiedClaims } from '../integrations/access-tokens.ts'
+
+/** The authenticated caller, as the user record says at the moment of the request. */
+export interface RequestUser {
+  userId: string
+  role: Role
+  sessionId: string
+  email: string
+  name: string
+  timezone: string
+  usage: Usage
+  limits: Limits
+}
+
+export type IdentityDeps = Pick<Context, 'users' | 'sessions' | 'accessTokens' | 'clock'>
+
+/** @throws ServiceError 401 without a valid session of ours, 403 for a disabled account */
+export async function identify(deps: IdentityDeps, token: string | null): Promise<RequestUser> {
+  return readStanding(deps, readClaims(deps, token))
+}
+
+/** What a token says, which proves no more than who asks. @throws ServiceError 401 */
+export function readClaims({ accessTokens }: Pick<IdentityDeps, 'accessTokens'>, token: string | null): VerifiedClaims {
+  const claims = token === null ? null : accessTokens.verify(token)
+  if (!claims) throw unauthorized()
+  return claims
+}
+
+/**
+ * Whether the bearer of a token may still use the service, by the records of user and session as they are now.
+ * @throws like `identify`
+ */
+export async function readStanding(
+  { users, sessions, clock }: Omit<IdentityDeps, 'accessTokens'>,
+  claims: AccessClaims,
+): Promise<RequestUser> {
+  const [user, session] = await Promise.all([users.findById(claims.userId), sessions.find(claims.sessionId)])
+  if (!user || user.tokenVersion !== claims.version) throw unauthorized()
+  if (session?.userId !== user._id || session.expiresAt <= clock.now()) throw unauthorized()
+  if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
+  const { role, email, name, timezone, usage, limits } = user
+  return {
+    userId: user._id,
+    sessionId: session._id,
+    role,
+    email,
+    name,
+    timezone,
+    usage,
+    limits,
+  }
+}
+
+function unauthorized(): ServiceError {
+  return new ServiceError('UNAUTHORIZED', 'Unauthorized')
+}

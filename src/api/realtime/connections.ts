@@ -1,0 +1,143 @@
+import type { Clock } from '../../clock.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+import { SECOND } from '../../domain/times.ts'
+import type { Metrics, SocketEnding, SocketTransport } from '../../integrations/metrics.ts'
+
+/** A connection of a client, as a transport knows it. */
+export interface Connection {
+  transport(): SocketTransport
+  /** Bytes that the client has not taken yet, in whatever buffer of this process they are. */
+  outstanding(): number
+  /** Tells the client why, and closes as the protocol has it. */
+  end(ending: SocketEnding): void
+  /** Lets go of everything at once, whatever the client does. */
+  destroy(): void
+  /** Asks the client for a sign of life now and then; false when it gives none. */
+  isAlive?(now: number): boolean
+}
+
+export interface OpenConnection {
+  /** Someone listens on it, or no longer does. A connection on which nobody does may not stay long. */
+  setKnown(isKnown: boolean): void
+  /** Counts a message of the client; false when it was one too many, and the connection ends. */
+  heard(): boolean
+  /** To be called after something was sent. */
+  sent(): void
+  /** The transport of the connection became another one. */
+  moved(): void
+  end(ending: SocketEnding): void
+  /** It is gone. */
+  closed(): void
+}
+
+interface Entry {
+  connection: Connection
+  transport: SocketTransport
+  /** Since when nobody listens on it; null while someone does. */
+  strangerSince: number | null
+  second: number
+  messages: number
+  ending: NodeJS.Timeout | null
+}
+
+export interface ConnectionLimits {
+  most: number
+  mostStrangers: number
+}
+
+/** A token is a few hundred bytes, and nothing else is ever sent to us. */
+export const MOST_MESSAGE_BYTES = 4 * 1024
+/** How long a client may take to say who it is. */
+const KNOWN_WITHIN_MS = 10 * SECOND
+const MESSAGES_PER_SECOND = 10
+const MOST_OUTSTANDING_BYTES = 1024 * 1024
+/** A client that does not read is not there: it is asked this often, and has this long to answer. Together 30 s. */
+export const ASK_EVERY_MS = 10 * SECOND
+export const ANSWER_WITHIN_MS = 20 * SECOND
+/** How long a client may take to close its side once it was told. */
+const CLOSE_WITHIN_MS = 2 * SECOND
+
+/** Every open connection of this process, and the limits that hold for them all. */
+export function createConnections(
+  { clock, metrics }: { clock: Clock; metrics: Pick<Metrics, 'socketOpened' | 'socketClosed' | 'socketEnded'> },
+  limits: ConnectionLimits,
+) {
+  const entries = new Set<Entry>()
+  const now = () => clock.now().getTime()
+
+  const strangers = () => [...entries].filter(({ strangerSince }) => strangerSince !== null).length
+  const isFull = () => entries.size >= limits.most || strangers() >= limits.mostStrangers
+
+  function end(entry: Entry, ending: SocketEnding): void {
+    if (entry.ending || !entries.has(entry)) return
+    metrics.socketEnded(ending)
+    const { connection } = entry
+    // Words would only be more that is not read.
+    if (ending === 'slow') connection.destroy()
+    else connection.end(ending)
+    entry.ending = setTimeout(() => connection.destroy(), CLOSE_WITHIN_MS).unref()
+  }
+
+  function limit(entry: Entry, at: number): void {
+    const { connection, strangerSince } = entry
+    if (strangerSince !== null && at - strangerSince > KNOWN_WITHIN_MS) end(entry, 'silent')
+    else if (connection.outstanding() > MOST_OUTSTANDING_BYTES) end(entry, 'slow')
+    else if (connection.isAlive?.(at) === false) end(entry, 'slow')
+  }
+
+  return {
+    /** @throws ServiceError 503 when there is no room for another connection */
+    assertRoom(): void {
+      if (!isFull()) return
+      throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many open connections, try again', { retryAfterSeconds: 10 })
+    },
+
+    open(connection: Connection): OpenConnection {
+      const transport = connection.transport()
+      const entry: Entry = { connection, transport, strangerSince: now(), second: 0, messages: 0, ending: null }
+      const hasRoom = !isFull()
+      entries.add(entry)
+      metrics.socketOpened(transport)
+      // Of those that came at the same moment more may have been let in.
+      if (!hasRoom) end(entry, 'crowded')
+
+      return {
+        setKnown: (isKnown) => void (entry.strangerSince = isKnown ? null : now()),
+        heard() {
+          const second = Math.floor(performance.now() / SECOND)
+          entry.messages = second === entry.second ? entry.messages + 1 : 1
+          entry.second = second
+          if (entry.messages > MESSAGES_PER_SECOND) end(entry, 'flooding')
+          return entry.ending === null
+        },
+        sent: () => {
+          if (connection.outstanding() > MOST_OUTSTANDING_BYTES) end(entry, 'slow')
+        },
+        moved() {
+          metrics.socketClosed(entry.transport)
+          entry.transport = connection.transport()
+          metrics.socketOpened(entry.transport)
+        },
+        end: (ending) => end(entry, ending),
+        closed() {
+          if (!entries.delete(entry)) return
+          metrics.socketClosed(entry.transport)
+          // What is still in buffers on its way out goes with it.
+          clearTimeout(entry.ending ?? undefined)
+          setTimeout(() => connection.destroy(), CLOSE_WITHIN_MS).unref()
+        },
+      }
+    },
+
+    tick(): void {
+      const at = now()
+      for (const entry of entries) limit(entry, at)
+    },
+
+    endAll(ending: SocketEnding): void {
+      for (const entry of entries) end(entry, ending)
+    },
+  }
+}
+
+export type Connections = ReturnType<typeof createConnections>

@@ -1,0 +1,53 @@
+import { ServiceError } from '../../domain/service-error.ts'
+import type { SocketEnding } from '../../integrations/metrics.ts'
+
+interface Farewell {
+  message: string
+  code: string
+  /** Of the WebSocket protocol (RFC 6455, section 7.4). */
+  closeCode: number
+  /** Whether the same client with the same token would only be turned away again. */
+  isFinal: boolean
+}
+
+const POLICY_VIOLATION = 1008
+const SERVICE_RESTART = 1012
+const TRY_AGAIN_LATER = 1013
+
+const UNAUTHORIZED = { message: 'Unauthorized', code: 'UNAUTHORIZED', closeCode: POLICY_VIOLATION, isFinal: true }
+const passing = (closeCode: number, message: string): Farewell => ({
+  message,
+  code: 'SERVICE_UNAVAILABLE',
+  closeCode,
+  isFinal: false,
+})
+const refused = (code: string, message: string): Farewell => ({
+  message,
+  code,
+  closeCode: POLICY_VIOLATION,
+  isFinal: true,
+})
+
+/** What a client is told when the service ends its connection. */
+export const FAREWELLS: Record<SocketEnding, Farewell> = {
+  unauthorized: UNAUTHORIZED,
+  silent: UNAUTHORIZED,
+  expired: UNAUTHORIZED,
+  disabled: refused('ACCOUNT_DISABLED', 'Account is disabled'),
+  changed: passing(SERVICE_RESTART, 'The rights of the account have changed, connect again'),
+  garbled: refused('BAD_REQUEST', 'The message is not understood'),
+  flooding: refused('RATE_LIMITED', 'Too many messages'),
+  crowded: refused('RATE_LIMITED', 'Too many open connections'),
+  slow: passing(TRY_AGAIN_LATER, 'The client does not read what it is sent'),
+  gap: passing(SERVICE_RESTART, 'Notifications may have been missed, connect again'),
+  stopping: passing(SERVICE_RESTART, 'The service restarts, connect again'),
+  unavailable: passing(TRY_AGAIN_LATER, 'The service is not available for the moment, try again'),
+}
+
+/** What an error means for the connection on which it came up. */
+export function endingOf(error: unknown): SocketEnding {
+  if (!(error instanceof ServiceError)) return 'unavailable'
+  if (error.code === 'ACCOUNT_DISABLED') return 'disabled'
+  if (error.code === 'RATE_LIMITED') return 'crowded'
+  return error.code === 'UNAUTHORIZED' ? 'unauthorized' : 'unavailable'
+}

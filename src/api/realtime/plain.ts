@@ -1,0 +1,153 @@
+import websocket, { type WebSocket } from '@fastify/websocket'
+import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../../domain/service-error.ts'
+import type { SocketEnding } from '../../integrations/metrics.ts'
+import { bearerToken } from '../plugins/guards.ts'
+import { errorResponses } from '../schemas/envelope.ts'
+import {
+  ANSWER_WITHIN_MS,
+  ASK_EVERY_MS,
+  MOST_MESSAGE_BYTES,
+  type Connections,
+  type OpenConnection,
+} from './connections.ts'
+import { endingOf, FAREWELLS } from './endings.ts'
+import type { Hub, Membership } from './hub.ts'
+import type { Upgrades } from './upgrades.ts'
+
+interface PlainOptions {
+  hub: Hub
+  connections: Connections
+  upgrades: Upgrades
+}
+
+/**
+ * The plain transport of contract section 9. The client says who it is by its first message, or by the Authorization header of the
+ * request; it is told `ready`, and from then on every notification.
+ */
+export async function plainStream(app: FastifyInstance, { hub, connections, upgrades }: PlainOptions): Promise<void> {
+  await app.register(websocket, {
+    options: {
+      server: upgrades.source as FastifyInstance['server'],
+      maxPayload: MOST_MESSAGE_BYTES,
+      perMessageDeflate: false,
+      clientTracking: false,
+    },
+    // Too large, not UTF-8, not a frame: the protocol has closed it already.
+    errorHandler: (_error, socket) => socket.close(),
+    preClose: (done) => done(),
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/',
+    exposeHeadRoute: false,
+    config: { isStream: true },
+    schema: {
+      tags: ['notifications'],
+      summary: 'Hear of notifications at once, over a WebSocket',
+      description:
+        'Send `{"auth": {"token": "<access token>"}}` within 10 s, or the Authorization header. After `{"event": "ready"}` every notification ' +
+        'comes as `{"event": "notification", "data": {..}}`. Send the message again with a fresh token before the old one ends. Socket.IO 4 ' +
+        'clients listen at `/socket.io` (`auth.token`, events `notification` and `auth`) instead.',
+      response: errorResponses,
+    },
+    handler: async () => {
+      throw new ServiceError('UPGRADE_REQUIRED', 'This address is for WebSocket connections')
+    },
+    wsHandler: (socket, request) => serve(socket, bearerToken(request), { hub, connections }),
+  })
+}
+
+function serve(socket: WebSocket, token: string | null, { hub, connections }: Omit<PlainOptions, 'upgrades'>): void {
+  const heartbeat = createHeartbeat(socket)
+  let membership: Membership | null = null
+  let authenticated = Promise.resolve()
+
+  const open: OpenConnection = connections.open({
+    transport: () => 'plain',
+    outstanding: () => socket.bufferedAmount,
+    end(ending) {
+      const { message, code, closeCode } = FAREWELLS[ending]
+      tell('error', { message, code })
+      socket.close(closeCode, message)
+    },
+    destroy: () => socket.terminate(),
+    isAlive: heartbeat.isAlive,
+  })
+
+  function tell(event: string, data: object): void {
+    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify({ event, data }))
+  }
+
+  const listener = {
+    send(notification: object) {
+      tell('notification', notification)
+      open.sent()
+    },
+    end: (ending: SocketEnding) => open.end(ending),
+  }
+
+  async function authenticate(presented: string): Promise<void> {
+    try {
+      if (membership) await membership.renew(presented)
+      else membership = await hub.admit(presented, listener)
+      if (socket.readyState !== socket.OPEN) return membership.leave()
+      open.setKnown(true)
+      membership.listen()
+      tell('ready', { expiresAt: membership.expiresAt().toISOString() })
+    } catch (error) {
+      open.end(endingOf(error))
+    }
+  }
+
+  /** One token after the other: the last one counts. */
+  function present(presented: string): void {
+    authenticated = authenticated.then(() => authenticate(presented))
+  }
+
+  socket.on('message', (data: Buffer, isBinary) => {
+    heartbeat.heard()
+    if (!open.heard()) return
+    const presented = isBinary ? null : tokenOf(data.toString())
+    if (presented === null) open.end('garbled')
+    else present(presented)
+  })
+  socket.on('ping', () => open.heard())
+  socket.once('close', () => {
+    membership?.leave()
+    open.closed()
+  })
+  if (token !== null) present(token)
+}
+
+/** The token of `{"auth": {"token": ".."}}`, or null for any other message. */
+function tokenOf(text: string): string | null {
+  try {
+    const message = JSON.parse(text) as { auth?: { token?: unknown } } | null
+    const token = message?.auth?.token
+    return typeof token === 'string' ? token : null
+  } catch {
+    return null
+  }
+}
+
+/** Pings, since a client that went away without a word, or stopped reading, shows in no other way. */
+function createHeartbeat(socket: WebSocket) {
+  let heardAt: number | null = null
+  let askedAt: number | null = null
+  const heard = () => void (heardAt = askedAt = null)
+  socket.on('pong', heard)
+
+  return {
+    heard,
+    isAlive(now: number): boolean {
+      if (askedAt !== null) return now - askedAt <= ANSWER_WITHIN_MS
+      heardAt ??= now
+      if (now - heardAt < ASK_EVERY_MS) return true
+      askedAt = now
+      socket.ping()
+      return true
+    },
+  }
+}
