@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
 import { buildApp } from '../src/api/app.ts'
+import { systemClock } from '../src/clock.ts'
 import { readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
 import { createLogger } from '../src/logger.ts'
@@ -34,7 +35,7 @@ async function generate(): Promise<string> {
     OAUTH_STATE_SECRET: PLACEHOLDER,
     TOKEN_ENCRYPTION_KEYS: PLACEHOLDER,
   })
-  const app = await buildApp({ config, logger: createLogger('silent') } as Context)
+  const app = await buildApp({ config, logger: createLogger('silent'), clock: systemClock } as Context)
   try {
     await app.ready()
     const options = await prettier.resolveConfig(FILE)
