@@ -51,7 +51,7 @@ export const ConfigSchema = Type.Object(
     ),
 
     JWT_SECRET: secret('Signs access tokens'),
-    REFRESH_TOKEN_SECRET: secret('Derives successors of refresh cookies'),
+    REFRESH_TOKEN_SECRET: secret('Derives successors of refresh cookies; a key made of it hashes one-time codes'),
     TOKEN_ENCRYPTION_KEYS: secret('kid:base64 of 32 bytes, several separated by commas; the first one writes'),
     ACCESS_TOKEN_TTL_SECONDS: number('Life of an access token', 600, 1),
     REFRESH_COOKIE_SAME_SITE: Type.Union([Type.Literal('lax'), Type.Literal('strict'), Type.Literal('none')], {

@@ -15,6 +15,7 @@ import { createMetrics } from './integrations/metrics.ts'
 import { createOrchestrator, type PublishOrchestrator } from './integrations/orchestrator.ts'
 import { createPasswordHasher } from './integrations/password-hasher.ts'
 import { createRefreshTokens } from './integrations/refresh-tokens.ts'
+import { createOneTimeCodes } from './integrations/one-time-codes.ts'
 import { createObjectStorage } from './integrations/storage.ts'
 import { createTokenCipher } from './integrations/token-cipher.ts'
 import { createLogger, type Logger } from './logger.ts'
@@ -24,12 +25,14 @@ import { platformSettings } from './platform-settings.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
 import { createAuditLog } from './store/audit.ts'
+import { createAddressCodeStore } from './store/address-codes.ts'
 import { createConnectAttemptStore } from './store/connect-attempts.ts'
 import { followChanges } from './store/changes.ts'
 import { openDatabase, type Database } from './store/database.ts'
 import { createLoginFailures } from './store/login-failures.ts'
 import { createMailStore } from './store/mails.ts'
 import { createNotificationStore } from './store/notifications.ts'
+import { createPasswordResetStore } from './store/password-resets.ts'
 import { createPlatformAccountStore } from './store/platform-accounts.ts'
 import { createPostStore } from './store/posts.ts'
 import { createPunctualityStore } from './store/punctuality.ts'
@@ -133,6 +136,9 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       issuer: config.PUBLIC_URL,
     }),
     refreshTokens: createRefreshTokens(config.REFRESH_TOKEN_SECRET),
+    oneTimeCodes: createOneTimeCodes(config.REFRESH_TOKEN_SECRET),
+    addressCodes: createAddressCodeStore(connection, now),
+    passwordResets: createPasswordResetStore(connection, now),
     connectStates: createConnectStates(config.OAUTH_STATE_SECRET),
     connectAttempts: createConnectAttemptStore(connection),
     metrics,

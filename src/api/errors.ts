@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import { ServiceError, type Problem, type ServiceErrorCode } from '../domain/service-error.ts'
+import { ServiceError, validationFailed, type Problem, type ServiceErrorCode } from '../domain/service-error.ts'
 import { isDatabaseOutage } from '../store/outage.ts'
 import type { ErrorBody } from './schemas/envelope.ts'
 
@@ -94,14 +94,6 @@ function serviceUnavailable(cause: unknown): ServiceError {
   })
 }
 
-export function validationFailed(errors: Problem[]): ServiceError {
-  const first = errors[0]
-  const message = first
-    ? `Validation failed: ${first.path ? `${first.path} ` : ''}${first.message}`
-    : 'Validation failed'
-  return new ServiceError('VALIDATION_FAILED', message, { errors })
-}
-
 /** An error handler for a route that has one message for everything that is wrong with its body. */
 export function validationMessage(message: string) {
   return (error: FastifyError): never => {
@@ -162,5 +154,6 @@ function problemMessage(issue: FastifySchemaValidationError): string {
   if (issue.keyword === 'required') return 'is required'
   if (issue.keyword === 'enum') return `must be one of ${(issue.params['allowedValues'] as unknown[]).join(', ')}`
   if (issue.keyword === 'propertyNames') return 'is not a known name'
+  if (issue.params['format'] === 'email') return 'must be a mail address'
   return issue.message ?? 'is not valid'
 }

@@ -5,7 +5,7 @@ import { newUser, type Limits, type User } from '../domain/user.ts'
 import { isDuplicateKey } from '../store/database.ts'
 import { newId } from '../store/schema-options.ts'
 
-interface NewAccount {
+interface NewAccount extends Partial<Pick<User, '_id' | 'avatar'>> {
   email: string
   name: string
   password: string
@@ -15,18 +15,20 @@ interface NewAccount {
 
 /**
  * Creates an account that logs in by password.
+ * @param store writes it, and whatever else has to be written with it
  * @throws ServiceError VALIDATION_FAILED for a password that is not allowed, ADDRESS_TAKEN
  */
 export async function createUser(
   { users, passwords, clock }: Pick<Context, 'users' | 'passwords' | 'clock'>,
   { password, ...account }: NewAccount,
+  store: (user: User) => Promise<void> = users.insert,
 ): Promise<User> {
   const problem = passwordProblem(password)
   if (problem) throw new ServiceError('VALIDATION_FAILED', `The password ${problem}`)
   const passwordHash = await passwords.hash(normalizePassword(password))
   const user = newUser({ _id: newId(), ...account, passwordHash }, clock.now())
   try {
-    await users.insert(user)
+    await store(user)
   } catch (error) {
     if (isDuplicateKey(error))
       throw new ServiceError('ADDRESS_TAKEN', 'This address already has an account', { cause: error })

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { ServiceError } from '../domain/service-error.ts'
 import { parseRefreshCookie } from './open-session.ts'
 
 type Deps = Pick<Context, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens'>
@@ -33,4 +34,12 @@ async function sessionOfToken(deps: Deps, accessToken: string | null): Promise<s
 export async function logOutEverywhere(deps: Pick<Context, 'users' | 'sessions'>, userId: string): Promise<void> {
   await deps.users.raiseTokenVersion(userId)
   await deps.sessions.removeAll(userId)
+}
+
+/**
+ * Ends one session of the user, and its access tokens with it.
+ * @throws ServiceError NOT_FOUND, also when it is another's
+ */
+export async function logOutDevice({ sessions }: Pick<Context, 'sessions'>, userId: string, tokenId: string) {
+  if (!(await sessions.removeOf(userId, tokenId))) throw new ServiceError('NOT_FOUND', 'Device not found')
 }

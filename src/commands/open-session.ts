@@ -32,6 +32,7 @@ export async function openSession(deps: Deps, user: User, client: Client): Promi
   const session: Session = {
     _id: newId(),
     userId: user._id,
+    version: user.tokenVersion,
     tokenHash: deps.refreshTokens.hash(token),
     generation: 0,
     replaced: [],

@@ -42,7 +42,7 @@ export async function refreshSession(deps: Deps, cookie: string | undefined): Pr
       throw unauthorized()
     }
 
-    const user = await findActiveUser(deps, session.userId)
+    const user = await findActiveUser(deps, session)
     const successor = deps.refreshTokens.successor(token)
     if (position === 'repeated') return sessionTokens(deps, user, session, successor)
     const rotated = rotate(deps, session, successor)
@@ -53,9 +53,9 @@ export async function refreshSession(deps: Deps, cookie: string | undefined): Pr
   }
 }
 
-async function findActiveUser({ users }: Deps, userId: string): Promise<User> {
+async function findActiveUser({ users }: Deps, { userId, version }: Session): Promise<User> {
   const user = await users.findById(userId)
-  if (!user) throw unauthorized()
+  if (!user || user.tokenVersion !== version) throw unauthorized()
   if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
   return user
 }

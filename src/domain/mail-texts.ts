@@ -1,5 +1,5 @@
 import { escapeHtml } from './html.ts'
-import { CODE_LIFE_MS, type MailWords } from './mails.ts'
+import { CODE_LIFE_MS, RESET_LIFE_MS, type MailWords } from './mails.ts'
 import { MINUTE } from './times.ts'
 
 type Part = string | { code: string } | { link: string; label: string }
@@ -10,6 +10,39 @@ export function codeMail(code: string): MailWords {
     'Somebody, probably you, wants to register at postonce with this address. The code is:',
     { code },
     `It is good for ${CODE_LIFE_MS / MINUTE} minutes. Nobody from postonce will ever ask you for it.`,
+    'If it was not you, there is nothing to do.',
+  ])
+}
+
+export function addressKnownMail(frontendUrl: string): MailWords {
+  return compose('You already have an account at postonce', [
+    'Somebody, probably you, wants to register at postonce with this address. It has an account already, so there is no code.',
+    { link: `${frontendUrl}/login`, label: 'Log in' },
+    'If you forgot your password, ask for a new one there. If it was not you, there is nothing to do.',
+  ])
+}
+
+interface ResetLink {
+  frontendUrl: string
+  email: string
+  token: string
+}
+
+export function resetMail({ frontendUrl, email, token }: ResetLink): MailWords {
+  const link = `${frontendUrl}/reset-password?${new URLSearchParams({ token, email })}`
+  return compose('A new password for postonce', [
+    `Somebody, probably you, asked for a new password for the account of ${email}. Choose it here:`,
+    { link, label: 'Choose a new password' },
+    `The link is good for ${RESET_LIFE_MS / MINUTE} minutes, and once.`,
+    'If it was not you, there is nothing to do: the password stays as it is.',
+  ])
+}
+
+/** For accounts that have no password to be forgotten. */
+export function resetElsewhereMail(frontendUrl: string): MailWords {
+  return compose('Your account at postonce logs in with Google', [
+    'Somebody, probably you, asked for a new password for the account of this address. It has none: it logs in with Google.',
+    { link: `${frontendUrl}/login`, label: 'Log in with Google' },
     'If it was not you, there is nothing to do.',
   ])
 }

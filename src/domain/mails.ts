@@ -1,13 +1,16 @@
-import { MINUTE } from './times.ts'
+import { DAY, MINUTE } from './times.ts'
 
 /** What mails are about. `nothing` goes nowhere: it stands where an address that nobody has would get one, and takes as long. */
-export const MAIL_KINDS = ['code', 'nothing'] as const
+export const MAIL_KINDS = ['code', 'addressKnown', 'reset', 'resetElsewhere', 'nothing'] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
 /** For operators, in the Temporal UI. */
 export const MAIL_SUMMARY = 'A mail to one person'
 
 export const CODE_LIFE_MS = 5 * MINUTE
+export const RESET_LIFE_MS = 10 * MINUTE
+/** Of a mail that says nothing of an hour. */
+export const MAIL_LIFE_MS = DAY
 
 /** Why a mail was given up. */
 export const MAIL_FAILURES = ['EXPIRED', 'REFUSED', 'NOBODY', 'UNREADABLE'] as const

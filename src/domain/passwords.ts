@@ -1,4 +1,5 @@
 import { isCommonPassword } from './common-passwords.ts'
+import type { Problem } from './service-error.ts'
 
 /** Code points, after normalization. */
 export const MIN_PASSWORD_LENGTH = 8
@@ -17,4 +18,10 @@ export function passwordProblem(password: string): string | null {
   if (length > MAX_PASSWORD_LENGTH) return `must have at most ${MAX_PASSWORD_LENGTH} characters`
   if (isCommonPassword(normalized)) return 'is one of those that are guessed first'
   return null
+}
+
+/** The same for the field of a body. */
+export function newPasswordProblems(password: string): Problem[] {
+  const message = passwordProblem(password)
+  return message === null ? [] : [{ path: 'password', code: 'PASSWORD_NOT_ALLOWED', message }]
 }

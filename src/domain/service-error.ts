@@ -82,5 +82,14 @@ export class ServiceError extends Error {
   }
 }
 
+/** Every problem of the input at once. */
+export function validationFailed(errors: Problem[]): ServiceError {
+  const first = errors[0]
+  const message = first
+    ? `Validation failed: ${first.path ? `${first.path} ` : ''}${first.message}`
+    : 'Validation failed'
+  return new ServiceError('VALIDATION_FAILED', message, { errors })
+}
+
 /** All codes an error body may carry, for the response schema. */
 export const SERVICE_ERROR_CODES = Object.keys(STATUS_BY_CODE) as ServiceErrorCode[]

@@ -1,11 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../domain/service-error.ts'
-import { MAX_AVATAR_BYTES, avatarTypeOf, removedKey } from '../domain/storage-keys.ts'
+import { MAX_AVATAR_BYTES, avatarKey, avatarTypeOf, isAvatarType, removedKey } from '../domain/storage-keys.ts'
 import type { ObjectStorage } from './storage.ts'
-import { fileProblem, MISSING_FILE, SNIFF_BYTES } from './stored-files.ts'
+import { fileProblem, MISSING_FILE, normalType, SNIFF_BYTES } from './stored-files.ts'
 
 interface AvatarOptions {
-  storage: Pick<ObjectStorage, 'keyOf' | 'readHead' | 'storedAt' | 'move'>
+  storage: Pick<ObjectStorage, 'keyOf' | 'publicUrl' | 'put' | 'readHead' | 'storedAt' | 'move'>
   timeoutMs: number
+}
+
+interface Picture {
+  type: string
+  bytes: Uint8Array
 }
 
 /**
@@ -30,6 +36,24 @@ export function createAvatars({ storage, timeoutMs }: AvatarOptions) {
         if (!upload) return 'must be the storageUrl of an avatar of yours'
         const file = await storage.readHead(upload.key, SNIFF_BYTES, within())
         return file ? fileProblem(file, { type: upload.type, maxBytes: MAX_AVATAR_BYTES }) : MISSING_FILE
+      }),
+
+    /** The same of a picture that comes without having been uploaded. */
+    findPictureProblem: async ({ type, bytes }: Picture): Promise<string | null> =>
+      isAvatarType(type)
+        ? fileProblem(
+            { sizeBytes: bytes.length, head: bytes.subarray(0, SNIFF_BYTES) },
+            { type, maxBytes: MAX_AVATAR_BYTES },
+          )
+        : 'must be a picture in PNG, JPEG or WebP',
+
+    /** Stores a picture that has no problem, and answers its address. */
+    store: (userId: string, { type, bytes }: Picture): Promise<string> =>
+      reaching(async () => {
+        if (!isAvatarType(type)) throw new Error(`${type} is no type of avatars`)
+        const key = avatarKey(userId, randomUUID(), type)
+        await storage.put({ key, body: bytes, contentType: normalType(type) }, within())
+        return storage.publicUrl(key)
       }),
 
     /** Takes it away if it is an upload of this user. */

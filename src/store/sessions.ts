@@ -3,10 +3,14 @@ import { driverCollection } from './driver.ts'
 import { anyOf, createBatchedRead } from './line.ts'
 import { schemaOptions } from './schema-options.ts'
 
+const MOST_LISTED = 200
+
 /** A login that lasts: the family of refresh tokens that descend from one another. Tokens are stored hashed only. */
 export interface Session {
   _id: string
   userId: string
+  /** The user's `tokenVersion` when it was opened: with that it ends, also when it was being opened just then. */
+  version: number
   /** Hash of the one refresh token that is good now. */
   tokenHash: string
   /** How many times the token was replaced. */
@@ -24,6 +28,7 @@ const sessionSchema = new Schema<Session>(
   {
     _id: { type: String, required: true },
     userId: { type: String, required: true },
+    version: { type: Number, required: true },
     tokenHash: { type: String, required: true },
     generation: { type: Number, required: true },
     replaced: [
@@ -72,6 +77,20 @@ export function createSessionStore(connection: Connection) {
     async replaceToken(sessionId: string, tokenHash: string, rotation: Rotation): Promise<boolean> {
       const { matchedCount } = await model.updateOne({ _id: sessionId, tokenHash }, { $set: rotation })
       return matchedCount === 1
+    },
+
+    /** Those that have not ended, the one used last first. */
+    listOf: (userId: string, now: Date): Promise<Session[]> =>
+      collection()
+        .find({ userId, expiresAt: { $gt: now } })
+        .sort({ lastActive: -1, _id: -1 })
+        .limit(MOST_LISTED)
+        .toArray(),
+
+    /** False when the user has no such session. */
+    async removeOf(userId: string, sessionId: string): Promise<boolean> {
+      const { deletedCount } = await collection().deleteOne({ _id: sessionId, userId })
+      return deletedCount === 1
     },
 
     async remove(sessionId: string): Promise<void> {

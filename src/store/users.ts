@@ -92,8 +92,8 @@ export function createUserStore(connection: Connection) {
         .exec(),
 
     /** @throws a duplicate key error when the address is taken */
-    async insert(user: User): Promise<void> {
-      await model.insertMany([user], { lean: true })
+    async insert(user: User, session?: ClientSession): Promise<void> {
+      await model.insertMany([user], { lean: true, ...(session && { session }) })
     },
 
     /**
@@ -158,6 +158,16 @@ export function createUserStore(connection: Connection) {
       const { matchedCount } = await model.updateOne(
         { _id: userId, passwordHash: currentHash },
         { $set: { passwordHash } },
+      )
+      return matchedCount === 1
+    },
+
+    /** With it every session and access token of the user ends. False for an account without a password. */
+    async resetPassword(userId: string, passwordHash: string, session: ClientSession): Promise<boolean> {
+      const { matchedCount } = await model.updateOne(
+        { _id: userId, 'auth.provider': 'email' },
+        { $set: { passwordHash }, $inc: { tokenVersion: 1 } },
+        { session },
       )
       return matchedCount === 1
     },

@@ -276,9 +276,9 @@ it('keeps the avatar while object storage is away, and says so; going back to th
   const avatar = await uploaded(who)
   await setAvatar(who, avatar)
   const away = async () => Promise.reject(new Error('connect ECONNREFUSED'))
-  const { keyOf } = world.context.storage
+  const { keyOf, publicUrl } = world.context.storage
   const avatars = createAvatars({
-    storage: { keyOf, readHead: away, storedAt: away, move: away },
+    storage: { keyOf, publicUrl, put: away, readHead: away, storedAt: away, move: away },
     timeoutMs: 1_000,
   })
   const context = { ...world.context, avatars }

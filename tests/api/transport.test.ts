@@ -3,12 +3,11 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/api/app.ts'
-import { validationFailed } from '../../src/api/errors.ts'
 import { changeRole } from '../../src/commands/change-role.ts'
 import type { Context } from '../../src/context.ts'
 import { CLI_ACTOR } from '../../src/domain/audit.ts'
 import { createLogger } from '../../src/logger.ts'
-import { ServiceError } from '../../src/domain/service-error.ts'
+import { ServiceError, validationFailed } from '../../src/domain/service-error.ts'
 import { apiWorld, PASSWORD, createAccount, rawJson, signIn, type ApiWorld } from '../support/api.ts'
 
 let world: ApiWorld

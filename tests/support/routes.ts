@@ -3,6 +3,7 @@ import type { Context } from '../../src/context.ts'
 import type { Role } from '../../src/domain/user.ts'
 import { createAccount, type SignedIn } from './api.ts'
 import { storeNotifications } from './notifications.ts'
+import { openSession } from '../../src/commands/open-session.ts'
 import { createPost } from '../../src/commands/create-post.ts'
 
 /** What the tests that go through all routes have to know of each. */
@@ -83,6 +84,28 @@ export const ROUTES: Record<string, RouteCase> = {
   'DELETE /api/auth/logout': publicRoute(200),
   'DELETE /api/auth/logout/all': userRoute(200),
   'GET /api/auth/me': userRoute(200),
+  'POST /api/auth/request-otp': publicRoute(201, { email: 'newcomer@example.test' }),
+  'POST /api/auth/verify-otp': publicRoute(400, { email: 'nobody@example.test', otp: '000000' }),
+  'POST /api/auth/signup': publicRoute(400, {
+    email: 'nobody@example.test',
+    name: 'Nobody',
+    password: 'not a good one',
+  }),
+  'POST /api/auth/send-reset-email': publicRoute(200, { email: 'nobody@example.test' }),
+  'POST /api/auth/reset-password': publicRoute(400, {
+    token: 'none',
+    email: 'nobody@example.test',
+    password: 'not a good one',
+  }),
+  'GET /api/auth/devices': userRoute(200),
+  'DELETE /api/auth/devices/:tokenId': {
+    ...userRoute(200),
+    async record(context, owner) {
+      const { accessToken } = await openSession(context, owner.user, { ipAddress: '127.0.0.1', userAgent: 'other' })
+      return { tokenId: context.accessTokens.verify(accessToken)!.sessionId }
+    },
+    fingerprint: (context, { tokenId }) => context.sessions.find(tokenId!),
+  },
 
   'POST /api/posts': userRoute(201, postBody),
   'GET /api/posts': userRoute(200),

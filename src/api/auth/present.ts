@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { User } from '../../domain/user.ts'
-import type { UserSchema } from './schema.ts'
+import type { Session } from '../../store/sessions.ts'
+import type { Device, UserSchema } from './schema.ts'
 
 export function presentUser(user: User): Static<typeof UserSchema> {
   const { subscription, usage, limits } = user
@@ -23,5 +24,16 @@ export function presentUser(user: User): Static<typeof UserSchema> {
     },
     usage: { postsCreated: usage.postsCreated, captionGenerations: usage.captionGenerations },
     limits: { maxPosts: limits.maxPosts, maxCaptionGenerations: limits.maxCaptionGenerations },
+  }
+}
+
+export function presentDevice(session: Session, currentSessionId: string): Static<typeof Device> {
+  return {
+    tokenId: session._id,
+    ipAddress: session.ipAddress,
+    userAgent: session.userAgent,
+    createdAt: session.createdAt.toISOString(),
+    lastActive: session.lastActive.toISOString(),
+    isCurrent: session._id === currentSessionId,
   }
 }

@@ -29,3 +29,5 @@ export function createRefreshCookie(config: Config) {
     },
   }
 }
+
+export type RefreshCookie = ReturnType<typeof createRefreshCookie>

@@ -1,16 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { logIn } from '../../commands/log-in.ts'
 import { logOut, logOutEverywhere } from '../../commands/log-out.ts'
-import type { Client } from '../../commands/open-session.ts'
 import { refreshSession } from '../../commands/refresh-session.ts'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { ownOriginOnly } from '../plugins/browsers.ts'
 import { bearerToken } from '../plugins/guards.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
+import { clientOf } from './client.ts'
+import { deviceRoutes } from './device-routes.ts'
+import { passwordRoutes } from './password-routes.ts'
 import { presentUser } from './present.ts'
 import { createRefreshCookie } from './refresh-cookie.ts'
+import { registrationRoutes } from './registration-routes.ts'
 import { LoggedIn, LogInBody, Me, Refreshed } from './schema.ts'
 
 const tags = ['auth']
@@ -110,8 +112,8 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       return ok('User found', { user: presentUser(user) })
     },
   )
-}
 
-function clientOf(request: FastifyRequest): Client {
-  return { ipAddress: request.ip, userAgent: request.headers['user-agent'] ?? '' }
+  await app.register(registrationRoutes, { context, refreshCookie })
+  await app.register(passwordRoutes, { context })
+  await app.register(deviceRoutes, { prefix: '/devices', context, refreshCookie })
 }

@@ -8,6 +8,43 @@ export const LogInBody = Type.Object({
   password: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
 })
 
+const EmailAddress = Type.String({ format: 'email', maxLength: 320 })
+
+/** Its other rules are those of `domain/passwords.ts`, which count after normalization. */
+const NewPassword = Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH })
+
+export const AddressBody = Type.Object({ email: EmailAddress })
+
+export const VerifyCodeBody = Type.Object({ email: EmailAddress, otp: Type.String({ minLength: 1, maxLength: 20 }) })
+
+export const Verified = Type.Object({ email: Type.String() })
+
+export const SignUpBody = Type.Object({
+  email: EmailAddress,
+  name: Type.String(),
+  password: NewPassword,
+  confirmPassword: Type.Optional(Type.String()),
+  avatar: Type.Optional(nullable(Type.String({ description: 'A data URL of a PNG, JPEG or WebP picture in base64' }))),
+})
+
+export const ResetPasswordBody = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 100 }),
+  email: EmailAddress,
+  password: NewPassword,
+})
+
+export const Device = Type.Object({
+  tokenId: Type.String(),
+  ipAddress: Type.String(),
+  userAgent: Type.String(),
+  createdAt: Instant,
+  lastActive: Type.String({
+    format: 'date-time',
+    description: 'Of its last refresh, which clients make every few minutes',
+  }),
+  isCurrent: Type.Boolean({ description: 'Whether the request came from it' }),
+})
+
 /** The signed-in user as every client sees itself; `id` and `_id` are the same. */
 export const UserSchema = Type.Object({
   id: Type.String(),

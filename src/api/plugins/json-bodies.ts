@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { ServiceError } from '../../domain/service-error.ts'
-import { validationFailed } from '../errors.ts'
+import { ServiceError, validationFailed } from '../../domain/service-error.ts'
 
 const MAX_DEPTH = 32
 /** A post with every field filled for every platform has some 1,500 values. */

@@ -2,6 +2,7 @@ import { Ajv, type Options } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
+import { isMailAddress } from '../../domain/mail-addresses.ts'
 
 /** Reports every problem at once, fills in defaults and drops what no schema knows, but never coerces. */
 const REQUEST_OPTIONS: Options = {
@@ -48,6 +49,7 @@ interface Schema {
 function createAjv(options: Options): Ajv {
   const ajv = new Ajv(options)
   addFormats.default(ajv)
+  ajv.addFormat('email', isMailAddress)
   return ajv
 }
 

@@ -1,0 +1,55 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { logOutDevice } from '../../commands/log-out.ts'
+import type { Context } from '../../context.ts'
+import { IdParam } from '../schemas/common.ts'
+import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
+import { presentDevice } from './present.ts'
+import type { RefreshCookie } from './refresh-cookie.ts'
+import { Device } from './schema.ts'
+
+const common = { tags: ['auth'], security: [{ bearer: [] }] }
+
+interface Options {
+  context: Context
+  refreshCookie: RefreshCookie
+}
+
+export const deviceRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, refreshCookie }) => {
+  app.addHook('onRequest', app.requireUser)
+
+  app.get(
+    '/',
+    {
+      schema: {
+        ...common,
+        summary: 'Where the user is logged in, the one used last first',
+        response: { 200: success(Type.Array(Device)), ...errorResponses },
+      },
+    },
+    async ({ user }) => {
+      const sessions = await context.sessions.listOf(user.userId, context.clock.now())
+      return ok(
+        'Devices found',
+        sessions.map((session) => presentDevice(session, user.sessionId)),
+      )
+    },
+  )
+
+  app.delete(
+    '/:tokenId',
+    {
+      schema: {
+        ...common,
+        summary: 'Log a device out; its access token is refused from now on',
+        params: IdParam('tokenId'),
+        response: { 200: Acknowledged, ...errorResponses },
+      },
+    },
+    async ({ user, params }, reply) => {
+      await logOutDevice(context, user.userId, params.tokenId)
+      if (params.tokenId === user.sessionId) refreshCookie.clear(reply)
+      return acknowledged('Device logged out')
+    },
+  )
+}

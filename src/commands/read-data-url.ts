@@ -1,0 +1,17 @@
+interface DataUrl {
+  type: string
+  bytes: Uint8Array
+}
+
+const HEAD = /^data:([a-z]+\/[a-z+.-]+);base64$/
+
+/** The file that a data URL in base64 holds; null for every other text. */
+export function readDataUrl(url: string): DataUrl | null {
+  const comma = url.indexOf(',')
+  const [, type] = HEAD.exec(url.slice(0, Math.max(comma, 0))) ?? []
+  if (type === undefined) return null
+  const encoded = url.slice(comma + 1)
+  const bytes = Buffer.from(encoded, 'base64')
+  // Node's decoder skips what it does not know.
+  return bytes.toString('base64') === encoded ? { type, bytes } : null
+}

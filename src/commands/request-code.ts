@@ -1,0 +1,30 @@
+import type { Context } from '../context.ts'
+import { addressKnownMail, codeMail } from '../domain/mail-texts.ts'
+import { CODE_LIFE_MS, MAIL_LIFE_MS } from '../domain/mails.ts'
+import { normalizeEmail } from '../domain/user.ts'
+import { queueMail, type QueueMailDeps } from './queue-mail.ts'
+
+type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'addressCodes' | 'limits' | 'config'>
+
+/**
+ * Sends a code to an address that wants to register. One that has an account gets a mail that says so, and the very same steps are
+ * taken: neither the answer nor its time tells who has an account.
+ * @throws ServiceError RATE_LIMITED
+ */
+export async function requestCode(deps: Deps, { email }: { email: string }): Promise<void> {
+  const { users, oneTimeCodes, addressCodes, limits, config, clock } = deps
+  const to = normalizeEmail(email)
+  await limits.otp.take(to)
+  const user = await users.findByEmail(to)
+  const code = oneTimeCodes.make()
+  await addressCodes.put(oneTimeCodes.addressKey(to), {
+    codeHash: user ? oneTimeCodes.hashOfNone() : oneTimeCodes.hash(to, code),
+    expiresAt: new Date(clock.now().getTime() + CODE_LIFE_MS),
+  })
+  await queueMail(
+    deps,
+    user
+      ? { kind: 'addressKnown', userId: user._id, lifeMs: MAIL_LIFE_MS, to, ...addressKnownMail(config.FRONTEND_URL) }
+      : { kind: 'code', userId: null, lifeMs: CODE_LIFE_MS, to, ...codeMail(code) },
+  )
+}

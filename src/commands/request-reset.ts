@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import type { Context } from '../context.ts'
+import { resetElsewhereMail, resetMail } from '../domain/mail-texts.ts'
+import { MAIL_LIFE_MS, RESET_LIFE_MS } from '../domain/mails.ts'
+import { normalizeEmail } from '../domain/user.ts'
+import { queueMail, type QueueMailDeps } from './queue-mail.ts'
+import { hashOf } from './connect-attempt-secrets.ts'
+
+type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'passwordResets' | 'limits' | 'config'>
+
+/**
+ * Sends a way to a new password. For an address without an account the very same steps are taken, to a mail that goes nowhere: neither
+ * the answer nor its time tells who has one.
+ * @throws ServiceError RATE_LIMITED
+ */
+export async function requestReset(deps: Deps, input: { email: string }): Promise<void> {
+  const { users, oneTimeCodes, passwordResets, limits, config, clock } = deps
+  const email = normalizeEmail(input.email)
+  await limits.resetMail.take(email)
+  const user = await users.findByEmail(email)
+  const userId = user?._id ?? null
+  const hasPassword = user?.auth.provider === 'email'
+  const token = randomBytes(32).toString('base64url')
+  await passwordResets.add(oneTimeCodes.addressKey(email), hasPassword ? userId : null, {
+    hash: hashOf(token),
+    expiresAt: new Date(clock.now().getTime() + RESET_LIFE_MS),
+  })
+  const words = resetMail({ frontendUrl: config.FRONTEND_URL, email, token })
+  await queueMail(deps, {
+    userId,
+    // To where the account says it lives, not to what was typed.
+    to: user?.email ?? null,
+    ...(user && !hasPassword
+      ? { kind: 'resetElsewhere', lifeMs: MAIL_LIFE_MS, ...resetElsewhereMail(config.FRONTEND_URL) }
+      : { kind: user ? 'reset' : 'nothing', lifeMs: RESET_LIFE_MS, ...words }),
+  })
+}

@@ -1,0 +1,38 @@
+import type { Context } from '../context.ts'
+import { normalizePassword, newPasswordProblems } from '../domain/passwords.ts'
+import { ServiceError, validationFailed } from '../domain/service-error.ts'
+import { normalizeEmail } from '../domain/user.ts'
+import { hashOf } from './connect-attempt-secrets.ts'
+
+type Deps = Pick<Context, 'database' | 'users' | 'sessions' | 'passwords' | 'oneTimeCodes' | 'passwordResets'>
+
+interface ResetPassword {
+  token: string
+  email: string
+  password: string
+}
+
+/**
+ * Sets a new password by a token that was sent by mail, which is used up with it. Every session of the user ends.
+ * @throws ServiceError VALIDATION_FAILED, RESET_TOKEN_INVALID
+ */
+export async function resetPassword(deps: Deps, { token, email, password }: ResetPassword): Promise<void> {
+  const { database, users, sessions, passwords, oneTimeCodes, passwordResets } = deps
+  const problems = newPasswordProblems(password)
+  if (problems.length > 0) throw validationFailed(problems)
+  const key = oneTimeCodes.addressKey(normalizeEmail(email))
+  const hash = hashOf(token)
+  // Nobody gets to make us hash passwords without a token.
+  if (!(await passwordResets.isGood(key, hash))) throw invalid()
+  const passwordHash = await passwords.hash(normalizePassword(password))
+  const userId = await database.transaction(async (session) => {
+    const owner = await passwordResets.use(key, hash, session)
+    if (owner === null || !(await users.resetPassword(owner, passwordHash, session))) throw invalid()
+    return owner
+  })
+  await sessions.removeAll(userId)
+}
+
+function invalid(): ServiceError {
+  return new ServiceError('RESET_TOKEN_INVALID', 'Invalid or expired reset link')
+}

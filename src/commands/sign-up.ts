@@ -1,0 +1,102 @@
+import type { Context } from '../context.ts'
+import { nameProblem, normalizeName } from '../domain/names.ts'
+import { newPasswordProblems } from '../domain/passwords.ts'
+import { ServiceError, validationFailed, type Problem } from '../domain/service-error.ts'
+import { normalizeEmail, type User } from '../domain/user.ts'
+import { newId } from '../store/schema-options.ts'
+import { createUser } from './create-user.ts'
+import { openSession, type Client, type SessionTokens } from './open-session.ts'
+import { readDataUrl } from './read-data-url.ts'
+
+type Picture = NonNullable<ReturnType<typeof readDataUrl>>
+
+type Deps = Pick<
+  Context,
+  | 'accessTokens'
+  | 'addressCodes'
+  | 'avatars'
+  | 'clock'
+  | 'config'
+  | 'database'
+  | 'logger'
+  | 'oneTimeCodes'
+  | 'passwords'
+  | 'planLimits'
+  | 'refreshTokens'
+  | 'sessions'
+  | 'users'
+>
+
+interface SignUp extends Client {
+  email: string
+  name: string
+  password: string
+  confirmPassword?: string
+  /** A data URL. */
+  avatar?: string | null
+}
+
+/**
+ * Makes an account for an address that is proven to be the caller's, which uses the proof up, and logs in. Who has proven nothing is
+ * not told whether the address has an account.
+ * @throws ServiceError VALIDATION_FAILED, ADDRESS_NOT_VERIFIED, ADDRESS_TAKEN
+ */
+export async function signUp(deps: Deps, input: SignUp): Promise<SessionTokens & { user: User }> {
+  const picture = input.avatar ? readDataUrl(input.avatar) : null
+  const problems = [...problemsOf(input), ...(await avatarProblems(deps, input, picture))]
+  if (problems.length > 0) throw validationFailed(problems)
+  const { addressCodes, config, database, oneTimeCodes, planLimits, users } = deps
+  const email = normalizeEmail(input.email)
+  const addressKey = oneTimeCodes.addressKey(email)
+  const needsProof = config.SIGNUP_EMAIL_VERIFICATION === 'on'
+  // Before a password is hashed, which is work.
+  if (needsProof && !(await addressCodes.isVerified(addressKey))) throw notVerified()
+
+  const store = (user: User) =>
+    database.transaction(async (session) => {
+      if (needsProof && !(await addressCodes.useVerification(addressKey, session))) throw notVerified()
+      await users.insert(user, session)
+    })
+  const userId = newId()
+  const account = {
+    _id: userId,
+    email,
+    name: normalizeName(input.name),
+    password: input.password,
+    limits: planLimits.free,
+    ...(await storeAvatar(deps, userId, picture)),
+  }
+  const user = await createUser(deps, account, store)
+  return { user, ...(await openSession(deps, user, input)) }
+}
+
+function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
+  const problems = newPasswordProblems(password)
+  const nameIs = nameProblem(name)
+  if (nameIs !== null) problems.push({ path: 'name', code: 'NAME_NOT_ALLOWED', message: nameIs })
+  if (confirmPassword !== undefined && confirmPassword !== password) {
+    problems.push({ path: 'confirmPassword', code: 'DIFFERS', message: 'must be the same as password' })
+  }
+  return problems
+}
+
+async function avatarProblems({ avatars }: Deps, { avatar }: SignUp, picture: Picture | null): Promise<Problem[]> {
+  if (!avatar) return []
+  const message = picture ? await avatars.findPictureProblem(picture) : 'must be a data URL in base64'
+  return message === null ? [] : [{ path: 'avatar', code: 'AVATAR_NOT_ALLOWED', message }]
+}
+
+/** Nobody is turned away because object storage is: the account begins with the picture that every account begins with. */
+async function storeAvatar({ avatars, logger }: Deps, userId: string, picture: Picture | null) {
+  if (!picture) return {}
+  try {
+    return { avatar: await avatars.store(userId, picture) }
+  } catch (error) {
+    logger.warn({ err: error, userId }, 'the avatar of a new account could not be stored')
+    return {}
+  }
+}
+
+function notVerified(): ServiceError {
+  return new ServiceError('ADDRESS_NOT_VERIFIED', 'Verify this address with a code first')
+}

@@ -1,0 +1,51 @@
+import { systemClock } from '../../src/clock.ts'
+import { openMail, type MailContent } from '../../src/commands/mail-secrets.ts'
+import type { Config } from '../../src/config.ts'
+import { normalizeEmail } from '../../src/domain/user.ts'
+import type { Mail } from '../../src/store/mails.ts'
+import { apiWorld } from './api.ts'
+import { unique } from './servers.ts'
+
+/** The API with a clock that can be put forward. No worker runs: mails stay where they are stored, and are read there. */
+export async function startUnsentMails(overrides: Partial<Config> = {}) {
+  let shiftMs = 0
+  const clock = { ...systemClock, now: () => new Date(Date.now() + shiftMs) }
+  const world = await apiWorld({ OTP_PER_HOUR: 1_000, RESET_MAILS_PER_HOUR: 1_000, ...overrides }, { clock })
+  const { context, app } = world
+  const stored = () => context.database.connection.collection<Mail>('mails').find().sort({ _id: 1 }).toArray()
+
+  return {
+    ...world,
+    newAddress: () => `${unique('ann')}@example.test`,
+
+    post: (path: string, payload: object, headers: Record<string, string> = {}) =>
+      app.inject({ method: 'POST', url: `/api/auth/${path}`, payload, headers }),
+
+    /** All mails that go to the address, oldest first. */
+    async mailsTo(address: string): Promise<(Mail & MailContent)[]> {
+      const mails = (await stored()).map((mail) => ({ ...mail, ...openMail(context.cipher, mail._id, mail.sealed!) }))
+      return mails.filter(({ to }) => to === normalizeEmail(address))
+    },
+
+    stored,
+
+    async later<T>(ms: number, act: () => Promise<T>): Promise<T> {
+      shiftMs += ms
+      try {
+        return await act()
+      } finally {
+        shiftMs -= ms
+      }
+    },
+  }
+}
+
+export type UnsentMails = Awaited<ReturnType<typeof startUnsentMails>>
+
+/** The code of the newest mail to the address. */
+export async function codeFor(world: UnsentMails, email: string): Promise<string> {
+  const mail = (await world.mailsTo(email)).at(-1)
+  const code = /^\d{6}$/m.exec(mail?.text ?? '')?.[0]
+  if (code === undefined) throw new Error(`no code was sent to ${email}`)
+  return code
+}
