@@ -91,6 +91,7 @@ export const ConfigSchema = Type.Object(
     FCM_CLIENT_EMAIL: text('Service account of that project', ''),
     FCM_PRIVATE_KEY: text('Private key of the service account, in PEM; \\n stands for line ends', ''),
     FCM_URL: address('Where Firebase takes push messages', 'https://fcm.googleapis.com'),
+    FCM_TOKEN_URL: address('Where the service account gets its access tokens', 'https://oauth2.googleapis.com/token'),
     CAPTIONS_URL: address('Any API that speaks as OpenAI does, for captions; empty means built-in templates', ''),
     CAPTIONS_API_KEY: text('Key of that API', ''),
     CAPTIONS_MODEL: text('Model to ask there', 'gpt-5-mini'),

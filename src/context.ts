@@ -1,6 +1,7 @@
 import type { Backlog } from './activities/sweep.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { createAccountCredentials } from './commands/account-credentials.ts'
+import { createBeginPushes, pushBacklog } from './commands/begin-pushes.ts'
 import { createDiscardPrepared } from './commands/discard-prepared.ts'
 import { mailBacklog } from './commands/queue-mail.ts'
 import { createStorePost } from './commands/store-post.ts'
@@ -14,6 +15,7 @@ import { createMediaSource } from './integrations/media-source.ts'
 import { createMetrics } from './integrations/metrics.ts'
 import { createOrchestrator, type PublishOrchestrator } from './integrations/orchestrator.ts'
 import { createPasswordHasher } from './integrations/password-hasher.ts'
+import { createPush, type Push } from './integrations/push.ts'
 import { createRefreshTokens } from './integrations/refresh-tokens.ts'
 import { createOneTimeCodes } from './integrations/one-time-codes.ts'
 import { createObjectStorage } from './integrations/storage.ts'
@@ -36,6 +38,8 @@ import { createPasswordResetStore } from './store/password-resets.ts'
 import { createPlatformAccountStore } from './store/platform-accounts.ts'
 import { createPostStore } from './store/posts.ts'
 import { createPunctualityStore } from './store/punctuality.ts'
+import { createPushTokenStore } from './store/push-tokens.ts'
+import { createPushStore } from './store/pushes.ts'
 import { createRateLimits } from './store/rate-limits.ts'
 import { createSessionStore } from './store/sessions.ts'
 import { createUserStore } from './store/users.ts'
@@ -45,6 +49,7 @@ interface Overrides {
   clock?: Clock
   platforms?: PlatformRegistry
   orchestrator?: PublishOrchestrator
+  push?: Push
   /** One that may answer later; without it the database must answer now. */
   database?: Database
 }
@@ -64,8 +69,24 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const users = createUserStore(connection)
   const sessions = createSessionStore(connection)
   const accounts = createPlatformAccountStore(connection, now)
-  const notifications = createNotificationStore(connection, now)
   const mails = createMailStore(connection)
+  const orchestrator =
+    overrides.orchestrator ??
+    createOrchestrator({
+      address: config.TEMPORAL_ADDRESS,
+      namespace: config.TEMPORAL_NAMESPACE,
+      onUnreachable: (error) =>
+        logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper makes up for it'),
+    })
+
+  const push = overrides.push ?? pushOf(config)
+  const pushes = createPushStore(connection)
+  const pushTokens = createPushTokenStore(connection, now)
+  const notifications = createNotificationStore(connection, now, {
+    // Without push nobody has a device that could be reached.
+    ownersAmong: push ? pushTokens.ownersAmong : async () => new Set(),
+    begin: createBeginPushes({ pushes, orchestrator, logger }),
+  })
   const rateLimits = createRateLimits(connection)
   const loginFailures = createLoginFailures(rateLimits, {
     perAccount: config.LOGIN_FAILURES_PER_ACCOUNT,
@@ -92,17 +113,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const mailer = createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM })
   const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
   const credentials = createAccountCredentials({ accounts, cipher, adapters: platforms, notifications, clock })
-  const orchestrator =
-    overrides.orchestrator ??
-    createOrchestrator({
-      address: config.TEMPORAL_ADDRESS,
-      namespace: config.TEMPORAL_NAMESPACE,
-      onUnreachable: (error) =>
-        logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper makes up for it'),
-    })
-
   /** Records whose work in the background the sweeper starts where nobody else could. */
-  const backlogs: Backlog[] = [mailBacklog({ mails })]
+  const backlogs: Backlog[] = [mailBacklog({ mails }), pushBacklog({ pushes })]
 
   return {
     config,
@@ -118,6 +130,9 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     mailer,
     /** What is stored and changed by whatever process, told as it happens. */
     changes: { follow: (follower: Parameters<typeof followChanges>[1]) => followChanges(connection, follower) },
+    push,
+    pushes,
+    pushTokens,
     storePost: createStorePost({ database, posts, notifications, users }),
     audit: createAuditLog(connection),
     punctuality: createPunctualityStore(connection),
@@ -167,12 +182,23 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     },
 
     async close(): Promise<void> {
-      await Promise.allSettled([orchestrator.close(), platforms.close()])
+      await Promise.allSettled([orchestrator.close(), platforms.close(), push?.close()])
       storage.close()
       mailer.close()
       await database.close()
     },
   }
+}
+
+function pushOf(config: Config): Push | null {
+  if (config.FCM_PROJECT_ID === '') return null
+  return createPush({
+    projectId: config.FCM_PROJECT_ID,
+    clientEmail: config.FCM_CLIENT_EMAIL,
+    privateKey: config.FCM_PRIVATE_KEY,
+    url: config.FCM_URL,
+    tokenUrl: config.FCM_TOKEN_URL,
+  })
 }
 
 function problemOf(check: Promise<void>, problem: string): Promise<string[]> {

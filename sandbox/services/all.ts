@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { startMailCatcher } from './mail.ts'
+import { startPush } from './push.ts'
 
 /** By these names they stand in `world.json`. */
 export type ServiceName = 'mail' | 'push' | 'identity'
@@ -26,7 +27,10 @@ export interface RunningService extends StartedService {
   title: string
 }
 
-const SANDBOX_SERVICES: SandboxService[] = [{ name: 'mail', title: 'mails', start: (dir) => startMailCatcher({ dir }) }]
+const SANDBOX_SERVICES: SandboxService[] = [
+  { name: 'mail', title: 'mails', start: (dir) => startMailCatcher({ dir }) },
+  { name: 'push', title: 'push messages', start: (dir) => startPush({ dir }) },
+]
 
 /** Starts them all. When one does not start, the others are stopped. */
 export async function startServices(dir: string): Promise<RunningService[]> {

@@ -1,13 +1,12 @@
-import { activityInfo, ApplicationFailure, cancellationSignal, heartbeat, log } from '@temporalio/activity'
-import { ApplicationFailureCategory } from '@temporalio/common'
+import { activityInfo, type ApplicationFailure, cancellationSignal, log } from '@temporalio/activity'
 import { SECOND } from '../domain/times.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import { createBulkheads } from './bulkheads.ts'
 import { createDeliver, type ActivityIo, type DeliverDeps } from './deliver.ts'
+import { keepAlive, waiting } from './attempts.ts'
 import { createSiblings } from './siblings.ts'
 import { TryAgainIn } from './outcomes.ts'
 
-const HEARTBEAT_EVERY_MS = SECOND
 /** Platforms that are asked at the same instant mostly answer within this of each other. */
 const LONGEST_SIBLING_WAIT_MS = SECOND
 /** Long enough that the stopping worker's last poll is gone: a task it took would be missed only by the heartbeat. */
@@ -74,29 +73,5 @@ export function createDeliveryActivities(deps: DeliveryDeps) {
         beat.stop()
       }
     },
-  }
-}
-
-/** Expected: shows in the UI as an attempt that waits, without alarm. */
-function waiting(why: string, waitMs: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: 'Waiting',
-    message: why,
-    nextRetryDelay: waitMs,
-    category: ApplicationFailureCategory.BENIGN,
-  })
-}
-
-/** Heartbeats on a timer, each with the latest details: a heartbeat without them would forget them. */
-function keepAlive<T>(details: T) {
-  let latest = details
-  const timer = setInterval(() => heartbeat(latest), HEARTBEAT_EVERY_MS)
-  return {
-    details,
-    tell(next: T): void {
-      latest = next
-      heartbeat(latest)
-    },
-    stop: () => clearInterval(timer),
   }
 }

@@ -1,5 +1,6 @@
 import { createCleanUploadsActivities, type CleanUploadsDeps } from './clean-uploads.ts'
 import { createDeliveryActivities, type DeliveryDeps } from './delivery.ts'
+import { createPushActivities, type PushDeps } from './push.ts'
 import { createRecordActivities, type RecordDeps } from './records.ts'
 import { createRenewTokensActivities, type RenewTokensDeps } from './renew-tokens.ts'
 import { createSendMailActivities, type SendMailDeps } from './send-mail.ts'
@@ -7,7 +8,7 @@ import { createSweepActivities, type SweepDeps } from './sweep.ts'
 
 /** Everything the workers of this service can do. */
 export function createActivities(
-  deps: DeliveryDeps & RecordDeps & SweepDeps & RenewTokensDeps & CleanUploadsDeps & SendMailDeps,
+  deps: DeliveryDeps & RecordDeps & SweepDeps & RenewTokensDeps & CleanUploadsDeps & SendMailDeps & PushDeps,
 ) {
   return {
     ...createDeliveryActivities(deps),
@@ -16,6 +17,7 @@ export function createActivities(
     ...createRenewTokensActivities(deps),
     ...createCleanUploadsActivities(deps),
     ...createSendMailActivities(deps),
+    ...createPushActivities(deps),
   }
 }
 

@@ -8,6 +8,7 @@ import { administrationRoutes } from './admin/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { answerFrameworkError, answerSocketError, installErrorHandling } from './errors.ts'
 import { healthRoutes } from './health/routes.ts'
+import { deviceRoutes } from './notifications/device-routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { callbackRoutes } from './platforms/callback-routes.ts'
 import { platformRoutes } from './platforms/routes.ts'
@@ -30,6 +31,8 @@ import { ErrorBodySchema } from './schemas/envelope.ts'
 import { statusRoutes } from './status/routes.ts'
 
 const BODY_LIMIT_BYTES = 1024 * 1024
+/** Room for the token of a device; other parameters that are longer than an id are just not found. */
+const MAX_PARAM_LENGTH = 2_048
 
 /**
  * Only these three together cut off a client that trickles its request (safety section 2, finding 5): the limits hold for
@@ -58,7 +61,7 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
     },
     // While stopping, what still arrives on open connections is served: the load balancer has been told by /health/ready.
     return503OnClosing: false,
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => answerSocketError(error, socket),
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -107,6 +110,7 @@ async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Pro
   await app.register(platformRoutes, { prefix: '/api/platform', context })
   await app.register(notificationRoutes, { prefix: '/api/notifications', context })
   await app.register(profileRoutes, { prefix: '/api/profile', context })
+  await app.register(deviceRoutes, { prefix: '/api', context })
 }
 
 /** For admins alone. */

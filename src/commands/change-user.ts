@@ -5,7 +5,7 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { User } from '../domain/user.ts'
 import type { AuditLog } from '../store/audit.ts'
 import type { Database } from '../store/database.ts'
-import type { NotificationStore } from '../store/notifications.ts'
+import type { Notification, NotificationStore } from '../store/notifications.ts'
 import { newId } from '../store/schema-options.ts'
 import type { UserChange, UserStore } from '../store/users.ts'
 
@@ -13,7 +13,7 @@ export interface ChangeUserDeps {
   database: Pick<Database, 'transaction'>
   users: Pick<UserStore, 'change'>
   audit: Pick<AuditLog, 'insert'>
-  notifications: Pick<NotificationStore, 'insert'>
+  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
   clock: Pick<Clock, 'now'>
 }
 
@@ -32,7 +32,8 @@ interface Change {
  * @throws ServiceError NOT_FOUND
  */
 export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: string, change: Change): Promise<User> {
-  return deps.database.transaction(async (session) => {
+  let told: Notification[] = []
+  const user = await deps.database.transaction(async (session) => {
     const changed = await deps.users.change(userId, change.set, session)
     if (!changed) throw new ServiceError('NOT_FOUND', 'User not found')
     const [before, after] = [change.facts(changed.before), change.facts(changed.after)]
@@ -49,7 +50,10 @@ export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: str
       ipAddress: actor.ipAddress,
     }
     await deps.audit.insert(entry, session)
-    if (change.tell) await deps.notifications.insert([change.tell(changed.after, entry)], session)
+    told = await deps.notifications.recordsOf(change.tell ? [change.tell(changed.after, entry)] : [])
+    await deps.notifications.insert(told, session)
     return changed.after
   })
+  deps.notifications.stored(told)
+  return user
 }

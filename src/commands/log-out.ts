@@ -30,10 +30,16 @@ async function sessionOfToken(deps: Deps, accessToken: string | null): Promise<s
   return session && session.userId === claims?.userId ? session._id : null
 }
 
-/** Ends every session of the user; access tokens that are still running are refused from now on. */
-export async function logOutEverywhere(deps: Pick<Context, 'users' | 'sessions'>, userId: string): Promise<void> {
+/**
+ * Ends every session of the user; access tokens that are still running are refused from now on. Devices are forgotten as well, since one
+ * of them may be a stranger's: an app registers its device again when its user is back.
+ */
+export async function logOutEverywhere(
+  deps: Pick<Context, 'users' | 'sessions' | 'pushTokens'>,
+  userId: string,
+): Promise<void> {
   await deps.users.raiseTokenVersion(userId)
-  await deps.sessions.removeAll(userId)
+  await Promise.all([deps.sessions.removeAll(userId), deps.pushTokens.removeAllOf(userId)])
 }
 
 /**

@@ -14,9 +14,11 @@ const LARGEST_GROUP = 50
 interface StorePostDeps {
   database: Pick<Database, 'transaction'>
   posts: Pick<PostStore, 'insert'>
-  notifications: Pick<NotificationStore, 'insert'>
+  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
   users: Pick<UserStore, 'takePostAllowance' | 'takePostAllowances'>
 }
+
+type Session = Parameters<NotificationStore['insert']>[1]
 
 /** One of a group stands in the way of the others, or another process does: each is to be stored alone. */
 class NotTogether extends Error {}
@@ -50,13 +52,15 @@ export function createStorePost({ database, posts, notifications, users }: Store
   async function together(group: Post[]): Promise<boolean> {
     let tries = 0
     try {
-      await database.transaction(async (session) => {
-        tries += 1
-        if (tries > 1) throw new NotTogether()
-        await posts.insert(group, session)
-        await notifications.insert(createdOf(group), session)
-        if (!(await users.takePostAllowances(countByUser(group), session))) throw new NotTogether()
-      })
+      await withNotifications(group, (insertNotifications) =>
+        database.transaction(async (session) => {
+          tries += 1
+          if (tries > 1) throw new NotTogether()
+          await posts.insert(group, session)
+          await insertNotifications(session)
+          if (!(await users.takePostAllowances(countByUser(group), session))) throw new NotTogether()
+        }),
+      )
       return true
     } catch (error) {
       if (error instanceof NotTogether || isDuplicateKey(error)) return false
@@ -66,12 +70,25 @@ export function createStorePost({ database, posts, notifications, users }: Store
 
   /** The user record comes last: it is what concurrent creates contend for. */
   async function alone(post: Post): Promise<void> {
-    await database.transaction(async (session) => {
-      await posts.insert([post], session)
-      await notifications.insert(createdOf([post]), session)
-      const { taken, ...allowance } = await users.takePostAllowance(post.userId, session)
-      if (!taken) throw postLimitReached(allowance)
-    })
+    await withNotifications([post], (insertNotifications) =>
+      database.transaction(async (session) => {
+        await posts.insert([post], session)
+        await insertNotifications(session)
+        const { taken, ...allowance } = await users.takePostAllowance(post.userId, session)
+        if (!taken) throw postLimitReached(allowance)
+      }),
+    )
+  }
+
+  /** Who has devices is asked while the transaction begins, and the pushes are taken up when it is over. */
+  async function withNotifications(
+    group: Post[],
+    store: (insertNotifications: (session: Session) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    const asked = notifications.recordsOf(createdOf(group))
+    asked.catch(() => {})
+    await store(async (session) => notifications.insert(await asked, session))
+    notifications.stored(await asked)
   }
 }
 

@@ -13,6 +13,7 @@ const WAIT_SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
 const CALL_OUTCOMES = ['accepted', 'refused', 'unknown'] as const
 const DELIVERY_OUTCOMES = ['accepted', 'failed', 'deferred', 'unknown'] as const
 const FINDINGS = ['untold', 'overdue', 'stalled'] as const
+const PUSH_OUTCOMES = ['sent', 'dead', 'refused', 'later'] as const
 const SERVERS = ['mongodb', 'temporal'] as const
 const SOCKET_TRANSPORTS = ['plain', 'websocket', 'polling'] as const
 const SOCKET_ENDINGS = [
@@ -26,6 +27,7 @@ export type Finding = (typeof FINDINGS)[number]
 export type SocketTransport = (typeof SOCKET_TRANSPORTS)[number]
 /** Why the service itself ended the connection of a listener. */
 export type SocketEnding = (typeof SOCKET_ENDINGS)[number]
+export type PushOutcomeKind = (typeof PUSH_OUTCOMES)[number]
 export type ProbedServer = (typeof SERVERS)[number]
 
 /**
@@ -104,6 +106,12 @@ export function createMetrics() {
   const sweeps = counter('sweeps_total', 'Runs of the sweeper', [])
   const lastSweep = gauge('last_sweep_timestamp_seconds', 'When this process last ran the sweeper', [])
   const findings = counter('sweep_findings_total', 'Deliveries that the sweeper took up, by why', ['finding'])
+  const pushes = counter('push_messages_total', 'Push messages to devices by what they came to', ['outcome'])
+  const pushFailures = counter(
+    'push_failures_total',
+    'Notifications that were not pushed to every device in the end',
+    [],
+  )
   const up = gauge('server_up', 'Whether a server we need answered the last probe in time', ['server'])
   const probeSeconds = gauge('server_probe_seconds', 'How long the last probe took', ['server'])
   const sockets = gauge('sockets_open', 'Connections of those who listen for notifications', ['transport'])
@@ -117,6 +125,7 @@ export function createMetrics() {
   for (const finding of FINDINGS) findings.inc({ finding }, 0)
   for (const transport of SOCKET_TRANSPORTS) sockets.set({ transport }, 0)
   for (const reason of SOCKET_ENDINGS) socketEnds.inc({ reason }, 0)
+  for (const outcome of PUSH_OUTCOMES) pushes.inc({ outcome }, 0)
 
   return {
     /** `route` is the pattern a request was matched with. */
@@ -162,6 +171,8 @@ export function createMetrics() {
       lastSweep.setToCurrentTime()
       for (const finding of found) findings.inc({ finding })
     },
+    pushed: (outcome: PushOutcomeKind): void => pushes.inc({ outcome }),
+    pushFailed: (): void => pushFailures.inc(),
     probed(server: ProbedServer, isUp: boolean, seconds: number): void {
       up.set({ server }, isUp ? 1 : 0)
       probeSeconds.set({ server }, seconds)

@@ -1,5 +1,6 @@
 import mongoose, { Schema, type ClientSession, type Connection } from 'mongoose'
 import { NOTIFICATION_TYPES, type NewNotification } from '../domain/notifications.ts'
+import { PUSH_STATES, type PushState } from '../domain/push.ts'
 import { SECOND } from '../domain/times.ts'
 import { driverCollection } from './driver.ts'
 import { createBatches } from './line.ts'
@@ -9,6 +10,14 @@ export interface Notification extends NewNotification {
   _id: string
   read: boolean
   createdAt: Date
+  /** Decided when it is stored; missing on records of earlier versions. */
+  push?: {
+    state: PushState
+    /** Devices that have it. */
+    servedDevices?: string[]
+    /** Why it failed, for operators. */
+    reason?: string
+  }
 }
 
 interface NotificationPage {
@@ -32,6 +41,11 @@ const notificationSchema = new Schema<Notification>(
     options: { image: String, link: String },
     read: { type: Boolean, required: true },
     createdAt: { type: Date, required: true },
+    push: {
+      state: { type: String, enum: PUSH_STATES },
+      servedDevices: { type: [String], default: undefined },
+      reason: String,
+    },
   },
   { ...schemaOptions, timestamps: false },
 )
@@ -40,18 +54,33 @@ notificationSchema.index({ dedupeKey: 1 }, { unique: true })
 notificationSchema.index({ userId: 1, createdAt: -1, _id: -1 })
 // Only what is unread: counting it, and marking it as read, looks at nothing else.
 notificationSchema.index({ userId: 1 }, { partialFilterExpression: { read: false } })
+// Only of those that no workflow has taken up: for the sweeper, and next to nothing for everybody else.
+notificationSchema.index(
+  { 'push.state': 1, createdAt: 1 },
+  { partialFilterExpression: { 'push.state': 'waiting' satisfies PushState } },
+)
 
 const DUPLICATE_KEY = 11_000
 const LIST_DEADLINE_MS = 5 * SECOND
 
+/** What has to be known and done of push messages where notifications are stored. */
+interface Pushing {
+  /** Which of these users have a device. */
+  ownersAmong(userIds: string[]): Promise<Set<string>>
+  /** Takes up the pushes of notifications that are stored now. Neither waits nor throws. */
+  begin(notifications: Notification[]): void
+}
+
+const NO_PUSH: Pushing = { ownersAmong: async () => new Set(), begin: () => undefined }
+
 /** The stored notification list. */
-export function createNotificationStore(connection: Connection, now: () => Date) {
+export function createNotificationStore(connection: Connection, now: () => Date, pushing: Pushing = NO_PUSH) {
   const model = connection.model<Notification>('Notification', notificationSchema, 'notifications')
 
   const collection = driverCollection<Notification>(connection, 'notifications')
 
   const insertBatch = createBatches<boolean, NewNotification>(async (notifications, settle) => {
-    const records = notifications.map((notification) => record(notification, now()))
+    const records = await recordsOf(notifications)
     const refused = new Set<number>()
     try {
       await collection().insertMany(records, { ordered: false })
@@ -63,15 +92,37 @@ export function createNotificationStore(connection: Connection, now: () => Date)
       }
     }
     records.forEach((_, index) => settle(index, !refused.has(index)))
+    stored(records.filter((_, index) => !refused.has(index)))
   })
 
+  /** One look for all of them at who has devices. */
+  async function recordsOf(notifications: NewNotification[]): Promise<Notification[]> {
+    if (notifications.length === 0) return []
+    const owners = await pushing.ownersAmong([...new Set(notifications.map(({ userId }) => userId))])
+    return notifications.map((notification) => ({
+      ...notification,
+      _id: newId(),
+      read: false,
+      createdAt: now(),
+      push: { state: owners.has(notification.userId) ? 'waiting' : 'none' },
+    }))
+  }
+
+  function stored(records: Notification[]): void {
+    pushing.begin(records.filter(({ push }) => push?.state === 'waiting'))
+  }
+
   return {
-    /** Inside a transaction; a notification that is already stored fails it. */
-    async insert(notifications: NewNotification[], session: ClientSession): Promise<void> {
-      if (notifications.length === 0) return
-      const records = notifications.map((notification) => record(notification, now()))
-      await collection().insertMany(records, { session })
+    /** What is to be stored of them, for `insert`. */
+    recordsOf,
+
+    /** Inside a transaction; a notification that is already stored fails it. `stored` is to be called after it. */
+    async insert(records: Notification[], session: ClientSession): Promise<void> {
+      if (records.length > 0) await collection().insertMany(records, { session })
     },
+
+    /** Takes up the pushes of what a transaction has stored. */
+    stored,
 
     /** Stores the notification unless its event already has one; tells whether it did. Those that meet are stored together. */
     insertOnce: (notification: NewNotification): Promise<boolean> => insertBatch(notification),
@@ -113,7 +164,3 @@ export function createNotificationStore(connection: Connection, now: () => Date)
 }
 
 export type NotificationStore = ReturnType<typeof createNotificationStore>
-
-function record(notification: NewNotification, createdAt: Date): Notification {
-  return { ...notification, _id: newId(), read: false, createdAt }
-}

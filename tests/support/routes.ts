@@ -5,6 +5,8 @@ import { createAccount, type SignedIn } from './api.ts'
 import { storeNotifications } from './notifications.ts'
 import { openSession } from '../../src/commands/open-session.ts'
 import { createPost } from '../../src/commands/create-post.ts'
+import { registerPushDevice } from '../../src/commands/push-devices.ts'
+import { unique } from './servers.ts'
 
 /** What the tests that go through all routes have to know of each. */
 export interface RouteCase {
@@ -69,6 +71,15 @@ const userAdminRoute = (changes: Pick<RouteCase, 'body' | 'query'>): RouteCase =
   record: async (context) => ({ id: (await createAccount(context))._id }),
   fingerprint: (context, { id }) => context.users.findById(id!),
 })
+const deviceRoute: RouteCase = {
+  ...userRoute(200),
+  async record(context, { user }) {
+    const token = unique('device-token')
+    await registerPushDevice(context, { userId: user._id, token, platform: 'ios' })
+    return { token }
+  },
+  fingerprint: (context) => context.database.connection.collection('pushDevices').find().toArray(),
+}
 
 const logIn = { email: 'nobody@example.test', password: 'wrong password' }
 
@@ -160,6 +171,9 @@ export const ROUTES: Record<string, RouteCase> = {
     currentPassword: 'correct horse',
     newPassword: 'battery staple',
   }),
+  'POST /api/notifications/devices': userRoute(200, { token: 'a-device:token', platform: 'android' }),
+  'POST /api/firebase/save-token': userRoute(200, { token: 'a-browser:token' }),
+  'DELETE /api/notifications/devices/:token': deviceRoute,
 
   'GET /api/admin/get-all-users': adminRoute(200),
   'PATCH /api/admin/update-user-plan/:id': userAdminRoute({ query: 'plan=pro' }),

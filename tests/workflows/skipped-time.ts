@@ -43,13 +43,7 @@ export interface Sent {
  * moves as the real one, the clock is the test server's, and the platforms answer what the test says.
  */
 export async function startSkippedTime() {
-  Runtime.install({
-    logger: new DefaultLogger('ERROR'),
-    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
-  })
-  const env = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: inject('testServer') } },
-  })
+  const env = await startTestServer()
   const workflowBundle = await bundleWorkflows()
   // All scenarios share this queue by its name: one worker for them all, since what a stopped worker's last poll took is lost.
   let current: Activities | undefined
@@ -70,6 +64,17 @@ export async function startSkippedTime() {
       await env.teardown()
     },
   }
+}
+
+/** Where time is skipped whenever all workflows wait. */
+export function startTestServer(): Promise<TestWorkflowEnvironment> {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+  })
+  return TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: inject('testServer') } },
+  })
 }
 
 export type SkippedTime = Awaited<ReturnType<typeof startSkippedTime>>
@@ -260,7 +265,7 @@ const unused = new Proxy(
 type SkippedClock = Clock & { sync(): Promise<void> }
 
 /** The server's clock. It stands still relative to ours but for skips, so the distance is measured after each. */
-async function createSkippedClock(env: TestWorkflowEnvironment, behindMs = 0): Promise<SkippedClock> {
+export async function createSkippedClock(env: TestWorkflowEnvironment, behindMs = 0): Promise<SkippedClock> {
   let ahead = 0
   const sync = async () => {
     ahead = (await env.currentTimeMs()) - behindMs - Date.now()
@@ -290,7 +295,7 @@ function aborted(signal: AbortSignal | undefined): Promise<never> {
 }
 
 /** Time may have been skipped since the last activity: each one looks at the clock first. */
-function synced(activities: Activities, sync: () => Promise<void>): Activities {
+export function synced<T extends object>(activities: T, sync: () => Promise<void>): T {
   const wrapped = Object.entries(activities).map(([name, activity]) => [
     name,
     async (...args: unknown[]) => {
@@ -298,5 +303,5 @@ function synced(activities: Activities, sync: () => Promise<void>): Activities {
       return (activity as (...input: unknown[]) => Promise<unknown>)(...args)
     },
   ])
-  return Object.fromEntries(wrapped) as Activities
+  return Object.fromEntries(wrapped) as T
 }

@@ -1,0 +1,42 @@
+import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
+import type { Logger } from '../logger.ts'
+import { createBatches } from '../store/line.ts'
+import type { Notification } from '../store/notifications.ts'
+import type { PushStore } from '../store/pushes.ts'
+
+/** So that a burst of posts does not have to share Temporal with as many pushes. */
+const STARTED_TOGETHER = 20
+/** For operators, in the Temporal UI. */
+const PUSH_SUMMARY = 'A notification to the devices of its user'
+
+interface BeginPushesDeps {
+  pushes: Pick<PushStore, 'acknowledge'>
+  orchestrator: Pick<PublishOrchestrator, 'startWork'>
+  logger: Pick<Logger, 'warn'>
+}
+
+/** Hands the pushes of stored notifications to Temporal, beside what is going on; the sweeper makes up for what does not get there. */
+export function createBeginPushes({ pushes, orchestrator, logger }: BeginPushesDeps) {
+  const begin = createBatches<void, Notification>(async (group, settle) => {
+    await Promise.all(
+      group.map(async ({ _id, userId }, index) => {
+        const options = { summary: PUSH_SUMMARY, fairnessKey: userId }
+        if (await orchestrator.startWork('deliverPush', _id, options)) await pushes.acknowledge(_id)
+        settle(index, undefined)
+      }),
+    )
+  }, STARTED_TOGETHER)
+
+  return (notifications: Notification[]): void => {
+    for (const notification of notifications) {
+      begin(notification).catch((error: unknown) =>
+        logger.warn({ err: error, notificationId: notification._id }, 'could not record that a push was begun'),
+      )
+    }
+  }
+}
+
+/** Pushes that no workflow has taken up, for the sweeper. */
+export function pushBacklog({ pushes }: { pushes: Pick<PushStore, 'listUnstarted'> }) {
+  return { work: 'deliverPush' as const, summary: PUSH_SUMMARY, listUnstarted: pushes.listUnstarted }
+}

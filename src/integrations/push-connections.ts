@@ -1,0 +1,53 @@
+import { Agent } from 'node:https'
+import { connect as connectPlainly } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+export interface PushConnectionOptions {
+  /** Where connections lead, whatever host the requests name. */
+  url: string
+  /** Of one request, connecting included. */
+  timeoutMs: number
+  connections: number
+}
+
+/**
+ * Connections for a library that has its server's address built in, and knows no deadline but silence: they lead where they are told to,
+ * and one whose request takes too long is cut. Without TLS where the address is plain http.
+ */
+export function createPushConnections({ url, timeoutMs, connections }: PushConnectionOptions): Agent {
+  const { protocol, hostname, port } = new URL(url)
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const connectSecurely = agent.createConnection.bind(agent)
+  const persist = agent.keepSocketAlive.bind(agent)
+  const reuse = agent.reuseSocket.bind(agent)
+  const deadlines = new WeakMap<Duplex, NodeJS.Timeout>()
+
+  function begin(socket: Duplex): void {
+    const tooLate = () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`))
+    deadlines.set(socket, setTimeout(tooLate, timeoutMs))
+  }
+
+  function end(socket: Duplex): void {
+    clearTimeout(deadlines.get(socket))
+  }
+
+  agent.createConnection = (options, callback) => {
+    const socket =
+      protocol === 'https:'
+        ? connectSecurely({ ...options, host: hostname, port: port || 443, servername: hostname }, callback)
+        : connectPlainly({ host: hostname, port: Number(port || 80) })
+    if (!socket) return socket
+    begin(socket)
+    socket.once('close', () => end(socket))
+    return socket
+  }
+  agent.keepSocketAlive = (socket) => {
+    end(socket)
+    return persist(socket)
+  }
+  agent.reuseSocket = (socket, request) => {
+    begin(socket)
+    reuse(socket, request)
+  }
+  return agent
+}

@@ -1,0 +1,173 @@
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createPushActivities } from '../../src/activities/push.ts'
+import { registerPushDevice } from '../../src/commands/push-devices.ts'
+import { PUSH_LIFE_MS, type PushState } from '../../src/domain/push.ts'
+import { HOUR, MINUTE, SECOND } from '../../src/domain/times.ts'
+import { newUser } from '../../src/domain/user.ts'
+import { createMetrics } from '../../src/integrations/metrics.ts'
+import type { PushOutcome } from '../../src/integrations/push.ts'
+import { createTokenCipher } from '../../src/integrations/token-cipher.ts'
+import type { Notification } from '../../src/store/notifications.ts'
+import type { PushDevice, PushTokenStore } from '../../src/store/push-tokens.ts'
+import { newId } from '../../src/store/schema-options.ts'
+import { bundleWorkflows } from '../../src/workflow-bundle.ts'
+import { createSkippedClock, startTestServer, synced } from './skipped-time.ts'
+
+let env: TestWorkflowEnvironment
+let workflowBundle: WorkflowBundleWithSourceMap
+let stop = async () => {}
+beforeAll(async () => {
+  env = await startTestServer()
+  workflowBundle = await bundleWorkflows()
+})
+afterEach(() => stop())
+afterAll(() => env?.teardown())
+
+/** No trouble to the breaker, which goes by a clock that cannot be skipped. */
+const down: PushOutcome = { kind: 'later', why: 'answered 503', isTrouble: false }
+const busy = (waitMs: number): PushOutcome => ({ kind: 'later', why: 'answered 429', waitMs, isTrouble: false })
+const sent: PushOutcome = { kind: 'sent' }
+
+/** The real workflow and the real activity under skipped time, over one notification in memory. `answer` is the push service's. */
+async function begin(tokens: string[], answer: (token: string, sinceMs: number, attempt: number) => PushOutcome) {
+  const clock = await createSkippedClock(env)
+  const startedAt = clock.now()
+  const userId = newId()
+  const notification: Notification & { push: { state: PushState; servedDevices: string[]; reason?: string } } = {
+    _id: newId(),
+    userId,
+    dedupeKey: 'x',
+    message: 'Something happened',
+    type: 'info',
+    reference: { type: 'post', id: newId(), model: 'Post' },
+    options: {},
+    read: false,
+    createdAt: startedAt,
+    push: { state: 'waiting', servedDevices: [] },
+  }
+  let isRecorded = true
+  const devices: PushDevice[] = []
+  const cipher = createTokenCipher(`test:${Buffer.alloc(32, 1).toString('base64')}`)
+  const register = async (device: Pick<PushDevice, '_id' | 'userId' | 'platform' | 'sealedToken'>) => {
+    devices.push({ ...device, createdAt: startedAt, lastSeen: startedAt })
+  }
+  for (const token of tokens) {
+    const pushTokens = { register } as unknown as PushTokenStore
+    await registerPushDevice({ cipher, pushTokens }, { userId, token, platform: 'ios' })
+  }
+  /** Every call, in its order. */
+  const calls: { token: string; at: number; taken: boolean }[] = []
+  const limits = { maxPosts: 1, maxCaptionGenerations: 1 }
+  const activities = createPushActivities({
+    push: {
+      async send(token) {
+        const at = clock.now().getTime() - startedAt.getTime()
+        const outcome = answer(token, at, calls.filter((call) => call.token === token).length + 1)
+        calls.push({ token, at, taken: outcome.kind === 'sent' })
+        return outcome
+      },
+    },
+    pushes: {
+      find: async () => structuredClone(notification),
+      acknowledge: async () => void (notification.push.state = 'started'),
+      addServed: async (_id, deviceId) => {
+        if (isRecorded) notification.push.servedDevices.push(deviceId)
+      },
+      settle: async (_id, state, reason) => void Object.assign(notification.push, { state, reason }),
+      listUnstarted: async () => [],
+    },
+    pushTokens: { listOf: async () => devices, removeUnlessRenewed: async () => undefined },
+    users: {
+      findById: async () =>
+        newUser({ _id: userId, email: 'x@example.com', name: 'X', passwordHash: null, limits }, startedAt),
+    },
+    cipher,
+    clock,
+    metrics: createMetrics(),
+  })
+  const taskQueue = `push-${notification._id}`
+  const worker = await Worker.create({
+    connection: env.nativeConnection,
+    taskQueue,
+    workflowBundle,
+    activities: synced(activities, clock.sync),
+  })
+  const running = worker.run()
+  stop = async () => {
+    worker.shutdown()
+    await running
+    stop = async () => {}
+  }
+  const workflowId = `push/${notification._id}`
+  const result = () =>
+    env.client.workflow.execute<(id: string) => Promise<PushState>>('deliverPush', {
+      workflowId,
+      taskQueue,
+      args: [notification._id],
+    })
+  return {
+    notification,
+    calls,
+    result,
+    /** As if the database were away whenever it is told which device has the message. */
+    loseRecords: () => void (isRecorded = false),
+    takenBy: (token: string) => calls.filter((call) => call.token === token && call.taken),
+    history: async () => (await env.client.workflow.getHandle(workflowId).fetchHistory()).events!,
+  }
+}
+
+describe('a push service that is down for a minute', () => {
+  it('gets every message afterwards, once for each device', async () => {
+    const push = await begin(['phone', 'tablet'], (_token, sinceMs) => (sinceMs < MINUTE ? down : sent))
+    expect(await push.result()).toBe('sent')
+    for (const token of ['phone', 'tablet']) expect(push.takenBy(token)).toHaveLength(1)
+    expect(push.calls.at(-1)!.at).toBeLessThan(3 * MINUTE)
+  })
+
+  it('is asked less and less often meanwhile, and leaves a short history', async () => {
+    const push = await begin(['phone'], (_token, sinceMs) => (sinceMs < 5 * HOUR ? down : sent))
+    expect(await push.result()).toBe('sent')
+    // A second, two, four .. and then every ten minutes.
+    expect(push.calls.length).toBeLessThan(45)
+    expect((await push.history()).length).toBeLessThan(15)
+  })
+})
+
+describe('a device that has the message', () => {
+  it('does not get it again while another one has yet to be reached', async () => {
+    const push = await begin(['phone', 'tablet'], (token, _at, attempt) =>
+      token === 'tablet' && attempt < 5 ? down : sent,
+    )
+    expect(await push.result()).toBe('sent')
+    expect(push.calls.filter(({ token }) => token === 'phone')).toHaveLength(1)
+    expect(push.calls.filter(({ token }) => token === 'tablet')).toHaveLength(5)
+  })
+
+  it('does not get it again where the database could not be told', async () => {
+    const push = await begin(['phone', 'tablet'], (token, _at, attempt) =>
+      token === 'tablet' && attempt < 2 ? down : sent,
+    )
+    push.loseRecords()
+    expect(await push.result()).toBe('sent')
+    expect(push.takenBy('phone')).toHaveLength(1)
+  })
+})
+
+it('the time a busy service states is waited', async () => {
+  const push = await begin(['phone'], (_token, _at, attempt) => (attempt === 1 ? busy(40 * SECOND) : sent))
+  expect(await push.result()).toBe('sent')
+  expect(push.calls[1]!.at - push.calls[0]!.at).toBeGreaterThanOrEqual(40 * SECOND)
+})
+
+it('a message that is a day old is given up, and its record says why', async () => {
+  const push = await begin(['phone'], () => down)
+  expect(await push.result()).toBe('failed')
+  expect(push.notification.push).toMatchObject({
+    state: 'failed',
+    reason: '1 of 1 devices not reached: the push service answered 503',
+  })
+  expect(push.calls.at(-1)!.at).toBeGreaterThanOrEqual(PUSH_LIFE_MS)
+  expect(push.calls.at(-1)!.at).toBeLessThan(PUSH_LIFE_MS + HOUR)
+})
