@@ -23,6 +23,8 @@ const NO_LIMIT = '1000000000'
 const UNLIMITED = {
   LOGIN_FAILURES_PER_ACCOUNT: NO_LIMIT,
   LOGIN_FAILURES_PER_ADDRESS: NO_LIMIT,
+  OTP_PER_HOUR: NO_LIMIT,
+  RESET_MAILS_PER_HOUR: NO_LIMIT,
 }
 
 /** What a stranger can learn from the time an answer takes, and what many logins at once cost everybody else. */
@@ -38,6 +40,12 @@ export async function measureLogins(world: World, size: LoginsSize): Promise<Fig
     return [
       await compareAddresses(size, 'login with a wrong password', known.email, (email) =>
         post('/api/auth/login', { email, password: 'a wrong password' }),
+      ),
+      await compareAddresses(size, 'asking for a one-time code', known.email, (email) =>
+        post('/api/auth/request-otp', { email }),
+      ),
+      await compareAddresses(size, 'asking for a new password', known.email, (email) =>
+        post('/api/auth/send-reset-email', { email }),
       ),
       await measureCrowd(size, url, context, known),
     ]

@@ -3,6 +3,7 @@ import { addressKnownMail, codeMail } from '../domain/mail-texts.ts'
 import { CODE_LIFE_MS, MAIL_LIFE_MS } from '../domain/mails.ts'
 import { normalizeEmail } from '../domain/user.ts'
 import { queueMail, type QueueMailDeps } from './queue-mail.ts'
+import { untilNextStep } from './steady-answer.ts'
 
 type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'addressCodes' | 'limits' | 'config'>
 
@@ -13,6 +14,7 @@ type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'addressCod
  */
 export async function requestCode(deps: Deps, { email }: { email: string }): Promise<void> {
   const { users, oneTimeCodes, addressCodes, limits, config, clock } = deps
+  const begin = clock.now()
   const to = normalizeEmail(email)
   await limits.otp.take(to)
   const user = await users.findByEmail(to)
@@ -27,4 +29,5 @@ export async function requestCode(deps: Deps, { email }: { email: string }): Pro
       ? { kind: 'addressKnown', userId: user._id, lifeMs: MAIL_LIFE_MS, to, ...addressKnownMail(config.FRONTEND_URL) }
       : { kind: 'code', userId: null, lifeMs: CODE_LIFE_MS, to, ...codeMail(code) },
   )
+  await untilNextStep(clock, begin)
 }

@@ -4,6 +4,7 @@ import { resetElsewhereMail, resetMail } from '../domain/mail-texts.ts'
 import { MAIL_LIFE_MS, RESET_LIFE_MS } from '../domain/mails.ts'
 import { normalizeEmail } from '../domain/user.ts'
 import { queueMail, type QueueMailDeps } from './queue-mail.ts'
+import { untilNextStep } from './steady-answer.ts'
 import { hashOf } from './connect-attempt-secrets.ts'
 
 type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'passwordResets' | 'limits' | 'config'>
@@ -15,6 +16,7 @@ type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'passwordRe
  */
 export async function requestReset(deps: Deps, input: { email: string }): Promise<void> {
   const { users, oneTimeCodes, passwordResets, limits, config, clock } = deps
+  const begin = clock.now()
   const email = normalizeEmail(input.email)
   await limits.resetMail.take(email)
   const user = await users.findByEmail(email)
@@ -34,4 +36,5 @@ export async function requestReset(deps: Deps, input: { email: string }): Promis
       ? { kind: 'resetElsewhere', lifeMs: MAIL_LIFE_MS, ...resetElsewhereMail(config.FRONTEND_URL) }
       : { kind: user ? 'reset' : 'nothing', lifeMs: RESET_LIFE_MS, ...words }),
   })
+  await untilNextStep(clock, begin)
 }
