@@ -8,12 +8,13 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { callbackify } from 'node:util'
 import { SMTPServer, type SMTPServerAddress, type SMTPServerSession } from 'smtp-server'
+import { createControlServer } from '../platforms/control.ts'
+import type { LedgerEntry } from '../platforms/fault-proxy.ts'
 import { createFaults, type FaultAction } from '../platforms/faults.ts'
 import { readJson, writeJson } from '../platforms/json-file.ts'
 import { closeServer, listenOnLoopback } from '../platforms/listen.ts'
 import { createSimulatorServer, type Route } from '../platforms/shared/server.ts'
-import { faultRoutes } from './fault-routes.ts'
-import { createCaughtMails } from './mail/caught-mails.ts'
+import { createCaughtMails, type CaughtMail } from './mail/caught-mails.ts'
 import { listPage, mailPage } from './mail/pages.ts'
 
 const MAX_MAIL_BYTES = 10 * 1024 * 1024
@@ -25,14 +26,14 @@ interface MailCatcherOptions {
 }
 
 /**
- * Takes every mail, and delivers none. A fault's method is the SMTP command it meets (CONNECT, RCPT or DATA), its account the
+ * Takes every mail, and delivers none. Its control interface is that of the platforms; a fault's method is the SMTP command it meets (CONNECT, RCPT or DATA), its account the
  * recipient; of the actions `delayMs`, `status` (a reply code such as 450), `hang`, `cut` and `dropAfterAccept` are known.
  */
 export async function startMailCatcher(options: MailCatcherOptions = {}) {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'postonce-mail-')))
   mkdirSync(dir, { recursive: true })
   const kept = join(dir, 'ports.json')
-  const ports = readJson<{ smtp?: number; pages?: number }>(kept, {})
+  const ports = readJson<{ smtp?: number; pages?: number; control?: number }>(kept, {})
   const mails = createCaughtMails(dir)
   const faults = createFaults()
   const smtp = createSmtpServer()
@@ -42,7 +43,6 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
     ['GET', /^\/$/, () => listPage(mails.list())],
     ['GET', /^\/mails$/, ({ params }) => ({ status: 200, body: mails.list(params.text('to')) })],
     ['GET', /^\/mails\/(\d+)$/, ({ id }) => mailPage(mails.find(id))],
-    ...faultRoutes(faults),
   ]
   const pages = createSimulatorServer({
     base: () => 'http://mail',
@@ -50,15 +50,21 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
     enter: () => ({}),
     notFound: () => ({ status: 404, body: { error: 'Not found' } }),
     failed: () => ({ status: 500, body: { error: 'The mail catcher made a mistake' } }),
-    maxBodyBytes: 100_000,
+    maxBodyBytes: 0,
   })
   const url = await listenOnLoopback(pages, ports.pages)
-  writeJson(kept, { smtp: smtpPort, pages: portOf(url) })
+  const controlServer = createControlServer({
+    platform: { ledger: async () => mails.list().map(ledgerEntryOf) },
+    faults,
+    requests: () => [],
+  })
+  const control = await listenOnLoopback(controlServer, ports.control)
+  writeJson(kept, { smtp: smtpPort, pages: portOf(url), control: portOf(control) })
   const smtpUrl = `smtp://127.0.0.1:${smtpPort}`
 
   return {
     url,
-    control: url,
+    control,
     smtpUrl,
     mails,
     faults,
@@ -66,7 +72,7 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
     cutConnections: smtp.cutConnections,
     env: (): Record<string, string> => ({ SMTP_URL: smtpUrl, MAIL_FROM: 'postonce <no-reply@postonce.test>' }),
     async stop(): Promise<void> {
-      await Promise.all([smtp.close(), closeServer(pages)])
+      await Promise.all([smtp.close(), closeServer(pages), closeServer(controlServer)])
       if (options.dir === undefined) await rm(dir, { recursive: true, force: true })
     },
   }
@@ -122,6 +128,10 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
       },
     }
   }
+}
+
+function ledgerEntryOf({ id, to, text, receivedAt }: CaughtMail): LedgerEntry {
+  return { id, account: to.join(', '), text, media: [], createdAt: receivedAt }
 }
 
 function portOf(url: string): number {

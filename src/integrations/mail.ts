@@ -21,8 +21,12 @@ export interface OutgoingMail extends MailWords {
   to: string
 }
 
-/** Sends mails over SMTP. Opens no connection before the first mail. */
+/**
+ * Sends mails over SMTP. Opens no connection before the first mail.
+ * @throws Error for a URL of another kind, without showing it
+ */
 export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 * SECOND }: MailerOptions) {
+  if (url !== '' && !/^smtps?:\/\/./.test(url)) throw new Error('SMTP_URL must begin with smtp:// or smtps://')
   const host = /@([\w.-]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
   const transport =
     url === ''

@@ -38,6 +38,11 @@ describe('the mailer', () => {
     })
   })
 
+  it('refuses an address that is none of a mail server, without showing it', () => {
+    const url = 'https://user:secret@mail.example.test'
+    expect(() => createMailer({ url, from: 'a@b.test' })).toThrow(/^SMTP_URL must begin with smtp:\/\/ or smtps:\/\/$/)
+  })
+
   it.each([
     ['says nothing when called', { method: 'CONNECT', action: { hang: true } }],
     ['falls silent', { method: 'RCPT', action: { hang: true } }],

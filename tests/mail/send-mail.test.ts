@@ -109,6 +109,15 @@ describe('a mail', () => {
   })
 })
 
+it('waits for a worker, and goes out once when there is one', async () => {
+  const to = newAddress()
+  await world.stopWorkers()
+  const mailId = await queue(to)
+  await world.startWorkers()
+  expect(await world.outcomeOf(mailId)).toBe('sent')
+  expect(world.catcher.mails.list(to)).toHaveLength(1)
+})
+
 describe('the sweeper', () => {
   async function sweepIn(ms: number): Promise<{ takenUp: number }> {
     const { context } = world

@@ -1,9 +1,8 @@
 import { Client, Connection } from '@temporalio/client'
 import { startMailCatcher } from '../../sandbox/services/mail.ts'
 import type { Config } from '../../src/config.ts'
-import type { Context } from '../../src/context.ts'
 import type { Mail } from '../../src/store/mails.ts'
-import { startServiceInProcess } from '../support/service-in-process.ts'
+import { poll, startServiceInProcess } from '../support/service-in-process.ts'
 import { testContext } from '../support/servers.ts'
 
 /** The API, a worker that sends mails, and a mail server that keeps them all. */
@@ -14,7 +13,12 @@ export async function startMailWorld(overrides: Partial<Config> = {}, parts: Par
   return {
     ...service,
     catcher,
-    mailsIn: (state: Mail['state']) => mailsIn(context, state),
+    /** Resolves when no mail waits any more. */
+    untilEnded: () =>
+      poll(
+        () => context.database.connection.collection<Mail>('mails').countDocuments({ state: 'waiting' }),
+        (waiting) => waiting === 0,
+      ),
 
     /** Resolves with the outcome of the workflow that sends the mail. */
     async outcomeOf(mailId: string): Promise<unknown> {
@@ -32,8 +36,4 @@ export async function startMailWorld(overrides: Partial<Config> = {}, parts: Par
       await catcher.stop()
     },
   }
-}
-
-function mailsIn({ database }: Context, state: Mail['state']): Promise<Mail[]> {
-  return database.connection.collection<Mail>('mails').find({ state }).toArray()
 }

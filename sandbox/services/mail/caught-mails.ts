@@ -26,7 +26,8 @@ export function createCaughtMails(dir: string) {
     async add(raw: Buffer, { from, to }: Pick<CaughtMail, 'from' | 'to'>): Promise<void> {
       const { messageId = '', subject = '', text = '', html = '' } = await PostalMime.parse(raw)
       const id = String(Number(mails.at(-1)?.id ?? 0) + 1)
-      const mail = { id, messageId, from, to, subject, text, html, receivedAt: new Date().toISOString() }
+      const words = { subject, text: text.trim(), html: html.trim() }
+      const mail = { id, messageId, from, to, ...words, receivedAt: new Date().toISOString() }
       appendFileSync(file, `${JSON.stringify(mail)}\n`, { mode: 0o600 })
       mails.push(mail)
       if (mails.length > MOST_KEPT) mails.shift()

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createSendMailActivities } from '../../src/activities/send-mail.ts'
+import { sealMail } from '../../src/commands/mail-secrets.ts'
+import { CODE_LIFE_MS, MailError, type MailFailure } from '../../src/domain/mails.ts'
+import { DAY, HOUR, MINUTE } from '../../src/domain/times.ts'
+import { createTokenCipher } from '../../src/integrations/token-cipher.ts'
+import type { Mail } from '../../src/store/mails.ts'
+import { bundleWorkflows } from '../../src/workflow-bundle.ts'
+import { createSkippedClock, startTestServer, synced } from './skipped-time.ts'
+
+let env: TestWorkflowEnvironment
+let workflowBundle: WorkflowBundleWithSourceMap
+beforeAll(async () => {
+  env = await startTestServer()
+  workflowBundle = await bundleWorkflows()
+})
+afterAll(() => env?.teardown())
+
+const cipher = createTokenCipher(`k:${randomBytes(32).toString('base64')}`)
+let mails = 0
+
+/** A mail of the given life on its way through a mail server that is away for so long. */
+async function send({ lifeMs, awayMs }: { lifeMs: number; awayMs: number }) {
+  const clock = await createSkippedClock(env)
+  const start = clock.now().getTime()
+  const mailId = `m${++mails}`
+  const content = { to: 'ann@example.test', subject: 'Hello', text: 'Hello', html: 'Hello' }
+  const mail = { _id: mailId, sealed: sealMail(cipher, mailId, content), worthUntil: new Date(start + lifeMs) } as Mail
+  const calls: number[] = []
+  const taken: number[] = []
+  let ended: MailFailure | null | undefined
+  const activities = createSendMailActivities({
+    mails: {
+      tend: async () => mail,
+      end: async (_, failure) => {
+        ended = failure
+      },
+    },
+    mailer: {
+      async send() {
+        const at = clock.now().getTime() - start
+        calls.push(at)
+        if (at < awayMs) throw new MailError('connect ECONNREFUSED', { isFinal: false })
+        taken.push(at)
+      },
+    },
+    cipher,
+    clock,
+  })
+  const taskQueue = `mails-${process.pid}-${mails}`
+  const worker = await Worker.create({
+    connection: env.nativeConnection,
+    taskQueue,
+    activities: synced(activities, clock.sync),
+    workflowBundle,
+  })
+  const handle = await env.client.workflow.start('sendMail', {
+    taskQueue,
+    workflowId: `mail/${mailId}`,
+    args: [mailId],
+  })
+  const outcome = (await worker.runUntil(handle.result())) as string
+  return { outcome, calls, taken, ended, history: await handle.fetchHistory() }
+}
+
+it('goes out within a minute or so of the mail server being back, hours later', async () => {
+  const { outcome, taken, ended, history } = await send({ lifeMs: DAY, awayMs: 5 * HOUR })
+  expect(outcome).toBe('sent')
+  expect(ended).toBeNull()
+  expect(taken).toHaveLength(1)
+  expect(taken[0]).toBeLessThan(5 * HOUR + 2 * MINUTE)
+  // Tries leave no trace in the history.
+  expect(history.events!.length).toBeLessThan(15)
+})
+
+it('is given up after its life, and a code is never sent late', async () => {
+  const { outcome, calls, taken, ended } = await send({ lifeMs: CODE_LIFE_MS, awayMs: CODE_LIFE_MS + 1 })
+  expect(outcome).toBe('EXPIRED')
+  expect(ended).toBe('EXPIRED')
+  expect(taken).toEqual([])
+  expect(Math.max(...calls)).toBeLessThan(CODE_LIFE_MS)
+  expect(calls.length).toBeGreaterThan(5)
+})
