@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/clock.ts'
 import type { Config } from '../../src/config.ts'
+import { createAccessTokens } from '../../src/integrations/access-tokens.ts'
 import { apiWorld, type SignedIn } from '../support/api.ts'
 import { newNotification } from '../support/notifications.ts'
 
@@ -13,6 +14,14 @@ export async function realtimeWorld(overrides: Partial<Config> = {}) {
   return {
     ...world,
     address,
+
+    /** A token of the same session that lives for so long. */
+    tokenFor({ user, accessToken }: SignedIn, ttlSeconds: number): string {
+      const { JWT_SECRET: secret, PUBLIC_URL: issuer } = world.context.config
+      const { sessionId } = world.context.accessTokens.verify(accessToken)!
+      const { _id: userId, role, tokenVersion: version } = user
+      return createAccessTokens({ secret, issuer, ttlSeconds }).issue({ userId, role, sessionId, version })
+    },
 
     putForward: (ms: number): void => void (ahead += ms),
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { SECOND } from '../../domain/times.ts'
@@ -63,6 +64,7 @@ export function createConnections(
   limits: ConnectionLimits,
 ) {
   const entries = new Set<Entry>()
+  let onLastOne = (): void => {}
   const now = () => clock.now().getTime()
 
   const strangers = () => [...entries].filter(({ strangerSince }) => strangerSince !== null).length
@@ -86,6 +88,8 @@ export function createConnections(
   }
 
   return {
+    now,
+
     /** @throws ServiceError 503 when there is no room for another connection */
     assertRoom(): void {
       if (!isFull()) return
@@ -122,6 +126,7 @@ export function createConnections(
         closed() {
           if (!entries.delete(entry)) return
           metrics.socketClosed(entry.transport)
+          if (entries.size === 0) onLastOne()
           // What is still in buffers on its way out goes with it.
           clearTimeout(entry.ending ?? undefined)
           setTimeout(() => connection.destroy(), CLOSE_WITHIN_MS).unref()
@@ -134,8 +139,12 @@ export function createConnections(
       for (const entry of entries) limit(entry, at)
     },
 
-    endAll(ending: SocketEnding): void {
+    /** Tells all of them, and gives them so long to go. */
+    async endAll(ending: SocketEnding, withinMs: number): Promise<void> {
       for (const entry of entries) end(entry, ending)
+      if (entries.size === 0) return
+      const lastOne = new Promise<void>((resolve) => void (onLastOne = resolve))
+      await Promise.race([lastOne, delay(withinMs, undefined, { ref: false })])
     },
   }
 }

@@ -60,7 +60,7 @@ export async function plainStream(app: FastifyInstance, { hub, connections, upgr
 }
 
 function serve(socket: WebSocket, token: string | null, { hub, connections }: Omit<PlainOptions, 'upgrades'>): void {
-  const heartbeat = createHeartbeat(socket)
+  const heartbeat = createHeartbeat(socket, connections.now)
   let membership: Membership | null = null
   let authenticated = Promise.resolve()
 
@@ -133,19 +133,21 @@ function tokenOf(text: string): string | null {
 }
 
 /** Pings, since a client that went away without a word, or stopped reading, shows in no other way. */
-function createHeartbeat(socket: WebSocket) {
-  let heardAt: number | null = null
+function createHeartbeat(socket: WebSocket, now: () => number) {
+  let heardAt = now()
   let askedAt: number | null = null
-  const heard = () => void (heardAt = askedAt = null)
+  const heard = () => {
+    heardAt = now()
+    askedAt = null
+  }
   socket.on('pong', heard)
 
   return {
     heard,
-    isAlive(now: number): boolean {
-      if (askedAt !== null) return now - askedAt <= ANSWER_WITHIN_MS
-      heardAt ??= now
-      if (now - heardAt < ASK_EVERY_MS) return true
-      askedAt = now
+    isAlive(at: number): boolean {
+      if (askedAt !== null) return at - askedAt <= ANSWER_WITHIN_MS
+      if (at - heardAt < ASK_EVERY_MS) return true
+      askedAt = at
       socket.ping()
       return true
     },

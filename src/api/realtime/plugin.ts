@@ -23,6 +23,10 @@ export async function realtime(app: FastifyInstance, { context }: { context: Con
   const upgrades = routeUpgrades(app)
 
   app.addHook('onRequest', ownOriginOnly(config))
+  app.addHook('onRequest', async ({ query }) => {
+    // With an id it belongs to a connection there is; which ones there are, the engine knows.
+    if (!(query as { sid?: string }).sid) connections.assertRoom()
+  })
   await app.register(plainStream, { prefix: STREAM_PATH, hub, connections, upgrades })
   await app.register(socketIo, { prefix: SOCKET_IO_PATH, hub, connections, upgrades })
 
@@ -33,8 +37,8 @@ export async function realtime(app: FastifyInstance, { context }: { context: Con
 
   app.addHook('preClose', async () => {
     upgrades.refuse()
-    connections.endAll('stopping')
-    await upgrades.closed(Math.min(SECOND, config.SHUTDOWN_GRACE_MS * FAREWELL_SHARE))
+    await connections.endAll('stopping', Math.min(SECOND, config.SHUTDOWN_GRACE_MS * FAREWELL_SHARE))
+    upgrades.cut()
   })
   app.addHook('onClose', async () => {
     clearInterval(timer)

@@ -183,13 +183,23 @@ function openConnection(
         // Told by the protocol itself, a client does not try again.
         if (isFinal) socket.disconnect()
       }
-      conn.close()
+      close()
     },
     destroy() {
       conn.close(true)
       for (const wire of [...parts.wires.of(id)]) wire.destroy()
     },
   })
+
+  /**
+   * A client that polls is told with its next poll. Were the engine asked before it, it would keep the connection for
+   * half a minute, whatever it is told then.
+   */
+  function close(): void {
+    const { transport } = conn
+    if (transport.name !== 'polling' || transport.writable) conn.close()
+    else transport.once('ready', close)
+  }
 
   conn.on('packetCreate', ({ data = '' }: Packet) => void (queued += data.length))
   conn.on('flush', () => void (queued = 0))

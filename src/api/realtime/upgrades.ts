@@ -51,13 +51,9 @@ export function routeUpgrades(app: FastifyInstance) {
     /** No more of them. */
     refuse: (): void => void (isClosing = true),
 
-    /** Resolves when none is open any more; after so long they are cut. */
-    async closed(withinMs: number): Promise<void> {
-      const cut = setTimeout(() => {
-        for (const socket of sockets) socket.destroy()
-      }, withinMs)
-      await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))))
-      clearTimeout(cut)
+    /** Lets go of those that are still open, whoever holds them. */
+    cut(): void {
+      for (const socket of sockets) socket.destroy()
     },
   }
 }

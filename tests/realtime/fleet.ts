@@ -1,0 +1,44 @@
+import { freePort } from '../../sandbox/servers/process.ts'
+import { createProcesses, said } from '../support/processes.ts'
+import { testContext } from '../support/servers.ts'
+
+interface Member {
+  address: string
+  /** The value of a figure of the process, summed over its labels. */
+  figure(name: string): Promise<number>
+}
+
+/** So many API processes of one deployment, and beside them a context that stands where the worker is. */
+export async function startFleet(size: number) {
+  const context = await testContext({ LOG_LEVEL: 'info', RATE_LIMIT_PER_ADDRESS: 1_000_000, SOCKETS_PER_USER: 200 })
+  const processes = createProcesses()
+
+  async function start(): Promise<Member> {
+    const [port, metricsPort] = [await freePort(), await freePort()]
+    const child = processes.start('src/server.ts', context.config, {
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+    })
+    child.stderr!.resume()
+    await said(child, 'API is ready')
+    return {
+      address: `http://127.0.0.1:${port}`,
+      async figure(name) {
+        const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+        const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+        return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+      },
+    }
+  }
+
+  return {
+    context,
+    members: await Promise.all(Array.from({ length: size }, start)),
+    async close(): Promise<void> {
+      processes.killAll()
+      await context.close()
+    },
+  }
+}
+
+export type Fleet = Awaited<ReturnType<typeof startFleet>>
