@@ -56,7 +56,7 @@ const MOST_OUTSTANDING_BYTES = 1024 * 1024
 export const ASK_EVERY_MS = 10 * SECOND
 export const ANSWER_WITHIN_MS = 20 * SECOND
 /** How long a client may take to close its side once it was told. */
-const CLOSE_WITHIN_MS = 2 * SECOND
+const CLOSE_WITHIN_MS = SECOND
 
 /** Every open connection of this process, and the limits that hold for them all. */
 export function createConnections(
