@@ -10,6 +10,7 @@ import { HOUR, SECOND } from './domain/times.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
 import { createAvatars } from './integrations/avatars.ts'
 import { createConnectStates } from './integrations/connect-states.ts'
+import { createIdentityProvider } from './integrations/identity.ts'
 import { createMailer } from './integrations/mail.ts'
 import { createMediaSource } from './integrations/media-source.ts'
 import { createMetrics } from './integrations/metrics.ts'
@@ -31,6 +32,7 @@ import { createAddressCodeStore } from './store/address-codes.ts'
 import { createConnectAttemptStore } from './store/connect-attempts.ts'
 import { followChanges } from './store/changes.ts'
 import { openDatabase, type Database } from './store/database.ts'
+import { createLoginAttemptStore } from './store/login-attempts.ts'
 import { createLoginFailures } from './store/login-failures.ts'
 import { createMailStore } from './store/mails.ts'
 import { createNotificationStore } from './store/notifications.ts'
@@ -156,6 +158,17 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     passwordResets: createPasswordResetStore(connection, now),
     connectStates: createConnectStates(config.OAUTH_STATE_SECRET),
     connectAttempts: createConnectAttemptStore(connection),
+    loginAttempts: createLoginAttemptStore(connection),
+    /** Null where it is not set up. */
+    identity:
+      config.GOOGLE_CLIENT_ID === ''
+        ? null
+        : createIdentityProvider({
+            issuerUrl: config.GOOGLE_ISSUER_URL,
+            clientId: config.GOOGLE_CLIENT_ID,
+            clientSecret: config.GOOGLE_CLIENT_SECRET,
+            timeoutMs: 5 * SECOND,
+          }),
     metrics,
     cipher,
     credentials,

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { startIdentity } from './identity.ts'
 import { startMailCatcher } from './mail.ts'
 import { startPush } from './push.ts'
 
@@ -30,6 +31,7 @@ export interface RunningService extends StartedService {
 const SANDBOX_SERVICES: SandboxService[] = [
   { name: 'mail', title: 'mails', start: (dir) => startMailCatcher({ dir }) },
   { name: 'push', title: 'push messages', start: (dir) => startPush({ dir }) },
+  { name: 'identity', title: 'Google logins', start: (dir) => startIdentity({ dir }) },
 ]
 
 /** Starts them all. When one does not start, the others are stopped. */

@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import type { Context } from '../context.ts'
-import { CONNECT_ATTEMPT_MS } from '../domain/platform-connect.ts'
 import { platformLabel, type Platform } from '../domain/platforms.ts'
+import { REDIRECT_ATTEMPT_MS } from '../domain/redirects.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
 import type { RedirectConnect } from '../platforms/adapter.ts'
-import { hashOf, sealAttemptSecrets } from './connect-attempt-secrets.ts'
+import { connectAttemptContext, sealAttemptSecrets } from './attempt-secrets.ts'
 import { platformUnavailable } from './platform-trouble.ts'
+import { hashOf, newSecret } from './random-secrets.ts'
 
 interface BeginConnectDeps extends Pick<Context, 'connectStates' | 'connectAttempts' | 'cipher' | 'clock'> {
   platforms: { redirect(platform: Platform): RedirectConnect | null }
@@ -23,7 +23,6 @@ interface BeginConnect {
 }
 
 const BEGIN_TIMEOUT_MS = 10 * SECOND
-const BINDING_BYTES = 32
 
 /**
  * Begins to connect an account on the platform's own page (safety.md section 3). Only the browser that holds `binding`, if there is
@@ -38,15 +37,15 @@ export async function beginConnect(
   if (!redirect) {
     throw new ServiceError('PLATFORM_NOT_SUPPORTED', `${platformLabel(platform)} cannot be connected here`)
   }
-  const expiresAt = new Date(deps.clock.now().getTime() + CONNECT_ATTEMPT_MS)
+  const expiresAt = new Date(deps.clock.now().getTime() + REDIRECT_ATTEMPT_MS)
   const { state, nonce } = deps.connectStates.issue({ platform, redirectUri }, userId, expiresAt)
   const { url, secrets, lookup } = await begin(redirect, platform, { state, redirectUri })
-  const binding = isBound ? randomBytes(BINDING_BYTES).toString('base64url') : null
+  const binding = isBound ? newSecret() : null
   const owner = { _id: hashOf(nonce), userId, platform }
   await deps.connectAttempts.insert({
     ...owner,
     sessionId,
-    secrets: sealAttemptSecrets(deps.cipher, owner, secrets),
+    secrets: sealAttemptSecrets(deps.cipher, connectAttemptContext(owner), secrets),
     bindingHash: binding === null ? null : hashOf(binding),
     ...(lookup !== undefined && { lookupHash: hashOf(lookup) }),
     expiresAt,

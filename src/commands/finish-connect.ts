@@ -5,7 +5,8 @@ import { SECOND } from '../domain/times.ts'
 import type { RedirectConnect } from '../platforms/adapter.ts'
 import { PlatformError } from '../platforms/errors.ts'
 import type { AttemptName, ConnectAttempt } from '../store/connect-attempts.ts'
-import { hashOf, openAttemptSecrets } from './connect-attempt-secrets.ts'
+import { connectAttemptContext, openAttemptSecrets } from './attempt-secrets.ts'
+import { hashOf } from './random-secrets.ts'
 import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
 interface FinishConnectDeps
@@ -44,7 +45,7 @@ export async function finishConnect(deps: FinishConnectDeps, input: FinishConnec
   const attempt = redirect && (await takeAttempt(deps, redirect, input))
   if (!redirect || !attempt?.secrets || !(await isStillWanted(deps, attempt))) return { outcome: 'state_invalid' }
   if (query['error'] !== undefined) return { outcome: 'auth_failed' }
-  const secrets = openAttemptSecrets(deps.cipher, attempt, attempt.secrets)
+  const secrets = openAttemptSecrets(deps.cipher, connectAttemptContext(attempt), attempt.secrets)
   try {
     const signal = AbortSignal.timeout(COMPLETE_TIMEOUT_MS)
     const connection = await redirect.complete({ query, redirectUri, secrets }, { signal })

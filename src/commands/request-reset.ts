@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import type { Context } from '../context.ts'
 import { resetElsewhereMail, resetMail } from '../domain/mail-texts.ts'
 import { MAIL_LIFE_MS, RESET_LIFE_MS } from '../domain/mails.ts'
 import { normalizeEmail } from '../domain/user.ts'
 import { queueMail, type QueueMailDeps } from './queue-mail.ts'
+import { hashOf, newSecret } from './random-secrets.ts'
 import { untilNextStep } from './steady-answer.ts'
-import { hashOf } from './connect-attempt-secrets.ts'
 
 type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'passwordResets' | 'limits' | 'config'>
 
@@ -22,7 +21,7 @@ export async function requestReset(deps: Deps, input: { email: string }): Promis
   const user = await users.findByEmail(email)
   const userId = user?._id ?? null
   const hasPassword = user?.auth.provider === 'email'
-  const token = randomBytes(32).toString('base64url')
+  const token = newSecret()
   await passwordResets.add(oneTimeCodes.addressKey(email), hasPassword ? userId : null, {
     hash: hashOf(token),
     expiresAt: new Date(clock.now().getTime() + RESET_LIFE_MS),

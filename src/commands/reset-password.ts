@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import { normalizePassword, newPasswordProblems } from '../domain/passwords.ts'
 import { ServiceError, validationFailed } from '../domain/service-error.ts'
 import { normalizeEmail } from '../domain/user.ts'
-import { hashOf } from './connect-attempt-secrets.ts'
+import { hashOf } from './random-secrets.ts'
 
 type Deps = Pick<Context, 'database' | 'users' | 'sessions' | 'passwords' | 'oneTimeCodes' | 'passwordResets'>
 

@@ -1,5 +1,6 @@
 import { escapeHtml } from './html.ts'
 import { CODE_LIFE_MS, RESET_LIFE_MS, type MailWords } from './mails.ts'
+import { below } from './redirects.ts'
 import { MINUTE } from './times.ts'
 
 type Part = string | { code: string } | { link: string; label: string }
@@ -17,7 +18,7 @@ export function codeMail(code: string): MailWords {
 export function addressKnownMail(frontendUrl: string): MailWords {
   return compose('You already have an account at postonce', [
     'Somebody, probably you, wants to register at postonce with this address. It has an account already, so there is no code.',
-    { link: `${frontendUrl}/login`, label: 'Log in' },
+    { link: below(frontendUrl, '/login'), label: 'Log in' },
     'If you forgot your password, ask for a new one there. If it was not you, there is nothing to do.',
   ])
 }
@@ -29,7 +30,7 @@ interface ResetLink {
 }
 
 export function resetMail({ frontendUrl, email, token }: ResetLink): MailWords {
-  const link = `${frontendUrl}/reset-password?${new URLSearchParams({ token, email })}`
+  const link = below(frontendUrl, `/reset-password?${new URLSearchParams({ token, email })}`)
   return compose('A new password for postonce', [
     `Somebody, probably you, asked for a new password for the account of ${email}. Choose it here:`,
     { link, label: 'Choose a new password' },
@@ -42,7 +43,7 @@ export function resetMail({ frontendUrl, email, token }: ResetLink): MailWords {
 export function resetElsewhereMail(frontendUrl: string): MailWords {
   return compose('Your account at postonce logs in with Google', [
     'Somebody, probably you, asked for a new password for the account of this address. It has none: it logs in with Google.',
-    { link: `${frontendUrl}/login`, label: 'Log in with Google' },
+    { link: below(frontendUrl, '/login'), label: 'Log in with Google' },
     'If it was not you, there is nothing to do.',
   ])
 }

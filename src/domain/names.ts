@@ -17,3 +17,9 @@ export function nameProblem(name: string): string | null {
   if (/\p{Cc}|[\u2028\u2029]/u.test(normalized)) return 'must be one line of text'
   return null
 }
+
+/** The first of the names that is accepted, cut where it is too long. */
+export function firstUsableName(candidates: (string | null)[], otherwise: string): string {
+  const cut = candidates.map((name) => [...normalizeName(name ?? '')].slice(0, MAX_NAME_LENGTH).join('').trim())
+  return cut.find((name) => nameProblem(name) === null) ?? otherwise
+}

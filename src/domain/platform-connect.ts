@@ -1,8 +1,5 @@
 import type { Platform } from './platforms.ts'
-import { MINUTE } from './times.ts'
-
-/** How long a user may take on the platform's page. */
-export const CONNECT_ATTEMPT_MS = 10 * MINUTE
+import { below } from './redirects.ts'
 
 /** Platforms whose accounts come and go with that of another one (spec 4.5). */
 const COMPANIONS: Partial<Record<Platform, Platform[]>> = { facebook: ['instagram'] }
@@ -14,7 +11,7 @@ export function withCompanions(platform: Platform): Platform[] {
 
 /** Where a platform sends users back to (spec 4.5): what is registered there has to be this, to the letter. */
 export function callbackUrl(publicUrl: string, platform: Platform): string {
-  return `${withoutSlash(publicUrl)}/api/platform/${platform}/callback`
+  return below(publicUrl, `/api/platform/${platform}/callback`)
 }
 
 /** What came of an attempt; the words of the query that the frontend's settings page is given (contract section 5). */
@@ -23,9 +20,5 @@ export type ConnectOutcome = 'connected' | 'auth_failed' | 'connect_failed' | 's
 /** Where a callback ends. Nothing in it comes from the request. */
 export function settingsUrl(frontendUrl: string, platform: Platform, outcome: ConnectOutcome): string {
   const field = outcome === 'connected' ? 'success' : 'error'
-  return `${withoutSlash(frontendUrl)}/settings?${field}=${platform}_${outcome}`
-}
-
-function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '')
+  return below(frontendUrl, `/settings?${field}=${platform}_${outcome}`)
 }

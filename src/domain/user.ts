@@ -37,7 +37,8 @@ export interface User {
   isDisabled: boolean
   /** Null for accounts of an identity provider. */
   passwordHash: string | null
-  auth: { provider: 'email' | 'google' }
+  /** With the provider's own id of the account, which never changes, where there is a provider. */
+  auth: { provider: 'email' | 'google'; subject?: string }
   avatar: string | null
   timezone: string
   /** Claim `ver` of access tokens: raising it ends every token of the user at once. */

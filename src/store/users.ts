@@ -39,6 +39,7 @@ const userSchema = new Schema<User>(
     passwordHash: nullable(String),
     auth: {
       provider: { type: String, enum: ['email', 'google'], required: true },
+      subject: String,
     },
     avatar: nullable(String),
     timezone: required(String),
@@ -67,6 +68,7 @@ const userSchema = new Schema<User>(
 )
 
 userSchema.index({ email: 1 }, { unique: true })
+userSchema.index({ 'auth.subject': 1 }, { unique: true, sparse: true })
 userSchema.index({ createdAt: -1, _id: -1 })
 
 /** User records. Whoever reads one holds the password hash: what leaves the process goes through a `present` function. */
@@ -91,7 +93,10 @@ export function createUserStore(connection: Connection) {
         .lean<User>()
         .exec(),
 
-    /** @throws a duplicate key error when the address is taken */
+    /** By the identity provider's own id of the account. */
+    findBySubject: (subject: string): Promise<User | null> => collection().findOne({ 'auth.subject': subject }),
+
+    /** @throws a duplicate key error when the address or the provider's account is taken */
     async insert(user: User, session?: ClientSession): Promise<void> {
       await model.insertMany([user], { lean: true, ...(session && { session }) })
     },

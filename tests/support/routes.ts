@@ -94,6 +94,8 @@ export const ROUTES: Record<string, RouteCase> = {
   'POST /api/auth/refresh': publicRoute(401),
   'DELETE /api/auth/logout': publicRoute(200),
   'DELETE /api/auth/logout/all': userRoute(200),
+  'GET /api/auth/google': publicRoute(302),
+  'GET /api/auth/google/callback': publicRoute(302),
   'GET /api/auth/me': userRoute(200),
   'POST /api/auth/request-otp': publicRoute(201, { email: 'newcomer@example.test' }),
   'POST /api/auth/verify-otp': publicRoute(400, { email: 'nobody@example.test', otp: '000000' }),

@@ -10,6 +10,7 @@ import { Acknowledged, acknowledged, errorResponses, ok, success } from '../sche
 import { clientOf } from './client.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { passwordRoutes } from './password-routes.ts'
+import { googleRoutes } from './google-routes.ts'
 import { presentUser } from './present.ts'
 import { createRefreshCookie } from './refresh-cookie.ts'
 import { registrationRoutes } from './registration-routes.ts'
@@ -115,5 +116,6 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
 
   await app.register(registrationRoutes, { context, refreshCookie })
   await app.register(passwordRoutes, { context })
+  await app.register(googleRoutes, { context, refreshCookie })
   await app.register(deviceRoutes, { prefix: '/devices', context, refreshCookie })
 }

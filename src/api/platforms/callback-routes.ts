@@ -7,7 +7,8 @@ import { callbackUrl, settingsUrl, type ConnectOutcome } from '../../domain/plat
 import { platformLabel } from '../../domain/platforms.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { SECOND } from '../../domain/times.ts'
-import { createConnectCookie } from './connect-cookie.ts'
+import { createBindingCookie } from '../binding-cookie.ts'
+import { parametersOf } from '../callback-query.ts'
 import { REDIRECTS } from './redirects.ts'
 
 const Redirected = Type.Null({
@@ -26,7 +27,7 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
 
   for (const { platform } of REDIRECTS) {
     const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
-    const cookie = createConnectCookie(redirectUri)
+    const cookie = createBindingCookie(redirectUri)
     const end = (reply: FastifyReply, outcome: ConnectOutcome) =>
       reply.header('cache-control', 'no-store').redirect(settingsUrl(config.FRONTEND_URL, platform, outcome))
 
@@ -64,14 +65,4 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       },
     )
   }
-}
-
-/** Null when a parameter came twice: two readers could take one each. */
-function parametersOf(query: unknown): Record<string, string> | null {
-  const parameters: Record<string, string> = {}
-  for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
-    if (typeof value !== 'string') return null
-    parameters[name] = value
-  }
-  return parameters
 }

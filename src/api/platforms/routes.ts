@@ -10,8 +10,8 @@ import type { Context } from '../../context.ts'
 import { callbackUrl } from '../../domain/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/platforms.ts'
 import { SECOND } from '../../domain/times.ts'
+import { createBindingCookie } from '../binding-cookie.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
-import { createConnectCookie } from './connect-cookie.ts'
 import { presentAccount, presentAccounts, presentLimits } from './present.ts'
 import { REDIRECTS } from './redirects.ts'
 import { ConnectBlueskyBody, LimitsSchema, PlatformAccountSchema, PlatformAccountsSchema } from './schema.ts'
@@ -69,7 +69,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
   for (const { platform, addressField } of REDIRECTS) {
     const label = platformLabel(platform)
     const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
-    const cookie = createConnectCookie(redirectUri)
+    const cookie = createBindingCookie(redirectUri)
 
     app.get(
       `/${platform}/connect`,

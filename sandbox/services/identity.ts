@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { startSimulator, type SimulatorPlace } from '../platforms/shared/simulator.ts'
+import { identityCallbackUrl } from '../../src/domain/identity-login.ts'
+import { createProvider, type Spoil } from './identity/provider.ts'
+import { createIdentityServer } from './identity/server.ts'
+import { openState, randomText, type Client, type Person } from './identity/state.ts'
+
+/** A provider of OpenID Connect in the place of Google, behind the fault proxy. All data is under `dir`. */
+export async function startIdentity(place: SimulatorPlace = {}) {
+  const { fronts, ...identity } = await startSimulator('identity', place, ({ dir, urlOf }) => {
+    const state = openState(join(dir, 'state.jsonl'))
+    const spoils: Spoil[] = []
+    let provider: ReturnType<typeof createProvider> | undefined
+
+    function createPerson(fields: Partial<Omit<Person, 'id'>> = {}): Person {
+      const id = randomText()
+      return state.people.set(id, { id, name: '', email: null, emailVerified: true, picture: null, ...fields })
+    }
+
+    return {
+      server: createIdentityServer({
+        state,
+        // It has to know the address of the proxy in front of it.
+        provider: () => (provider ??= createProvider(urlOf('identity'), state, () => spoils.shift())),
+        createPerson,
+      }),
+      fronts: { identity: { ledger: async () => [] } },
+      api: {
+        createPerson,
+        people: () => state.people.values(),
+        changePerson: (person: Person): Person => state.people.set(person.id, person),
+
+        /** The client of this id, made if there is none; its redirect URIs become the given ones. */
+        createApp({ id, redirectUris }: Pick<Client, 'id' | 'redirectUris'>): Client {
+          const secret = state.clients.get(id)?.secret ?? randomText()
+          provider = undefined
+          return state.clients.set(id, { id, secret, redirectUris })
+        },
+
+        /** Is done to the next ID token. */
+        spoilNext(spoil: Spoil): void {
+          spoils.push(spoil)
+        },
+      },
+    }
+  })
+  const { url, control } = fronts['identity']!
+
+  return {
+    ...identity,
+    url,
+    control,
+    env(publicUrl: string): Record<string, string> {
+      const { id, secret } = identity.createApp({ id: 'postonce', redirectUris: [identityCallbackUrl(publicUrl)] })
+      return { GOOGLE_ISSUER_URL: url, GOOGLE_CLIENT_ID: id, GOOGLE_CLIENT_SECRET: secret }
+    },
+  }
+}
+
+export type IdentitySandbox = Awaited<ReturnType<typeof startIdentity>>

@@ -1,0 +1,41 @@
+import type { Answer } from '../../platforms/fault-proxy.ts'
+import { consentPage } from '../../platforms/shared/consent.ts'
+import { escapeHtml, page } from '../../platforms/shared/html.ts'
+import type { Person } from './state.ts'
+
+/** What stands for a new account in the list of those there are. */
+export const NEW_ACCOUNT = 'new'
+
+const NEW_FIELDS = `
+<fieldset><legend>Or a new account</legend>
+<p><label>Address <input name="email" type="email"></label> (empty: an account without one)</p>
+<p><label>Name <input name="name"></label></p>
+<p><label><input name="verified" type="checkbox" value="yes" checked> The address is verified</label></p>
+</fieldset>`
+
+export function choicePage(app: string, people: Person[]): Answer {
+  return consentPage({
+    title: 'Sign in with the identity sandbox',
+    app,
+    scopes: ['name', 'address', 'picture'],
+    accounts: [
+      ...people.map((person) => ({ id: person.id, label: labelOf(person) })),
+      { id: NEW_ACCOUNT, label: 'New' },
+    ],
+    more: NEW_FIELDS,
+  })
+}
+
+/** What one finds at the sandbox's provider. */
+export function startPage(people: Person[]): Answer {
+  const list = people.map((person) => `<li>${escapeHtml(labelOf(person))}</li>`)
+  return page(
+    200,
+    'Identity sandbox',
+    `<p>It stands for Google. Accounts are made on the page that a login leads to.</p><ul>${list.join('')}</ul>`,
+  )
+}
+
+function labelOf({ name, email, emailVerified }: Person): string {
+  return `${name} <${email ?? 'no address'}>${email !== null && !emailVerified ? ' (not verified)' : ''}`
+}

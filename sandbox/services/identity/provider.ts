@@ -1,0 +1,76 @@
+import { createPrivateKey, sign, type JsonWebKey } from 'node:crypto'
+import { Provider, interactionPolicy, type ClientAuthMethod, type KoaContextWithOIDC } from 'oidc-provider'
+import { createMemory } from './memory.ts'
+import type { Person, State } from './state.ts'
+
+/** What becomes of an ID token that was right. */
+export interface Spoil {
+  claims?: (claims: Record<string, unknown>) => Record<string, unknown>
+  /** Signs it in the place of the provider's own. */
+  key?: JsonWebKey
+}
+
+const SCOPES = ['openid', 'email', 'profile']
+
+/** A provider of OpenID Connect that behaves as Google does, where we can tell the difference. */
+export function createProvider(issuer: string, state: State, takeSpoil: () => Spoil | undefined): Provider {
+  const policy = interactionPolicy.base()
+  policy.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }), 0)
+  const provider = new Provider(issuer, {
+    adapter: createMemory(),
+    clients: state.clients.values().map(({ id, secret, redirectUris }) => ({
+      client_id: id,
+      client_secret: secret,
+      redirect_uris: redirectUris,
+      response_types: ['code'],
+      token_endpoint_auth_method: 'client_secret_post' satisfies ClientAuthMethod,
+    })),
+    findAccount: (_, id) => {
+      const person = state.people.get(id)
+      return person && { accountId: id, claims: () => claimsOf(person) }
+    },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture'] },
+    scopes: SCOPES,
+    // Google's ID tokens tell all of it, and nobody has to ask once more.
+    conformIdTokenClaims: false,
+    interactions: { policy, url: (_, { uid }) => `/interaction/${uid}` },
+    features: { devInteractions: { enabled: false } },
+    pkce: { required: () => false },
+    jwks: { keys: [state.secrets.signing] },
+    cookies: { keys: [state.secrets.cookies] },
+    ttl: { Interaction: 600, Session: 3_600, Grant: 3_600, AuthorizationCode: 60, IdToken: 3_600, AccessToken: 3_600 },
+    loadExistingGrant: grantEverything,
+  })
+  provider.use(async (ctx, next) => {
+    await next()
+    const body = ctx.body as { id_token?: string } | undefined
+    const spoil = ctx.oidc?.route === 'token' && body?.id_token ? takeSpoil() : undefined
+    if (spoil) ctx.body = { ...body, id_token: resign(body!.id_token!, { key: state.secrets.signing, ...spoil }) }
+  })
+  return provider
+}
+
+function claimsOf({ id, name, email, emailVerified, picture }: Person) {
+  return {
+    sub: id,
+    ...(name !== '' && { name }),
+    ...(picture !== null && { picture }),
+    ...(email !== null && { email, email_verified: emailVerified }),
+  }
+}
+
+/** Whoever chooses an account on the page allows it at the same time. */
+async function grantEverything({ oidc }: KoaContextWithOIDC) {
+  const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! })
+  grant.addOIDCScope(SCOPES.join(' '))
+  await grant.save()
+  return grant
+}
+
+function resign(token: string, { claims = (same) => same, key }: Spoil & { key: JsonWebKey }): string {
+  const [header, payload] = token.split('.') as [string, string, string]
+  const said = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
+  const spoilt = `${header}.${Buffer.from(JSON.stringify(claims(said))).toString('base64url')}`
+  const signature = sign('sha256', Buffer.from(spoilt), createPrivateKey({ key, format: 'jwk' }))
+  return `${spoilt}.${signature.toString('base64url')}`
+}

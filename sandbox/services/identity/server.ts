@@ -1,0 +1,55 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Provider } from 'oidc-provider'
+import type { Answer } from '../../platforms/fault-proxy.ts'
+import { errorPage } from '../../platforms/shared/html.ts'
+import { readParams, type Params } from '../../platforms/shared/params.ts'
+import { choicePage, NEW_ACCOUNT, startPage } from './pages.ts'
+import type { Person, State } from './state.ts'
+
+interface ServerDeps {
+  state: State
+  provider(): Provider
+  createPerson(person: Omit<Person, 'id'>): Person
+}
+
+const MAX_BODY_BYTES = 100_000
+const ALL_DONE = { mergeWithLastSubmission: false }
+
+/** The provider, and the page on which people choose who they are. */
+export function createIdentityServer({ state, provider, createPerson }: ServerDeps): Server {
+  /** Null when the form names no account and is no account. */
+  function chosen(params: Params): Person | null {
+    const id = params.text('account') ?? ''
+    if (id !== NEW_ACCOUNT) return state.people.get(id) ?? null
+    const email = params.text('email')?.trim() || null
+    const name = params.text('name')?.trim() ?? ''
+    return createPerson({ name, email, emailVerified: params.text('verified') === 'yes', picture: null })
+  }
+
+  async function interact(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const { params: asked } = await provider().interactionDetails(request, response)
+    if (request.method !== 'POST') {
+      return send(response, choicePage(String(asked['client_id']), state.people.values()))
+    }
+    const params = await readParams(request, url, MAX_BODY_BYTES)
+    if (params.text('decision') !== 'allow') {
+      const refused = { error: 'access_denied', error_description: 'The user denied it' }
+      return provider().interactionFinished(request, response, refused, ALL_DONE)
+    }
+    const person = chosen(params)
+    if (!person) return send(response, errorPage(422, 'Choose an account'))
+    const result = { login: { accountId: person.id, remember: false }, select_account: {}, consent: {} }
+    return provider().interactionFinished(request, response, result, ALL_DONE)
+  }
+
+  return createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://identity')
+    if (url.pathname === '/') return send(response, startPage(state.people.values()))
+    if (!url.pathname.startsWith('/interaction/')) return void provider().callback()(request, response)
+    interact(request, response, url).catch((error: unknown) => send(response, errorPage(400, String(error))))
+  })
+}
+
+function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  response.writeHead(status, headers).end(body)
+}

@@ -1,0 +1,92 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { beginIdentityLogin } from '../../commands/begin-identity-login.ts'
+import { finishIdentityLogin } from '../../commands/finish-identity-login.ts'
+import type { Context } from '../../context.ts'
+import { identityCallbackUrl, loggedInUrl, loginRefusedUrl, type LoginRefusal } from '../../domain/identity-login.ts'
+import { SECOND } from '../../domain/times.ts'
+import { createBindingCookie } from '../binding-cookie.ts'
+import { parametersOf } from '../callback-query.ts'
+import { clientOf } from './client.ts'
+import type { RefreshCookie } from './refresh-cookie.ts'
+
+/** Discovery, the exchange of the code and the keys of the signature, one after another. */
+const waiting = { config: { deadlineMs: 20 * SECOND }, exposeHeadRoute: false }
+
+const redirected = (to: string) => ({ response: { 302: Type.Null({ description: to }) } })
+
+interface Options {
+  context: Context
+  refreshCookie: RefreshCookie
+}
+
+/**
+ * The login with Google, for browsers. Whatever happens the user ends on a page: of the provider, or of the frontend. There is no HEAD:
+ * a state is good for one call, and not for somebody's look ahead.
+ */
+export const googleRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, refreshCookie }) => {
+  const { config, identity } = context
+  const redirectUri = identityCallbackUrl(config.PUBLIC_URL)
+  const binding = createBindingCookie(redirectUri)
+
+  function refuse(request: FastifyRequest, reply: FastifyReply, refusal: LoginRefusal, cause?: unknown) {
+    if (cause !== undefined) request.log.warn({ err: cause, refusal }, 'a login with Google was refused')
+    return reply.redirect(loginRefusedUrl(config.FRONTEND_URL, refusal))
+  }
+
+  const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+    void refuse(request, reply, 'google_auth_failed', error)
+
+  app.get(
+    '/google',
+    {
+      ...waiting,
+      errorHandler,
+      schema: {
+        tags: ['auth'],
+        summary: 'Begin to log in with Google',
+        description: 'Send the browser itself here; it has to keep the cookie that comes along.',
+        ...redirected('To the page of Google, or to `{frontend}/login?error=google_auth_failed`'),
+      },
+    },
+    async (request, reply) => {
+      if (!identity) return refuse(request, reply, 'google_auth_failed')
+      const begun = await beginIdentityLogin({ ...context, identity }, redirectUri)
+      binding.set(reply, begun.binding)
+      return reply.redirect(begun.url)
+    },
+  )
+
+  app.get(
+    '/google/callback',
+    {
+      ...waiting,
+      errorHandler,
+      schema: {
+        tags: ['auth'],
+        summary: 'Where Google sends the user back to',
+        ...redirected(
+          'To `{frontend}/auth/callback#accessToken=..` with the refresh cookie, or to ' +
+            '`{frontend}/login?error=email_exists_different_provider|no_email|google_auth_failed|session_expired`',
+        ),
+      },
+    },
+    async (request, reply) => {
+      if (!identity) return refuse(request, reply, 'google_auth_failed')
+      const query = parametersOf(request.query)
+      if (!query) return refuse(request, reply, 'session_expired')
+      const finished = await finishIdentityLogin(
+        { ...context, identity },
+        { redirectUri, query, binding: binding.read(request), ...clientOf(request) },
+      )
+      if ('refusal' in finished) {
+        if (finished.refusal !== 'session_expired') binding.clear(reply)
+        return refuse(request, reply, finished.refusal, finished.cause)
+      }
+      binding.clear(reply)
+      refreshCookie.set(reply, finished.tokens)
+      return reply.redirect(loggedInUrl(config.FRONTEND_URL, finished.tokens.accessToken))
+    },
+  )
+}

@@ -1,0 +1,18 @@
+import { below } from './redirects.ts'
+
+/** Why nobody was logged in; the words of the query that the frontend's login page is given (contract section 2). */
+export type LoginRefusal = 'email_exists_different_provider' | 'no_email' | 'google_auth_failed' | 'session_expired'
+
+/** Where the identity provider sends users back to: what is registered there has to be this, to the letter. */
+export function identityCallbackUrl(publicUrl: string): string {
+  return below(publicUrl, '/api/auth/google/callback')
+}
+
+export function loginRefusedUrl(frontendUrl: string, refusal: LoginRefusal): string {
+  return below(frontendUrl, `/login?error=${refusal}`)
+}
+
+/** Behind `#`, so that the token reaches the page and no server on the way. */
+export function loggedInUrl(frontendUrl: string, accessToken: string): string {
+  return below(frontendUrl, `/auth/callback#accessToken=${encodeURIComponent(accessToken)}`)
+}

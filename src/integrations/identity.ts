@@ -1,0 +1,136 @@
+import * as openid from 'openid-client'
+import { SECOND } from '../domain/times.ts'
+
+export interface IdentityProviderOptions {
+  issuerUrl: string
+  clientId: string
+  clientSecret: string
+  /** Of each call. */
+  timeoutMs: number
+}
+
+/** What ties an answer of the provider to what it was asked for. */
+export interface IdentityRequest {
+  /** Where the user is sent back to. */
+  redirectUri: string
+  state: string
+  nonce: string
+  verifier: string
+}
+
+/** Who somebody is, by the word of the provider. */
+export interface Identity {
+  /** The provider's own id of the account; never given to another one. */
+  subject: string
+  /** Null when there is none, or when the provider does not know that it is theirs. */
+  verifiedEmail: string | null
+  name: string | null
+  picture: string | null
+}
+
+const SCOPE = 'openid email profile'
+const MAX_ANSWER_BYTES = 1_048_576
+const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost'])
+
+/**
+ * A provider of OpenID Connect, such as Google. It is asked for its addresses when somebody first logs in; until that went well, every
+ * login asks again.
+ * @throws Error when the issuer is not https; on the same machine http will do
+ */
+export function createIdentityProvider({ issuerUrl, clientId, clientSecret, timeoutMs }: IdentityProviderOptions) {
+  const issuer = new URL(issuerUrl)
+  const isPlain = issuer.protocol === 'http:' && LOOPBACK.has(issuer.hostname)
+  if (!isPlain && issuer.protocol !== 'https:') throw new Error('GOOGLE_ISSUER_URL must be an https address')
+  let discovered: Promise<openid.Configuration> | undefined
+
+  function discover(): Promise<openid.Configuration> {
+    discovered ??= openid
+      .discovery(issuer, clientId, {}, openid.ClientSecretPost(clientSecret), {
+        // The ID token comes straight from the provider; its signature is looked at all the same.
+        execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
+        timeout: timeoutMs / SECOND,
+        [openid.customFetch]: boundedFetch,
+      })
+      .catch((error: unknown) => {
+        discovered = undefined
+        throw error
+      })
+    return discovered
+  }
+
+  return {
+    /** The address of the provider's page. */
+    async begin({ redirectUri, state, nonce, verifier }: IdentityRequest): Promise<string> {
+      const address = openid.buildAuthorizationUrl(await discover(), {
+        redirect_uri: redirectUri,
+        scope: SCOPE,
+        state,
+        nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        // Whoever shares a browser must be able to say that they are somebody else.
+        prompt: 'select_account',
+      })
+      return address.href
+    },
+
+    /**
+     * Exchanges the code of the callback, once.
+     * @param query what the provider sent along, each parameter once
+     * @throws Error that says what the provider refused, or what is wrong with its answer
+     */
+    async complete(query: Record<string, string>, { redirectUri, state, nonce, verifier }: IdentityRequest) {
+      const callback = new URL(redirectUri)
+      callback.search = new URLSearchParams(query).toString()
+      try {
+        const tokens = await openid.authorizationCodeGrant(await discover(), callback, {
+          pkceCodeVerifier: verifier,
+          expectedState: state,
+          expectedNonce: nonce,
+          idTokenExpected: true,
+        })
+        return identityOf(tokens.claims()!)
+      } catch (error) {
+        // Without its cause, which holds what nobody should read in a log: the answer, the callback, the claims.
+        throw new Error(`The login was not completed: ${reasonOf(error)}`)
+      }
+    },
+  }
+}
+
+export type IdentityProvider = ReturnType<typeof createIdentityProvider>
+
+function identityOf({ sub, email, email_verified, name, picture }: openid.IDToken): Identity {
+  return {
+    subject: sub,
+    verifiedEmail: email_verified === true ? textOf(email) : null,
+    name: textOf(name),
+    picture: textOf(picture),
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof openid.ResponseBodyError || error instanceof openid.AuthorizationResponseError)
+    return error.error
+  if (!(error instanceof Error)) return 'unknown'
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
+}
+
+function textOf(claim: unknown): string | null {
+  return typeof claim === 'string' && claim !== '' ? claim : null
+}
+
+/** Reads no more of an answer than any has. */
+async function boundedFetch(url: string, options: openid.CustomFetchOptions): Promise<Response> {
+  const { signal, ...rest } = options
+  const response = await fetch(url, { ...rest, ...(signal && { signal }), redirect: 'error' } as RequestInit)
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length
+    if (length > MAX_ANSWER_BYTES) throw new Error('The identity provider answered too much')
+    chunks.push(chunk)
+  }
+  const { status, headers } = response
+  return new Response(length === 0 ? null : Buffer.concat(chunks), { status, headers })
+}

@@ -1,0 +1,40 @@
+import { NEW_ACCOUNT } from '../../sandbox/services/identity/pages.ts'
+
+interface Choice {
+  /** The id of an account there, or nothing for a new one. */
+  account?: string
+  decision?: 'allow' | 'deny'
+  email?: string
+  name?: string
+  verified?: boolean
+}
+
+/**
+ * What somebody does at a browser of their own on the page of the sandbox's identity provider that `address` leads to.
+ * @returns where the provider sends the browser in the end
+ */
+export async function signInAtProvider(address: string, choice: Choice = {}): Promise<string> {
+  const { origin } = new URL(address)
+  const cookies = new Map<string, string>()
+
+  /** Follows redirects as long as they stay at the provider. */
+  async function visit(url: string, init: RequestInit = {}): Promise<{ url: string; response: Response | null }> {
+    if (new URL(url).origin !== origin) return { url, response: null }
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie } })
+    for (const set of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!
+      cookies.set(name!, value!)
+    }
+    const location = response.headers.get('location')
+    return location === null ? { url, response } : visit(new URL(location, url).href)
+  }
+
+  const page = await visit(address)
+  if (!page.response) return page.url
+  const { account = NEW_ACCOUNT, decision = 'allow', email = '', name = '', verified = true } = choice
+  const form = new URLSearchParams({ account, decision, email, name, ...(verified && { verified: 'yes' }) })
+  const done = await visit(page.url, { method: 'POST', body: form })
+  if (done.response) throw new Error(`The provider answered ${done.response.status}: ${await done.response.text()}`)
+  return done.url
+}
