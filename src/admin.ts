@@ -12,6 +12,7 @@ import { createPasswordHasher } from './integrations/password-hasher.ts'
 import { planLimits } from './plan-limits.ts'
 import { createAuditLog } from './store/audit.ts'
 import { openDatabase, type Database } from './store/database.ts'
+import { createErasureStore } from './store/erasures.ts'
 import { createNotificationStore } from './store/notifications.ts'
 import { createPostStore } from './store/posts.ts'
 import { createUserStore, type UserStore } from './store/users.ts'
@@ -109,6 +110,7 @@ async function change(
     database,
     users,
     audit: createAuditLog(connection),
+    erasures: createErasureStore(connection),
     notifications: createNotificationStore(connection, now),
     posts: createPostStore(connection, now),
     clock: systemClock,

@@ -4,6 +4,7 @@ import { createAccountCredentials } from './commands/account-credentials.ts'
 import { createBeginPushes, pushBacklog } from './commands/begin-pushes.ts'
 import { createDiscardPrepared } from './commands/discard-prepared.ts'
 import { mailBacklog } from './commands/queue-mail.ts'
+import { erasureBacklog } from './commands/erase-account.ts'
 import { createStorePost } from './commands/store-post.ts'
 import type { Config } from './config.ts'
 import { HOUR, SECOND } from './domain/times.ts'
@@ -32,6 +33,7 @@ import { createAddressCodeStore } from './store/address-codes.ts'
 import { createConnectAttemptStore } from './store/connect-attempts.ts'
 import { followChanges } from './store/changes.ts'
 import { openDatabase, type Database } from './store/database.ts'
+import { createErasureStore } from './store/erasures.ts'
 import { createLoginAttemptStore } from './store/login-attempts.ts'
 import { createLoginFailures } from './store/login-failures.ts'
 import { createMailStore } from './store/mails.ts'
@@ -44,6 +46,7 @@ import { createPushTokenStore } from './store/push-tokens.ts'
 import { createPushStore } from './store/pushes.ts'
 import { createRateLimits } from './store/rate-limits.ts'
 import { createSessionStore } from './store/sessions.ts'
+import { createUserStatistics } from './store/user-statistics.ts'
 import { createUserStore } from './store/users.ts'
 
 interface Overrides {
@@ -89,6 +92,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     ownersAmong: push ? pushTokens.ownersAmong : async () => new Set(),
     begin: createBeginPushes({ pushes, orchestrator, logger }),
   })
+  const erasures = createErasureStore(connection)
   const rateLimits = createRateLimits(connection)
   const loginFailures = createLoginFailures(rateLimits, {
     perAccount: config.LOGIN_FAILURES_PER_ACCOUNT,
@@ -116,7 +120,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
   const credentials = createAccountCredentials({ accounts, cipher, adapters: platforms, notifications, clock })
   /** Records whose work in the background the sweeper starts where nobody else could. */
-  const backlogs: Backlog[] = [mailBacklog({ mails }), pushBacklog({ pushes })]
+  const backlogs: Backlog[] = [mailBacklog({ mails }), pushBacklog({ pushes }), erasureBacklog({ erasures })]
 
   return {
     config,
@@ -137,8 +141,11 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     pushTokens,
     storePost: createStorePost({ database, posts, notifications, users }),
     audit: createAuditLog(connection),
+    erasures,
+    userStatistics: createUserStatistics(connection),
     punctuality: createPunctualityStore(connection),
     loginFailures,
+    rateLimits,
     /** What may be done only so often. */
     limits: {
       otp: rateLimits.bucket({ name: 'otp', points: config.OTP_PER_HOUR, windowMs: HOUR }),

@@ -9,6 +9,7 @@ const noTemporal: PublishOrchestrator = {
   start: async () => true,
   signal: async () => true,
   startWork: async () => true,
+  forget: async () => {},
   ensureSchedules: async () => {},
   ping: async () => {},
   problems: async () => [],

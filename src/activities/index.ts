@@ -1,6 +1,7 @@
 import { createCleanUploadsActivities, type CleanUploadsDeps } from './clean-uploads.ts'
 import { createDeliveryActivities, type DeliveryDeps } from './delivery.ts'
 import { createPushActivities, type PushDeps } from './push.ts'
+import { createEraseAccountActivities, type EraseAccountDeps } from './erase-account.ts'
 import { createRecordActivities, type RecordDeps } from './records.ts'
 import { createRenewTokensActivities, type RenewTokensDeps } from './renew-tokens.ts'
 import { createSendMailActivities, type SendMailDeps } from './send-mail.ts'
@@ -8,7 +9,14 @@ import { createSweepActivities, type SweepDeps } from './sweep.ts'
 
 /** Everything the workers of this service can do. */
 export function createActivities(
-  deps: DeliveryDeps & RecordDeps & SweepDeps & RenewTokensDeps & CleanUploadsDeps & SendMailDeps & PushDeps,
+  deps: DeliveryDeps &
+    RecordDeps &
+    SweepDeps &
+    RenewTokensDeps &
+    CleanUploadsDeps &
+    SendMailDeps &
+    PushDeps &
+    EraseAccountDeps,
 ) {
   return {
     ...createDeliveryActivities(deps),
@@ -18,6 +26,7 @@ export function createActivities(
     ...createCleanUploadsActivities(deps),
     ...createSendMailActivities(deps),
     ...createPushActivities(deps),
+    ...createEraseAccountActivities(deps),
   }
 }
 

@@ -31,7 +31,7 @@ export function createRecordActivities({ posts, notifications, metrics, discardP
     async cancelPost(postId: string): Promise<void> {
       try {
         const post = await posts.transition(postId, cancel(), byThisRun())
-        discardPrepared(post, post.platformStatuses)
+        void discardPrepared(post, post.platformStatuses)
       } catch (error) {
         if (!(error instanceof ServiceError && error.code === 'NOT_FOUND')) throw error
       }

@@ -24,6 +24,7 @@ import { requestIdOf, requestLog } from './plugins/request-log.ts'
 import { routing } from './plugins/routing.ts'
 import { validation } from './plugins/validation.ts'
 import { postsRoutes } from './posts/routes.ts'
+import { dataRoutes } from './profile/data-routes.ts'
 import { profileRoutes } from './profile/routes.ts'
 import { realtime } from './realtime/plugin.ts'
 import { isWebSocketRequest } from './realtime/upgrades.ts'
@@ -111,6 +112,7 @@ async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Pro
   await app.register(notificationRoutes, { prefix: '/api/notifications', context })
   await app.register(profileRoutes, { prefix: '/api/profile', context })
   await app.register(deviceRoutes, { prefix: '/api', context })
+  await app.register(dataRoutes, { prefix: '/api/profile', context })
 }
 
 /** For admins alone. */

@@ -28,7 +28,7 @@ export async function cancelPost(
     if (error instanceof ServiceError && error.code === 'NOT_FOUND') throw notCancellable(error)
     throw error
   }
-  discardPrepared(post, post.platformStatuses)
+  void discardPrepared(post, post.platformStatuses)
   await orchestrator.signal(post, 'cancel')
   return post
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { normalizePassword, passwordProblem } from '../domain/passwords.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import { isPasswordOf } from './check-password.ts'
 
 interface ChangePassword {
   userId: string
@@ -34,13 +35,10 @@ export async function changePassword(
   if (user.auth.provider !== 'email') {
     throw new ServiceError('PASSWORD_NOT_SUPPORTED', 'Password change not supported for this account')
   }
-  const { email, passwordHash } = user
-  const isRight = await loginFailures.attempt({ email, ipAddress }, async () =>
-    (await passwords.verify(passwordHash, normalizePassword(currentPassword))) ? true : null,
-  )
+  const isRight = await isPasswordOf({ loginFailures, passwords }, user, { password: currentPassword, ipAddress })
   const changed =
-    isRight !== null &&
-    (await users.replacePassword(userId, passwordHash, await passwords.hash(normalizePassword(newPassword))))
+    isRight &&
+    (await users.replacePassword(userId, user.passwordHash, await passwords.hash(normalizePassword(newPassword))))
   if (!changed) throw new ServiceError('INCORRECT_PASSWORD', 'Incorrect current password')
   await sessions.removeOthers(userId, sessionId)
 }

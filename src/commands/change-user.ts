@@ -5,6 +5,7 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { User } from '../domain/user.ts'
 import type { AuditLog } from '../store/audit.ts'
 import type { Database } from '../store/database.ts'
+import type { ErasureStore } from '../store/erasures.ts'
 import type { Notification, NotificationStore } from '../store/notifications.ts'
 import { newId } from '../store/schema-options.ts'
 import type { UserChange, UserStore } from '../store/users.ts'
@@ -13,6 +14,7 @@ export interface ChangeUserDeps {
   database: Pick<Database, 'transaction'>
   users: Pick<UserStore, 'change'>
   audit: Pick<AuditLog, 'insert'>
+  erasures: Pick<ErasureStore, 'isBegun'>
   notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
   clock: Pick<Clock, 'now'>
 }
@@ -28,13 +30,14 @@ interface Change {
 
 /**
  * Changes the record of somebody else, with a line in the audit log and what the user is told: all of it or nothing. What changes
- * nothing is not noted.
+ * nothing is not noted. An account that is being erased has gone already: nobody enables it again.
  * @throws ServiceError NOT_FOUND
  */
 export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: string, change: Change): Promise<User> {
   let told: Notification[] = []
   const user = await deps.database.transaction(async (session) => {
-    const changed = await deps.users.change(userId, change.set, session)
+    const isGoing = await deps.erasures.isBegun(userId, session)
+    const changed = isGoing ? null : await deps.users.change(userId, change.set, session)
     if (!changed) throw new ServiceError('NOT_FOUND', 'User not found')
     const [before, after] = [change.facts(changed.before), change.facts(changed.after)]
     if (JSON.stringify(before) === JSON.stringify(after)) return changed.after

@@ -22,7 +22,7 @@ export async function deletePost(
   if (!post || !(await posts.remove(userId, postId))) {
     throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
   }
-  discardPrepared(post, post.platformStatuses)
+  void discardPrepared(post, post.platformStatuses)
   // The workflow would find out by itself when the post is due; told now, it ends now.
   const isWaited = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'
   if (isWaited) await orchestrator.signal({ ...post, revision: post.revision + 1 }, 'cancel')

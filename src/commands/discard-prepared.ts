@@ -16,8 +16,11 @@ interface Dependencies {
 
 const DISCARD_TIMEOUT_MS = 10 * SECOND
 
-/** Takes back what was prepared on platforms for deliveries that will not come, beside whatever its caller does, which never waits for it. */
-export type DiscardPrepared = (post: Pick<Post, '_id' | 'userId'>, entries: PlatformStatus[]) => void
+/**
+ * Takes back what was prepared on platforms for deliveries that will not come, beside whatever its caller does. Resolves when it was
+ * tried, whatever came of it; nobody keeps a user waiting for that.
+ */
+export type DiscardPrepared = (post: Pick<Post, '_id' | 'userId'>, entries: PlatformStatus[]) => Promise<void>
 
 /** What is not taken back stays where it is, unseen by anybody but the account's owner: no reason to keep a post from its end. */
 export function createDiscardPrepared({ credentials, platforms, clock, logger }: Dependencies): DiscardPrepared {
@@ -34,8 +37,9 @@ export function createDiscardPrepared({ credentials, platforms, clock, logger }:
     }
   }
 
-  return (post, entries) => {
-    for (const entry of entries) if (isOver(entry, clock.now())) void discard(post, entry)
+  return async (post, entries) => {
+    const over = entries.filter((entry) => isOver(entry, clock.now()))
+    await Promise.all(over.map((entry) => discard(post, entry)))
   }
 }
 

@@ -24,7 +24,7 @@ export async function retryPost(deps: RetryPostDeps, userId: string, postId: str
     return retry()(current, now)
   })
   // A new round prepares anew, unless an earlier call may have been accepted.
-  deps.discardPrepared(
+  void deps.discardPrepared(
     post,
     retrying.filter(({ delivery }) => !delivery.doubted),
   )

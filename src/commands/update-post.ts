@@ -54,7 +54,7 @@ export async function updatePost(deps: UpdatePostDeps, { userId, postId, update 
   })
   if (post.status === 'DRAFT') return post
   // What was prepared for a platform that stays is looked at by its delivery.
-  deps.discardPrepared(
+  void deps.discardPrepared(
     post,
     before.filter(({ platform }) => !post.selectedPlatforms.includes(platform)),
   )

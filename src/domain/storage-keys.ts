@@ -62,6 +62,12 @@ export function ownerOf(ownKey: string): string {
   return ownKey.split('/')[1] ?? ''
 }
 
+/** The folders with everything that belongs to a user. */
+export function foldersOf(userId: string): string[] {
+  const own = [FOLDERS.uploads, FOLDERS.copies, FOLDERS.avatars].map((folder) => `${folder}${userId}/`)
+  return [...own, ...own.map(removedKey)]
+}
+
 /** Where an upload goes that no post took. */
 export function removedKey(key: string): string {
   return `${FOLDERS.removed}${key}`

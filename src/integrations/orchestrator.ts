@@ -4,6 +4,7 @@ import {
   ScheduleOverlapPolicy,
   WorkflowClient,
   WorkflowNotFoundError,
+  isGrpcServiceError,
   ScheduleClient,
   ScheduleNotFoundError,
   type WorkflowSignalWithStartOptions,
@@ -24,6 +25,9 @@ import { TASK_QUEUES, TASKS_OF, type TaskKind, type TaskQueue } from '../workflo
 
 /** Temporal may take this long inside a request; then the request goes on without it, and the sweeper makes up for it. */
 const CALL_DEADLINE_MS = SECOND
+const FORGET_DEADLINE_MS = 20 * SECOND
+/** gRPC: not found, permission denied, unimplemented. */
+const NOTHING_TO_DELETE = new Set<number>([5, 7, 12])
 /** `temporal.api.enums.v1.TaskQueueType` */
 const TASK_QUEUE_TYPES: Record<TaskKind, number> = { workflows: 1, activities: 2 }
 
@@ -114,6 +118,18 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
       )
     },
 
+    /** Deletes what Temporal keeps of these posts' workflows; those that still run end by it. A server that forbids it keeps ids only. */
+    async forget(postIds: string[]): Promise<void> {
+      const ids = postIds.map(publishPostWorkflowId)
+      await bounded(async () => {
+        // The list of all runs is some moments late; the latest run is found without it.
+        const runs = ids.map((workflowId) => ({ workflowId, runId: '' }))
+        const query = `WorkflowId IN (${ids.map((id) => `'${id}'`).join(', ')})`
+        for await (const { workflowId, runId } of workflows.list({ query })) runs.push({ workflowId, runId })
+        await Promise.all(runs.map(deleteRun))
+      }, FORGET_DEADLINE_MS)
+    },
+
     /** The Schedules of the service, made or brought up to date. */
     async ensureSchedules(sweepIntervalMs: number): Promise<void> {
       await Promise.all(scheduledWorkflows({ sweepIntervalMs }).map(ensureSchedule))
@@ -146,6 +162,14 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
       await Promise.allSettled(open)
       await connection.close()
     },
+  }
+
+  async function deleteRun(workflowExecution: { workflowId: string; runId: string }): Promise<void> {
+    try {
+      await connection.workflowService.deleteWorkflowExecution({ namespace, workflowExecution })
+    } catch (error) {
+      if (!isGrpcServiceError(error) || !NOTHING_TO_DELETE.has(error.code)) throw error
+    }
   }
 
   async function ensureSchedule({ name, everyMs, catchUpMs, longestRunMs, summary }: ScheduledWorkflow): Promise<void> {

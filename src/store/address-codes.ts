@@ -75,6 +75,10 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
       return before?.codeHash === codeHash
     },
 
+    async remove(addressKey: string): Promise<void> {
+      await collection().deleteOne({ _id: addressKey })
+    },
+
     async isVerified(addressKey: string): Promise<boolean> {
       return (await collection().findOne({ _id: addressKey, verifiedUntil: { $gt: now() } })) !== null
     },

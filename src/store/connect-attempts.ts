@@ -1,5 +1,6 @@
 import type { Connection } from 'mongoose'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
+import { driverCollection } from './driver.ts'
 import { createRedirectAttemptStore, type RedirectAttempt } from './redirect-attempts.ts'
 
 /** A user who connects an account on a platform's page. */
@@ -14,14 +15,26 @@ export interface ConnectAttempt extends RedirectAttempt {
 export type AttemptName = Pick<ConnectAttempt, 'platform'> &
   ({ _id: string; userId: string; lookupHash?: string } | { lookupHash: string })
 
+const COLLECTION = 'connectAttempts'
+
 export function createConnectAttemptStore(connection: Connection) {
-  return createRedirectAttemptStore<ConnectAttempt, AttemptName>(connection, {
+  const collection = driverCollection<ConnectAttempt>(connection, COLLECTION)
+
+  const attempts = createRedirectAttemptStore<ConnectAttempt, AttemptName>(connection, {
     model: 'ConnectAttempt',
-    collection: 'connectAttempts',
+    collection: COLLECTION,
     fields: {
       userId: { type: String, required: true },
       sessionId: { type: String, required: true },
       platform: { type: String, enum: PLATFORMS, required: true },
     },
   })
+
+  return {
+    ...attempts,
+
+    async removeAllOf(userId: string): Promise<void> {
+      await collection().deleteMany({ userId })
+    },
+  }
 }

@@ -80,6 +80,8 @@ export function createMailStore(connection: Connection) {
         .limit(limit)
         .toArray(),
 
+    allOf: (userId: string): AsyncIterable<Mail> => collection().find({ userId }).sort({ createdAt: -1 }),
+
     async removeAllOf(userId: string): Promise<void> {
       await collection().deleteMany({ userId })
     },

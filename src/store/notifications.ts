@@ -157,6 +157,10 @@ export function createNotificationStore(connection: Connection, now: () => Date,
       return modifiedCount
     },
 
+    /** Newest first, without ever holding all of them. */
+    allOf: (userId: string): AsyncIterable<Notification> =>
+      collection().find({ userId }).sort({ createdAt: -1, _id: -1 }),
+
     async removeAllOf(userId: string): Promise<void> {
       await collection().deleteMany({ userId })
     },

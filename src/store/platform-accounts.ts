@@ -201,6 +201,11 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
       }
     },
 
+    /** Forgets every connection, and that there were any. */
+    async removeAllOf(userId: string): Promise<void> {
+      await collection().deleteMany({ userId })
+    },
+
     /** Saves renewed secrets, sealed for `version + 1`. */
     saveRenewed: (userId: string, platform: Platform, version: number, renewed: RenewedConnection): Promise<boolean> =>
       change(userId, platform, version, {

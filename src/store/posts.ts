@@ -235,6 +235,42 @@ export function createPostStore(connection: Connection, now: () => Date) {
       return deletedCount === 1
     },
 
+    /** The ids of posts that can still be cancelled. */
+    async listWaiting(userId: string, limit: number): Promise<string[]> {
+      const filter = { userId, status: { $in: ['PENDING', 'SCHEDULED'] satisfies PostStatus[] } }
+      const waiting = await collection()
+        .find(filter, { projection: { _id: 1 }, limit })
+        .toArray()
+      return waiting.map(({ _id }) => _id)
+    },
+
+    /** Until when calls to platforms may be on their way for this user; null when there are none. */
+    async leasedUntil(userId: string): Promise<Date | null> {
+      const path = 'platformStatuses.delivery.leaseUntil'
+      const [latest] = await collection()
+        .find(
+          { userId, [path]: { $gt: now() } },
+          { projection: { platformStatuses: 1 }, sort: { [path]: -1 }, limit: 1 },
+        )
+        .toArray()
+      const leases = latest?.platformStatuses.map(({ delivery }) => delivery.leaseUntil?.getTime() ?? 0)
+      return leases ? new Date(Math.max(...leases)) : null
+    },
+
+    /** Newest first, without ever holding all of them. */
+    allOf: (userId: string): AsyncIterable<Post> =>
+      collection().find<Post>({ userId }, WITHOUT_TIMELINE).sort({ createdAt: -1, _id: -1 }),
+
+    /** Any posts of the user, so many at most. */
+    listSome: (userId: string, limit: number): Promise<Post[]> =>
+      collection()
+        .find<Post>({ userId }, { ...WITHOUT_TIMELINE, limit })
+        .toArray(),
+
+    async removeSome(userId: string, postIds: string[]): Promise<void> {
+      await collection().deleteMany({ userId, _id: { $in: postIds } })
+    },
+
     /** Deliveries that nobody may be moving on: a start that was never acknowledged, an overdue post, a stalled one. */
     listStranded: ({ overdueBefore, stalledBefore, now: instant, limit }: StrandedBounds): Promise<Post[]> =>
       collection()

@@ -3,6 +3,7 @@ import { Schema, type Connection } from 'mongoose'
 import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
+import { driverCollection } from './driver.ts'
 import { schemaOptions } from './schema-options.ts'
 
 const COLLECTION = 'rateLimits'
@@ -29,7 +30,11 @@ interface Bucket {
 export function createRateLimits(connection: Connection) {
   connection.model('RateLimit', rateLimitSchema, COLLECTION)
 
+  const collection = driverCollection<{ key: string }>(connection, COLLECTION)
+  const names = new Set<string>()
+
   function limiter({ name, points, windowMs }: Bucket): () => RateLimiterMongo {
+    names.add(name)
     let made: RateLimiterMongo | undefined
     // The library wants a database that has answered.
     return () =>
@@ -46,6 +51,14 @@ export function createRateLimits(connection: Connection) {
   return {
     /** Counted without refusing: for limits that are looked at before and counted after. */
     limiter,
+
+    /** Forgets what was counted of these people, who are named by their ids or addresses. */
+    async forget(people: string[]): Promise<void> {
+      const keys = people.flatMap((person) => [...names].map((name) => `${name}:${hashed(person)}`))
+      // What follows the hash, such as a network address, is separated by a character that sorts after it.
+      const ranges = keys.map((key) => ({ key: { $gte: key, $lt: `${key}\uffff` } }))
+      await collection().deleteMany({ $or: ranges })
+    },
 
     /** Counts every call that asks. */
     bucket(bucket: Bucket) {

@@ -1,6 +1,5 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import type { Allowance } from '../domain/plans.ts'
-import type { UserCounts } from '../domain/user-statistics.ts'
 import {
   ROLES,
   SUBSCRIPTION_PLANS,
@@ -193,6 +192,16 @@ export function createUserStore(connection: Connection) {
       return before && after && { before, after }
     },
 
+    /** Nobody logs in as this user any more, and every access token is refused from now on. */
+    async shutOut(userId: string, session: ClientSession): Promise<void> {
+      const change = { $set: { isDisabled: true }, $inc: { tokenVersion: 1 } }
+      await collection().updateOne({ _id: userId }, change, { session })
+    },
+
+    async remove(userId: string, session: ClientSession): Promise<void> {
+      await collection().deleteOne({ _id: userId }, { session })
+    },
+
     /** Newest first, without ever holding all of them. */
     all: (): AsyncIterable<User> =>
       collection().find({}, { sort: NEWEST_FIRST, maxTimeMS: WHOLE_LIST_DEADLINE_MS, batchSize: 500 }),
@@ -206,30 +215,6 @@ export function createUserStore(connection: Connection) {
         collection().countDocuments({}, { maxTimeMS: LIST_DEADLINE_MS }),
       ])
       return { users, total }
-    },
-
-    /** Everything that is counted of all users, in one pass. */
-    async count({ thisMonth, lastMonth }: { thisMonth: Date; lastMonth: Date }): Promise<UserCounts> {
-      const countIf = (condition: object) => ({ $sum: { $cond: [condition, 1, 0] } })
-      const createdLastMonth = { $and: [{ $gte: ['$createdAt', lastMonth] }, { $lt: ['$createdAt', thisMonth] }] }
-      const [counts] = await collection()
-        .aggregate<UserCounts>(
-          [
-            {
-              $group: {
-                _id: null,
-                total: { $sum: 1 },
-                disabled: countIf({ $eq: ['$isDisabled', true] }),
-                pro: countIf({ $eq: ['$subscription.plan', 'pro'] }),
-                createdThisMonth: countIf({ $gte: ['$createdAt', thisMonth] }),
-                createdLastMonth: countIf(createdLastMonth),
-              },
-            },
-          ],
-          { maxTimeMS: LIST_DEADLINE_MS },
-        )
-        .toArray()
-      return counts ?? { total: 0, disabled: 0, pro: 0, createdThisMonth: 0, createdLastMonth: 0 }
     },
   }
 }

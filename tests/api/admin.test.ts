@@ -46,7 +46,7 @@ describe('the list of users', () => {
       role: 'user',
       isDisabled: false,
       auth: { provider: 'email' },
-      avatar: null,
+      avatar: user.avatar,
       timezone: 'UTC',
       subscription: {
         plan: 'free',
@@ -256,7 +256,7 @@ describe('the figures', () => {
   })
 
   it('are a 500 in the words of the specification when they cannot be had', async () => {
-    vi.spyOn(world.context.users, 'count').mockRejectedValueOnce(Object.assign(new Error('gone'), OUTAGE))
+    vi.spyOn(world.context.userStatistics, 'count').mockRejectedValueOnce(Object.assign(new Error('gone'), OUTAGE))
     const { status, body } = await ask('GET', '/analytics')
     expect([status, body.message, body.success]).toEqual([500, 'Failed to retrieve analytics', false])
   })

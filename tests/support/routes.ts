@@ -162,6 +162,9 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/notifications': userRoute(200),
   'PATCH /api/notifications/:id/read': notificationRoute(200),
   'PATCH /api/notifications/read-all': userRoute(200),
+  'GET /api/profile/export': userRoute(200),
+  // Nobody in these tests has a password.
+  'DELETE /api/profile': userRoute(400, { password: 'wrong password' }),
   'POST /api/profile/upload-url': userRoute(200, { contentType: 'image/png', sizeBytes: 1_000 }),
   // Names a picture that nobody uploaded.
   'PUT /api/profile/update-avatar': userRoute(400, { imageUrl: 'https://example.test/avatar.png' }),

@@ -7,10 +7,11 @@ import type { Actor } from '../../domain/audit.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { MINUTE } from '../../domain/times.ts'
 import { monthsOf, userStatistics } from '../../domain/user-statistics.ts'
+import { presentRecord } from '../auth/present.ts'
 import { jsonStream } from '../json-stream.ts'
 import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
 import { errorResponses } from '../schemas/envelope.ts'
-import { presentChanged, presentEntry, presentRecord } from './present.ts'
+import { presentChanged, presentEntry } from './present.ts'
 import {
   ActivityBody,
   AdminAnalytics,
@@ -104,7 +105,7 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     },
     async () => {
       try {
-        const counts = await context.users.count(monthsOf(context.clock.now()))
+        const counts = await context.userStatistics.count(monthsOf(context.clock.now()))
         return { message: 'Analytics found', data: userStatistics(counts) }
       } catch (cause) {
         throw new ServiceError('INTERNAL', 'Failed to retrieve analytics', { cause })

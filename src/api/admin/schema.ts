@@ -1,21 +1,11 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import { AUDIT_ACTIONS } from '../../domain/audit.ts'
 import { ROLES, SUBSCRIPTION_PLANS } from '../../domain/user.ts'
-import { UserSchema } from '../auth/schema.ts'
+import { UserRecord } from '../auth/schema.ts'
 import { Instant, nullable, oneOf, pageFields, pageResultFields } from '../schemas/common.ts'
 
 /** Admin answers carry no `success` (contract section 1). */
 export const answered = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })
-
-export const UserRecord = Type.Composite([
-  UserSchema,
-  Type.Object({
-    isDisabled: Type.Boolean(),
-    auth: Type.Object({ provider: Type.String() }),
-    createdAt: Instant,
-    lastLogin: nullable(Instant),
-  }),
-])
 
 /** All users, unless a page is asked for: then beside `data` stands which page it is. */
 export const UserList = Type.Composite([answered(Type.Array(UserRecord)), Type.Partial(Type.Object(pageResultFields))])

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { User } from '../../domain/user.ts'
 import type { Session } from '../../store/sessions.ts'
-import type { Device, UserSchema } from './schema.ts'
+import type { Device, UserRecord, UserSchema } from './schema.ts'
 
 export function presentUser(user: User): Static<typeof UserSchema> {
   const { subscription, usage, limits } = user
@@ -24,6 +24,17 @@ export function presentUser(user: User): Static<typeof UserSchema> {
     },
     usage: { postsCreated: usage.postsCreated, captionGenerations: usage.captionGenerations },
     limits: { maxPosts: limits.maxPosts, maxCaptionGenerations: limits.maxCaptionGenerations },
+  }
+}
+
+/** The full record but for what is nobody's business: password hash, token version. */
+export function presentRecord(user: User): Static<typeof UserRecord> {
+  return {
+    ...presentUser(user),
+    isDisabled: user.isDisabled,
+    auth: { provider: user.auth.provider },
+    createdAt: user.createdAt.toISOString(),
+    lastLogin: user.lastLogin?.toISOString() ?? null,
   }
 }
 

@@ -67,6 +67,17 @@ export const UserSchema = Type.Object({
   limits: Type.Object({ maxPosts: Type.Integer(), maxCaptionGenerations: Type.Integer() }),
 })
 
+/** All of a user record but for what is nobody's business. */
+export const UserRecord = Type.Composite([
+  UserSchema,
+  Type.Object({
+    isDisabled: Type.Boolean(),
+    auth: Type.Object({ provider: Type.String() }),
+    createdAt: Instant,
+    lastLogin: nullable(Instant),
+  }),
+])
+
 export const LoggedIn = Type.Object({
   accessToken: Type.String({ description: 'To be sent as Authorization: Bearer' }),
   user: UserSchema,

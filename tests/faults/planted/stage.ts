@@ -80,6 +80,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
       },
       signal: async () => temporal.answers,
       startWork: async () => temporal.answers,
+      forget: async () => {},
       ping: async () => {},
       ensureSchedules: async () => {},
       problems: async () => [],

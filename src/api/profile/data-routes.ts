@@ -1,0 +1,91 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { eraseAccount } from '../../commands/erase-account.ts'
+import type { Context } from '../../context.ts'
+import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+import { MINUTE } from '../../domain/times.ts'
+import { createRefreshCookie } from '../auth/refresh-cookie.ts'
+import { UserRecord } from '../auth/schema.ts'
+import { jsonStream } from '../json-stream.ts'
+import { Instant, nullable } from '../schemas/common.ts'
+import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
+import { exportOf } from './export.ts'
+
+const tags = ['profile']
+/** There may be years of posts, and their reader slow. */
+const EXPORT_MS = 2 * MINUTE
+
+const records = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description })
+
+const Export = Type.Object({
+  exportedAt: Instant,
+  user: UserRecord,
+  platforms: Type.Object({}, { additionalProperties: true, description: 'As GET /api/platform/find' }),
+  posts: records('As GET /api/posts'),
+  notifications: records('As GET /api/notifications'),
+  media: records('The files in storage: storageKey, storageUrl, storedAt'),
+  sessions: records('As GET /api/auth/devices'),
+  devices: records('What gets push messages: platform, createdAt, lastSeen'),
+  mails: records('Mails of the last days: kind, state, createdAt'),
+  changesByAdmins: records('What admins changed of the account'),
+})
+
+const EraseBody = nullable(
+  Type.Object({
+    password: Type.Optional(
+      Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH, description: 'Needed by accounts that have one' }),
+    ),
+  }),
+)
+
+/** What the user's data come to: taken along, or gone. */
+export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  const refreshCookie = createRefreshCookie(context.config)
+
+  app.get(
+    '/export',
+    {
+      config: { deadlineMs: EXPORT_MS },
+      schema: {
+        tags,
+        summary: 'Download all own data as JSON',
+        response: { 200: success(Export), ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      const user = await context.users.findById(request.user.userId)
+      if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
+      const document = ok('Your data', await exportOf(context, user, request.user.sessionId))
+      const stream = await jsonStream(document, request.deadline)
+      const day = document.data.exportedAt.slice(0, 10)
+      reply
+        .type('application/json; charset=utf-8')
+        .header('content-disposition', `attachment; filename="postonce-${day}.json"`)
+        .header('cache-control', 'no-store')
+      // The stream is the answer as it stands: no schema is applied to it.
+      return stream as never
+    },
+  )
+
+  app.delete(
+    '',
+    {
+      schema: {
+        tags,
+        summary: 'Erase the account with everything that belongs to it',
+        description:
+          'Shut at once, removed in the background. Accounts without a password need a login of the last ten minutes.',
+        body: EraseBody,
+        response: { 202: Acknowledged, ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      const { userId, sessionId } = request.user
+      await eraseAccount(context, { userId, sessionId, ipAddress: request.ip, password: request.body?.password })
+      refreshCookie.clear(reply)
+      reply.code(202)
+      return acknowledged('Your account is being erased')
+    },
+  )
+}

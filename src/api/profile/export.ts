@@ -1,0 +1,59 @@
+import type { Context } from '../../context.ts'
+import type { AuditEntry } from '../../domain/audit.ts'
+import { FOLDERS } from '../../domain/storage-keys.ts'
+import type { User } from '../../domain/user.ts'
+import { presentDevice, presentRecord } from '../auth/present.ts'
+import { presentNotification } from '../notifications/present.ts'
+import { presentAccounts } from '../platforms/present.ts'
+import { presentPost } from '../posts/present.ts'
+
+const PAGE = 500
+
+/**
+ * All that is kept of a user, in the shapes in which the routes show it: what is long is read while it is written. Secrets, and
+ * what is other people's, such as who changed the plan, have no place in it.
+ */
+export async function exportOf(context: Context, user: User, sessionId: string) {
+  const { _id: userId } = user
+  const now = context.clock.now()
+  return {
+    exportedAt: now.toISOString(),
+    user: presentRecord(user),
+    platforms: presentAccounts(await context.accounts.find(userId), now),
+    posts: each(context.posts.allOf(userId), presentPost),
+    notifications: each(context.notifications.allOf(userId), presentNotification),
+    media: filesOf(context, userId),
+    sessions: (await context.sessions.listOf(userId, now)).map((session) => presentDevice(session, sessionId)),
+    devices: await devicesOf(context, userId),
+    mails: each(context.mails.allOf(userId), ({ kind, state, createdAt }) => ({ kind, state, createdAt })),
+    changesByAdmins: each(context.audit.about(userId), presentChange),
+  }
+}
+
+async function* each<T>(items: AsyncIterable<T>, present: (item: T) => object) {
+  for await (const item of items) yield present(item)
+}
+
+/** What gets push messages; the token is the device's own. */
+async function devicesOf({ pushTokens }: Pick<Context, 'pushTokens'>, userId: string) {
+  const devices = await pushTokens.listOf(userId)
+  return devices.map(({ platform, createdAt, lastSeen }) => ({ platform, createdAt, lastSeen }))
+}
+
+async function* filesOf({ storage }: Pick<Context, 'storage'>, userId: string) {
+  for (const folder of [FOLDERS.uploads, FOLDERS.avatars]) {
+    for (let after: string | null = null; ;) {
+      const listed: Awaited<ReturnType<typeof storage.list>> = await storage.list(`${folder}${userId}/`, {
+        after,
+        limit: PAGE,
+      })
+      for (const { key, storedAt } of listed) yield { storageKey: key, storageUrl: storage.publicUrl(key), storedAt }
+      if (listed.length < PAGE) break
+      after = listed.at(-1)!.key
+    }
+  }
+}
+
+function presentChange({ at, action, before, after }: AuditEntry) {
+  return { at, action, before, after }
+}

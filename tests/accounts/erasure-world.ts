@@ -1,0 +1,144 @@
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { DefaultLogger } from '@temporalio/worker'
+import { createEraseAccountActivities, type EraseAccountDeps } from '../../src/activities/erase-account.ts'
+import { sealSecrets } from '../../src/commands/account-secrets.ts'
+import { queueMail } from '../../src/commands/queue-mail.ts'
+import type { Context } from '../../src/context.ts'
+import { HOUR } from '../../src/domain/times.ts'
+import type { User } from '../../src/domain/user.ts'
+import { hashed } from '../../src/store/rate-limits.ts'
+import { newId } from '../../src/store/schema-options.ts'
+import { signIn, type SignedIn } from '../support/api.ts'
+import { storeNotifications } from '../support/notifications.ts'
+import { buildPost } from '../support/posts.ts'
+import type { Secrets } from './world.ts'
+
+/** A user with something in every collection and every folder of object storage. */
+export async function userWithEverything(
+  context: Context,
+  login: Secrets,
+  changes: Partial<User> = {},
+): Promise<SignedIn> {
+  const who = await signIn(context, changes)
+  const { _id: userId, email } = who.user
+  const inAnHour = new Date(Date.now() + HOUR)
+  const posts = [
+    buildPost({ userId, scheduledAt: inAnHour, content: { text: email, mediaItems: [] } }, new Date()),
+    buildPost({ userId, draft: true }, new Date()),
+  ]
+  const actor = { id: userId, requestId: null, ipAddress: '192.0.2.1' }
+  await context.database.transaction(async (session) => {
+    await context.posts.insert(posts, session)
+    await context.audit.insert(entryOf(actor.id, userId, actor.ipAddress), session)
+  })
+  await storeNotifications(context, userId, 2)
+  await queueMail(context, { kind: 'code', userId, lifeMs: HOUR, to: email, ...WORDS })
+  await connect(context, userId, login)
+  await context.connectAttempts.insert({
+    _id: newId(),
+    userId,
+    sessionId: 'session',
+    platform: 'mastodon',
+    secrets: 'sealed',
+    bindingHash: null,
+    lookupHash: newId(),
+    expiresAt: inAnHour,
+    consumedAt: null,
+  })
+  const [_id, key] = [newId(), context.oneTimeCodes.addressKey(email)]
+  await context.pushTokens.register({ _id, userId, platform: 'web', sealedToken: 'sealed' })
+  await context.passwordResets.add(key, userId, { hash: 'hash', expiresAt: inAnHour })
+  await context.addressCodes.put(key, { codeHash: 'hash', expiresAt: inAnHour })
+  await context.limits.captions.take(userId)
+  await context.limits.otp.take(email)
+  await context.loginFailures.attempt({ email, ipAddress: '192.0.2.1' }, async () => null)
+  for (const folder of ['posts', 'copies', 'avatars', 'removed/posts', 'removed/avatars']) {
+    await upload(context, `${folder}/${userId}/file.png`)
+  }
+  return who
+}
+
+export function connect({ accounts, cipher }: Context, userId: string, login: Secrets) {
+  return accounts.connect(userId, {
+    bluesky: (version) => ({
+      accountId: login.accountId,
+      handle: login.handle,
+      serviceUrl: login.serviceUrl ?? null,
+      profile: { displayName: 'Alice', handle: login.handle, avatar: null },
+      auth: sealSecrets(cipher, { userId, platform: 'bluesky', version }, login),
+    }),
+  })
+}
+
+export const upload = ({ storage }: Pick<Context, 'storage'>, key: string) =>
+  storage.put({ key, body: Buffer.from('bytes'), contentType: 'image/png' })
+
+/** Where anything names a user by one of these words, or by what is made of them: collections of the database, `storage`. */
+export async function traces(context: Context, ...said: string[]): Promise<string[]> {
+  const words = [...said, ...said.map(hashed), ...said.map(context.oneTimeCodes.addressKey)]
+  const names = (text: string) => words.some((word) => text.includes(word))
+  const collections = await context.database.connection.db!.collections()
+  const found = await Promise.all(
+    collections.map(async (collection) => {
+      const documents = await collection.find().toArray()
+      return documents.some((document) => names(JSON.stringify(document))) ? [collection.collectionName] : []
+    }),
+  )
+  const keys: string[] = []
+  for (let after: string | null = null; ;) {
+    const listed: Awaited<ReturnType<typeof context.storage.list>> = await context.storage.list('', {
+      after,
+      limit: 1_000,
+    })
+    keys.push(...listed.map(({ key }) => key))
+    if (listed.length < 1_000) break
+    after = listed.at(-1)!.key
+  }
+  return [...found.flat(), ...(keys.some(names) ? ['storage'] : [])].toSorted()
+}
+
+/** Runs the activities as the workflow does, without the waits. */
+export function eraser(deps: EraseAccountDeps) {
+  const activities = createEraseAccountActivities(deps)
+  const inActivity = <A extends unknown[], R>(work: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
+    new MockActivityEnvironment({}, QUIET).run(work, ...args)
+
+  const begin = (userId: string) => inActivity(activities.beginErasure, userId)
+  return {
+    begin,
+    /** @param attempts how often a step is tried that fails */
+    async round(userId: string, attempts = 1): Promise<void> {
+      const plan = await begin(userId)
+      for (const step of plan?.steps ?? []) await tryStep(userId, step, attempts)
+    },
+    close: (userId: string) => inActivity(activities.closeErasure, userId),
+  }
+
+  async function tryStep(userId: string, step: string, attempts: number): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await new MockActivityEnvironment({ attempt }, QUIET).run(activities.runErasureStep, userId, step)
+      } catch (error) {
+        if (attempt >= attempts) throw error
+      }
+    }
+  }
+}
+
+/** Steps that fail are what is tested. */
+const QUIET = { logger: new DefaultLogger('ERROR') }
+const WORDS = { subject: 'Subject', text: 'Words', html: 'Words' }
+
+function entryOf(actorId: string, subjectId: string, ipAddress: string) {
+  return {
+    _id: newId(),
+    at: new Date(),
+    actorId,
+    action: 'update-activity' as const,
+    subjectId,
+    before: { isDisabled: true },
+    after: { isDisabled: false },
+    requestId: null,
+    ipAddress,
+  }
+}
