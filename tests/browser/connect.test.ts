@@ -1,22 +1,20 @@
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startMastodon, type Mastodon } from '../../sandbox/platforms/mastodon.ts'
 import { startTumblr, type Tumblr } from '../../sandbox/platforms/tumblr.ts'
-import { findChromium } from '../../sandbox/servers/chromium.ts'
 import { freePort } from '../../sandbox/servers/process.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import { NO_LIMITS } from '../support/delivery-world.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { startServiceInProcess, type PostStatusData } from '../support/service-in-process.ts'
 import { testContext, unique } from '../support/servers.ts'
+import { startBrowser, TIMEOUT_MS } from './browser.ts'
 import { startFrontend } from './frontend.ts'
 
 /**
  * Connecting as people do it: a browser on a page of the frontend, the platform's own page on another site, and back over the callback.
  * What browsers add and keep by themselves (Sec-Fetch headers, cookies and when they send them) is what they really do.
  */
-
-const TIMEOUT_MS = 20_000
 
 /** The page's own way to the API, with whatever session its browser has. */
 declare const call: (method: string, path: string, body?: object) => Promise<never>
@@ -26,7 +24,7 @@ let tumblr: Tumblr
 let frontend: Awaited<ReturnType<typeof startFrontend>>
 let service: Awaited<ReturnType<typeof startServiceInProcess>>
 let publicUrl: string
-let browser: Browser
+let browser: Awaited<ReturnType<typeof startBrowser>>
 let platforms: Record<'mastodon' | 'tumblr', Connectable>
 
 interface Connectable {
@@ -39,7 +37,7 @@ interface Connectable {
 beforeAll(async () => {
   const port = await freePort()
   publicUrl = `http://localhost:${port}`
-  ;[mastodon, tumblr, frontend] = await Promise.all([startMastodon(), startTumblr(), startFrontend()])
+  ;[mastodon, tumblr, frontend] = await Promise.all([startMastodon(), startTumblr(), startFrontend(publicUrl)])
   const mastodonApp = mastodon.createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'mastodon')] })
   const tumblrApp = tumblr.createApp({ name: 'postonce', callbackUrl: callbackUrl(publicUrl, 'tumblr') })
   const context = await testContext({
@@ -72,16 +70,11 @@ beforeAll(async () => {
       newAccount: () => tumblr.createAccount({ name: newName() }),
     },
   }
-  browser = await chromium.launch({
-    executablePath: await findChromium(),
-    // Containers allow no sandbox of its own, and nothing but our own pages is opened.
-    chromiumSandbox: false,
-    args: ['--disable-gpu'],
-  })
+  browser = await startBrowser()
 }, 300_000)
 
 afterAll(async () => {
-  await browser?.close()
+  await browser?.stop()
   await service?.stop()
   await frontend?.stop()
   await tumblr?.stop()
@@ -91,11 +84,10 @@ afterAll(async () => {
 /** Somebody at a browser of their own, logged in on the frontend. */
 async function someone() {
   const { userId, secrets } = await service.logIn()
-  const own = await newBrowser()
-  const page = await own.newPage()
-  await page.goto(`${frontend.url}/settings?api=${encodeURIComponent(publicUrl)}`)
-  await page.fill('input[name=email]', secrets.email)
-  await page.fill('input[name=password]', secrets.password)
+  const page = await browser.newPage()
+  await page.goto(`${frontend.url}/settings`)
+  await page.fill('#login [name=email]', secrets.email)
+  await page.fill('#login [name=password]', secrets.password)
   await page.click('#login button')
   await page.waitForSelector('#who:has-text("somebody")')
 
@@ -108,12 +100,6 @@ async function someone() {
       await page.waitForSelector('button[value=allow]')
     },
   }
-}
-
-async function newBrowser(): Promise<BrowserContext> {
-  const context = await browser.newContext()
-  context.setDefaultTimeout(TIMEOUT_MS)
-  return context
 }
 
 /** Chooses the account, presses the button, and answers what the settings page was told. */
@@ -171,7 +157,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     const { name } = platforms[platform].newAccount()
     await begin(platform)
     const before = await exchanges(platform)
-    const victim = await (await newBrowser()).newPage()
+    const victim = await browser.newPage()
     await victim.goto(page.url())
     await victim.selectOption('select[name=account]', { label: name })
     const [callback] = await Promise.all([

@@ -1,5 +1,6 @@
 import { createPrivateKey, sign, type JsonWebKey } from 'node:crypto'
 import { Provider, interactionPolicy, type ClientAuthMethod, type KoaContextWithOIDC } from 'oidc-provider'
+import { errorPage } from '../../platforms/shared/html.ts'
 import { createMemory } from './memory.ts'
 import type { Person, State } from './state.ts'
 
@@ -40,6 +41,10 @@ export function createProvider(issuer: string, state: State, takeSpoil: () => Sp
     cookies: { keys: [state.secrets.cookies] },
     ttl: { Interaction: 600, Session: 3_600, Grant: 3_600, AuthorizationCode: 60, IdToken: 3_600, AccessToken: 3_600 },
     loadExistingGrant: grantEverything,
+    renderError(ctx, { error, error_description: description }) {
+      ctx.type = 'html'
+      ctx.body = errorPage(ctx.status, `${error}: ${description}`).body
+    },
   })
   provider.use(async (ctx, next) => {
     await next()

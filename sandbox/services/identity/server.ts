@@ -12,6 +12,8 @@ interface ServerDeps {
   createPerson(person: Omit<Person, 'id'>): Person
 }
 
+type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
+
 const MAX_BODY_BYTES = 100_000
 const ALL_DONE = { mergeWithLastSubmission: false }
 
@@ -27,9 +29,9 @@ export function createIdentityServer({ state, provider, createPerson }: ServerDe
   }
 
   async function interact(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
-    const { params: asked } = await provider().interactionDetails(request, response)
+    const interaction = await provider().interactionDetails(request, response)
     if (request.method !== 'POST') {
-      return send(response, choicePage(String(asked['client_id']), state.people.values()))
+      return send(response, choicePage(String(interaction.params['client_id']), state.people.values()))
     }
     const params = await readParams(request, url, MAX_BODY_BYTES)
     if (params.text('decision') !== 'allow') {
@@ -38,8 +40,18 @@ export function createIdentityServer({ state, provider, createPerson }: ServerDe
     }
     const person = chosen(params)
     if (!person) return send(response, errorPage(422, 'Choose an account'))
+    await forgetOther(interaction, person)
     const result = { login: { accountId: person.id, remember: false }, select_account: {}, consent: {} }
     return provider().interactionFinished(request, response, result, ALL_DONE)
+  }
+
+  /** Who was somebody else in this browser a moment ago is logged out first, as Google changes accounts without asking. */
+  async function forgetOther(interaction: Interaction, { id }: Person): Promise<void> {
+    const { session } = interaction
+    if (!session || session.accountId === id) return
+    await (await provider().Session.findByUid(session.uid))?.destroy()
+    delete interaction.session
+    await interaction.save(interaction.exp - Math.floor(Date.now() / 1_000))
   }
 
   return createServer((request, response) => {

@@ -1,0 +1,206 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startIdentity, type IdentitySandbox } from '../../sandbox/services/identity.ts'
+import { startMailCatcher } from '../../sandbox/services/mail.ts'
+import { freePort } from '../../sandbox/servers/process.ts'
+import { identityCallbackUrl } from '../../src/domain/identity-login.ts'
+import { NO_LIMITS } from '../support/delivery-world.ts'
+import { startServiceInProcess } from '../support/service-in-process.ts'
+import { testContext, unique } from '../support/servers.ts'
+import { startBrowser } from './browser.ts'
+import { startFrontend } from './frontend.ts'
+
+/** Accounts as people have them: a browser on pages of the frontend, the mails of the mail catcher, and the identity provider's own page. */
+
+let mails: Awaited<ReturnType<typeof startMailCatcher>>
+let google: IdentitySandbox
+let frontend: Awaited<ReturnType<typeof startFrontend>>
+let service: Awaited<ReturnType<typeof startServiceInProcess>>
+let browser: Awaited<ReturnType<typeof startBrowser>>
+let callbackUrl: string
+
+beforeAll(async () => {
+  const port = await freePort()
+  const publicUrl = `http://localhost:${port}`
+  callbackUrl = identityCallbackUrl(publicUrl)
+  ;[mails, google, frontend] = await Promise.all([startMailCatcher(), startIdentity(), startFrontend(publicUrl)])
+  const context = await testContext({
+    ...NO_LIMITS,
+    PUBLIC_URL: publicUrl,
+    FRONTEND_URL: frontend.url,
+    WORKER_QUEUES: 'notifying',
+    ...mails.env(),
+    ...google.env(publicUrl),
+  })
+  service = await startServiceInProcess(context)
+  await service.app.listen({ host: '127.0.0.1', port })
+  browser = await startBrowser()
+}, 300_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+  await frontend?.stop()
+  await google?.stop()
+  await mails?.stop()
+})
+
+const collectionOf = (name: string) => service.context.database.connection.collection(name)
+const newAddress = () => `${unique('p')}@example.test`
+
+async function visitor(): Promise<Page> {
+  const page = await browser.newPage()
+  await page.goto(`${frontend.url}/`)
+  await isSomebody(page, 'nobody')
+  return page
+}
+
+const isSomebody = (page: Page, who: string) => page.waitForSelector(`#who:has-text("${who}")`)
+
+/** Fills the form in, sends it, and waits for the answer. */
+async function send(page: Page, form: string, fields: Record<string, string>, answer: string): Promise<void> {
+  for (const [name, value] of Object.entries(fields)) await page.fill(`#${form} [name=${name}]`, value)
+  await page.click(`#${form} button`)
+  await page.waitForSelector(`#answer:has-text("${answer}")`)
+}
+
+/** Opens the mail to this address, beside the page that is open, as soon as it is there. */
+async function openMail(page: Page, address: string): Promise<Page> {
+  await mails.mails.until(address)
+  const reader = await page.context().newPage()
+  await reader.goto(mails.url)
+  await reader.click(`li:has-text("${address}") a`)
+  return reader
+}
+
+describe('in a browser, somebody', () => {
+  it('registers with the code of a mail, and is still there after the page is loaded again', async () => {
+    const page = await visitor()
+    const email = newAddress()
+    await send(page, 'code', { email }, '201')
+    const mail = await openMail(page, email)
+    const code = /\b\d{6}\b/.exec(await mail.innerText('pre'))![0]
+    expect(await mail.frameLocator('iframe').locator('body').innerText()).toContain(code)
+
+    await send(page, 'verify', { email, otp: code === '000000' ? '111111' : '000000' }, '400')
+    await send(page, 'verify', { email, otp: code }, '200')
+    const password = unique('password')
+    await send(page, 'signup', { email, name: 'Ann Other', password, confirmPassword: password }, '200')
+    await isSomebody(page, 'Ann Other')
+    await page.reload()
+    await isSomebody(page, 'Ann Other')
+  })
+
+  it('chooses a new password over the link of a mail, once', async () => {
+    const { secrets } = await service.logIn()
+    const { email, password } = secrets
+    const page = await visitor()
+    await send(page, 'forgot', { email }, '200')
+    const mail = await openMail(page, email)
+    const [reset] = await Promise.all([
+      page.context().waitForEvent('page'),
+      mail.frameLocator('iframe').getByRole('link').click(),
+    ])
+    await reset.waitForURL(`${frontend.url}/reset-password?*`)
+    await isSomebody(reset, 'nobody')
+    const newPassword = unique('password')
+    await send(reset, 'reset', { password: newPassword }, '200')
+    await send(page, 'login', { email, password }, '401')
+    await send(page, 'login', { email, password: newPassword }, '200')
+    await isSomebody(page, 'Test User')
+    await send(reset, 'reset', { password: unique('password') }, '400')
+  })
+})
+
+/** The page of the provider is open then. */
+async function beginWithGoogle(): Promise<Page> {
+  const page = await visitor()
+  await page.click('#google')
+  await page.waitForSelector('button[value=allow]')
+  expect(new URL(page.url()).origin).toBe(google.url)
+  return page
+}
+
+async function chooseNew(page: Page, fields: { email: string; name: string }): Promise<void> {
+  await page.selectOption('select[name=account]', { label: 'New' })
+  for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value)
+}
+
+const allow = (page: Page) => page.click('button[value=allow]')
+const untilRefused = (page: Page, error: string) => page.waitForURL(`${frontend.url}/login?error=${error}`)
+
+describe('in a browser, with Google, somebody', () => {
+  it('who allows it has an account, and the same one the next time', async () => {
+    const page = await beginWithGoogle()
+    const email = newAddress()
+    await chooseNew(page, { email, name: 'Ann Google' })
+    await allow(page)
+    await page.waitForURL(`${frontend.url}/auth/callback*`)
+    await isSomebody(page, 'Ann Google')
+    await page.goto(`${frontend.url}/`)
+    await isSomebody(page, 'Ann Google')
+
+    const again = await beginWithGoogle()
+    await again.selectOption('select[name=account]', { label: `Ann Google <${email}>` })
+    await allow(again)
+    await isSomebody(again, 'Ann Google')
+    expect(await collectionOf('users').countDocuments({ name: 'Ann Google' })).toBe(1)
+  })
+
+  it('who denies it is told so on the login page', async () => {
+    const page = await beginWithGoogle()
+    await page.click('button[value=deny]')
+    await untilRefused(page, 'google_auth_failed')
+    await isSomebody(page, 'nobody')
+  })
+
+  it('who shares a browser can be somebody else', async () => {
+    const page = await beginWithGoogle()
+    await chooseNew(page, { email: newAddress(), name: 'Ann First' })
+    await allow(page)
+    await isSomebody(page, 'Ann First')
+    await page.click('#google')
+    await page.waitForSelector('button[value=allow]')
+    await chooseNew(page, { email: newAddress(), name: 'Bob Second' })
+    await allow(page)
+    await isSomebody(page, 'Bob Second')
+  })
+
+  it('who opens the callback of another browser is nobody, and the other one still gets in', async () => {
+    const page = await beginWithGoogle()
+    await chooseNew(page, { email: newAddress(), name: 'Mallory' })
+    await page.route(`${callbackUrl}*`, (route) => route.abort())
+    const [callback] = await Promise.all([
+      page.waitForRequest((request) => request.url().startsWith(callbackUrl)),
+      allow(page),
+    ])
+    const victim = await visitor()
+    await victim.goto(callback.url())
+    await untilRefused(victim, 'session_expired')
+    await isSomebody(victim, 'nobody')
+
+    await page.unroute(`${callbackUrl}*`)
+    await page.goto(callback.url())
+    await isSomebody(page, 'Mallory')
+  })
+
+  it('who goes back stays logged in, and is logged in no second time', async () => {
+    const page = await beginWithGoogle()
+    const email = newAddress()
+    await chooseNew(page, { email, name: 'Ann Back' })
+    const [callback] = await Promise.all([
+      page.waitForRequest((request) => request.url().startsWith(callbackUrl)),
+      allow(page),
+    ])
+    await isSomebody(page, 'Ann Back')
+    await page.goBack()
+    expect(new URL(page.url()).origin).toBe(google.url)
+    await page.goForward()
+    await isSomebody(page, 'Ann Back')
+    await page.goto(callback.url())
+    await untilRefused(page, 'session_expired')
+    await isSomebody(page, 'Ann Back')
+    const user = await service.context.users.findByEmail(email)
+    expect(await collectionOf('sessions').countDocuments({ userId: user!._id })).toBe(1)
+  })
+})
