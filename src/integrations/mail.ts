@@ -35,7 +35,7 @@ export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 *
           url,
           pool: true,
           maxConnections: CONNECTIONS,
-          // A connection that closes after the mail was handed over would send it again.
+          // Whether a mail is tried again is for its workflow to say.
           maxRequeues: 0,
           connectionTimeout: CONNECT_TIMEOUT_MS,
           greetingTimeout: CONNECT_TIMEOUT_MS,

@@ -1,26 +1,18 @@
-import { Writable } from 'node:stream'
-import { Client, Connection } from '@temporalio/client'
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createLogger } from '../../src/logger.ts'
+import { readHistories } from '../faults/gather.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
 import { unique } from '../support/servers.ts'
+import { allRecords, keepLog } from '../support/traces.ts'
 
 /** Invariant I7: planted secrets are looked for wherever something is kept or said. */
 let world: DeliveryWorld
-let log = ''
+const kept = keepLog()
 const text = unique('words-of-a-post')
 const answers: string[] = []
 const secrets: Record<string, string> = {}
 
 beforeAll(async () => {
-  const destination = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      log += chunk.toString()
-      done()
-    },
-  })
-  world = await startDeliveryWorld({}, { logger: createLogger('trace', destination) })
+  world = await startDeliveryWorld({}, { logger: kept.logger })
   const user = await world.user()
   Object.assign(secrets, user.secrets)
   const account = await world.context.credentials.get(user.userId, 'bluesky', { signal: AbortSignal.timeout(5_000) })
@@ -60,31 +52,21 @@ function expectNone(where: string, except: string[] = []): void {
 
 describe('a planted secret is not found', () => {
   it('in the database, where tokens are sealed and passwords hashed', async () => {
-    const { db } = world.context.database.connection
-    const collections = await db!.collections()
-    const dump = await Promise.all(collections.map((collection) => collection.find().toArray()))
-    expectNone(JSON.stringify(dump), ['email'])
-    expect(JSON.stringify(dump)).toContain(text)
+    const records = await allRecords(world.context)
+    expectNone(JSON.stringify(records), ['email'])
+    expect(JSON.stringify(records)).toContain(text)
   })
 
   it('in workflow histories, which hold no words of a post either', async () => {
-    const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
-    const connection = await Connection.connect({ address })
-    const { workflow } = new Client({ connection, namespace })
-    let histories = ''
-    for await (const { workflowId, runId } of workflow.list()) {
-      const history = await workflow.getHandle(workflowId, runId).fetchHistory()
-      histories += historyToJSON(history).replaceAll(/"data":\s*"([A-Za-z0-9+/=]+)"/g, (_all, data: string) =>
-        Buffer.from(data, 'base64').toString(),
-      )
-    }
-    await connection.close()
+    const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
+    const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
     expect(histories).toContain('publishToPlatform')
     expectNone(histories)
     expect(histories).not.toContain(text)
   })
 
   it('in the log, which names neither addresses nor query values', () => {
+    const log = kept.written()
     expect(log).toContain('post created')
     expectNone(log)
     expect(log).not.toContain(text)

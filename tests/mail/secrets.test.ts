@@ -1,27 +1,19 @@
-import { Writable } from 'node:stream'
-import { Client, Connection } from '@temporalio/client'
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createLogger } from '../../src/logger.ts'
+import { readHistories } from '../faults/gather.ts'
 import { unique } from '../support/servers.ts'
+import { allRecords, keepLog } from '../support/traces.ts'
 import { startMailWorld } from './world.ts'
 
 /** Invariant I7, for all that goes by mail: people's addresses and what lets them in. */
 let world: Awaited<ReturnType<typeof startMailWorld>>
-let log = ''
+const kept = keepLog()
 const secrets: Record<string, string> = {}
 /** Stands in the user's record. */
 const [member, stranger] = [`${unique('member')}@example.test`, `${unique('stranger')}@example.test`]
 const password = unique('password')
 
 beforeAll(async () => {
-  const destination = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      log += chunk.toString()
-      done()
-    },
-  })
-  world = await startMailWorld({ LOG_LEVEL: 'trace' }, { logger: createLogger('trace', destination) })
+  world = await startMailWorld({ LOG_LEVEL: 'trace' }, { logger: kept.logger })
   const { mails, faults } = world.catcher
 
   // What a mail server says of a refusal names the address.
@@ -66,32 +58,22 @@ function expectNone(where: string, except: string[] = []): void {
 
 describe('what goes by mail is not found', () => {
   it('in the database, but for the address in the record of its user', async () => {
-    const { db } = world.context.database.connection
-    const collections = await db!.collections()
-    const dump = await Promise.all(collections.map((collection) => collection.find().toArray()))
-    expectNone(JSON.stringify(dump), ['member'])
-    const others = dump.flat().filter((record) => record['email'] !== member)
+    const records = await allRecords(world.context)
+    expectNone(JSON.stringify(records), ['member'])
+    const others = records.filter((record) => record['email'] !== member)
     expect(JSON.stringify(others)).not.toContain(member)
   })
 
   it('in workflow histories', async () => {
-    const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
-    const connection = await Connection.connect({ address })
-    const { workflow } = new Client({ connection, namespace })
-    let histories = ''
-    for await (const { workflowId, runId } of workflow.list()) {
-      histories += `${workflowId} ${historyToJSON(await workflow.getHandle(workflowId, runId).fetchHistory())}`
-    }
-    await connection.close()
-    const plain = histories.replaceAll(/"data":\s*"([A-Za-z0-9+/=]+)"/g, (_all, data: string) =>
-      Buffer.from(data, 'base64').toString(),
-    )
-    expect(plain).toContain('mail/')
-    expect(plain).toContain('The mail server did not take it: EENVELOPE RCPT TO 450')
-    expectNone(plain)
+    const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
+    const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
+    expect(histories).toContain('sendMail')
+    expect(histories).toContain('The mail server did not take it: EENVELOPE RCPT TO 450')
+    expectNone(histories)
   })
 
   it('in the log', () => {
+    const log = kept.written()
     expect(log).toContain('A mail was not taken')
     expectNone(log)
   })
