@@ -10,6 +10,7 @@ import type { Config } from './config.ts'
 import { HOUR, SECOND } from './domain/times.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
 import { createAvatars } from './integrations/avatars.ts'
+import { createProviderCaptions, createTemplateCaptions, type CaptionProvider } from './integrations/captions.ts'
 import { createConnectStates } from './integrations/connect-states.ts'
 import { createIdentityProvider } from './integrations/identity.ts'
 import { createMailer } from './integrations/mail.ts'
@@ -55,6 +56,7 @@ interface Overrides {
   platforms?: PlatformRegistry
   orchestrator?: PublishOrchestrator
   push?: Push
+  captions?: CaptionProvider
   /** One that may answer later; without it the database must answer now. */
   database?: Database
 }
@@ -136,6 +138,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     mailer,
     /** What is stored and changed by whatever process, told as it happens. */
     changes: { follow: (follower: Parameters<typeof followChanges>[1]) => followChanges(connection, follower) },
+    captions: overrides.captions ?? captionsOf(config),
     push,
     pushes,
     pushTokens,
@@ -208,6 +211,16 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       await database.close()
     },
   }
+}
+
+function captionsOf(config: Config): CaptionProvider {
+  if (config.CAPTIONS_URL === '') return createTemplateCaptions()
+  return createProviderCaptions({
+    url: config.CAPTIONS_URL,
+    apiKey: config.CAPTIONS_API_KEY,
+    model: config.CAPTIONS_MODEL,
+    timeoutMs: config.CAPTIONS_TIMEOUT_MS,
+  })
 }
 
 function pushOf(config: Config): Push | null {

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { SECOND } from '../domain/times.ts'
 import { administrationRoutes } from './admin/routes.ts'
 import { authRoutes } from './auth/routes.ts'
+import { captionRoutes } from './captions/routes.ts'
 import { answerFrameworkError, answerSocketError, installErrorHandling } from './errors.ts'
 import { healthRoutes } from './health/routes.ts'
 import { deviceRoutes } from './notifications/device-routes.ts'
@@ -111,6 +112,7 @@ async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Pro
   await app.register(platformRoutes, { prefix: '/api/platform', context })
   await app.register(notificationRoutes, { prefix: '/api/notifications', context })
   await app.register(profileRoutes, { prefix: '/api/profile', context })
+  await app.register(captionRoutes, { prefix: '/api/generate', context })
   await app.register(deviceRoutes, { prefix: '/api', context })
   await app.register(dataRoutes, { prefix: '/api/profile', context })
 }

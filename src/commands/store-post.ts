@@ -1,5 +1,5 @@
 import { postCreated } from '../domain/notifications.ts'
-import { postLimitReached } from '../domain/plans.ts'
+import { limitReached } from '../domain/plans.ts'
 import type { Post } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { isDuplicateKey, type Database } from '../store/database.ts'
@@ -15,7 +15,7 @@ interface StorePostDeps {
   database: Pick<Database, 'transaction'>
   posts: Pick<PostStore, 'insert'>
   notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
-  users: Pick<UserStore, 'takePostAllowance' | 'takePostAllowances'>
+  users: Pick<UserStore, 'takeAllowance' | 'takePostAllowances'>
 }
 
 type Session = Parameters<NotificationStore['insert']>[1]
@@ -74,8 +74,8 @@ export function createStorePost({ database, posts, notifications, users }: Store
       database.transaction(async (session) => {
         await posts.insert([post], session)
         await insertNotifications(session)
-        const { taken, ...allowance } = await users.takePostAllowance(post.userId, session)
-        if (!taken) throw postLimitReached(allowance)
+        const { taken, ...allowance } = await users.takeAllowance('posts', post.userId, session)
+        if (!taken) throw limitReached('posts', allowance)
       }),
     )
   }

@@ -87,7 +87,7 @@ const UNIT_WORDS: Record<TextUnit, string> = {
   graphemesLinksAs23: 'characters, links counted as 23',
 }
 
-function textProblems(platform: Platform, { text, mediaItems }: Content, rules: PostingRules): Finding[] {
+export function textProblems(platform: Platform, { text, mediaItems }: Content, rules: PostingRules): Finding[] {
   const label = platformLabel(platform)
   if (text.trim() === '' && mediaItems.length === 0) {
     return [{ code: 'TEXT_REQUIRED', message: `A post on ${label} needs text or media` }]

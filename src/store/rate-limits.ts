@@ -73,6 +73,11 @@ export function createRateLimits(connection: Connection) {
             throw error
           }
         },
+
+        /** What was taken for something that came to nothing. */
+        async giveBack(key: string): Promise<void> {
+          await open().reward(hashed(key))
+        },
       }
     },
   }

@@ -1,5 +1,5 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
-import type { Allowance } from '../domain/plans.ts'
+import { allowanceOf, ALLOWANCES, type Allowance, type AllowanceKind } from '../domain/plans.ts'
 import {
   ROLES,
   SUBSCRIPTION_PLANS,
@@ -101,28 +101,28 @@ export function createUserStore(connection: Connection) {
     },
 
     /**
-     * Counts one post against the allowance stored on the user's record, if it is not used up (invariant I4).
-     * `used` and `limit` are the figures after the call.
+     * Counts one post or one generation of captions against the allowance stored on the user's record, if it is not used up
+     * (invariant I4). `used` and `limit` are the figures after the call.
      */
-    async takePostAllowance(userId: string, session: ClientSession): Promise<Allowance & { taken: boolean }> {
-      const shown = { session, projection: { usage: 1, limits: 1 } } as const
-      const counted = await collection().findOneAndUpdate(withRoomFor(userId, 1), countPosts(1), {
+    async takeAllowance(
+      kind: AllowanceKind,
+      userId: string,
+      session?: ClientSession,
+    ): Promise<Allowance & { taken: boolean }> {
+      const shown = { ...(session && { session }), projection: { usage: 1, limits: 1 } } as const
+      const counted = await collection().findOneAndUpdate(withRoomFor(kind, userId, 1), countUsed(kind, 1), {
         ...shown,
         returnDocument: 'after',
       })
       const user = counted ?? (await collection().findOne({ _id: userId }, shown))
-      return {
-        taken: counted !== null,
-        used: user?.usage.postsCreated ?? 0,
-        limit: user?.limits.maxPosts ?? 0,
-      }
+      return { taken: counted !== null, ...(user ? allowanceOf(kind, user) : { used: 0, limit: 0 }) }
     },
 
     /** Counts so many posts of each user; false when one of them has too little left, and then the transaction must end. */
     async takePostAllowances(counts: Map<string, number>, session: ClientSession): Promise<boolean> {
       const { matchedCount } = await collection().bulkWrite(
         [...counts].map(([userId, count]) => ({
-          updateOne: { filter: withRoomFor(userId, count), update: countPosts(count) },
+          updateOne: { filter: withRoomFor('posts', userId, count), update: countUsed('posts', count) },
         })),
         { session },
       )
@@ -221,10 +221,11 @@ export function createUserStore(connection: Connection) {
 
 export type UserStore = ReturnType<typeof createUserStore>
 
-function withRoomFor(userId: string, posts: number) {
-  return { _id: userId, $expr: { $lte: [{ $add: ['$usage.postsCreated', posts] }, '$limits.maxPosts'] } }
+function withRoomFor(kind: AllowanceKind, userId: string, count: number) {
+  const { usage, limit } = ALLOWANCES[kind]
+  return { _id: userId, $expr: { $lte: [{ $add: [`$usage.${usage}`, count] }, `$limits.${limit}`] } }
 }
 
-function countPosts(posts: number) {
-  return { $inc: { 'usage.postsCreated': posts } }
+function countUsed(kind: AllowanceKind, count: number) {
+  return { $inc: { [`usage.${ALLOWANCES[kind].usage}`]: count } }
 }

@@ -514,7 +514,7 @@ it('answers 503 when the user record stays locked, stores nothing and holds up n
   const { connection } = world.context.database
   const session = await connection.startSession()
   session.startTransaction()
-  await world.context.users.takePostAllowance(ann.userId, session)
+  await world.context.users.takeAllowance('posts', ann.userId, session)
   const started = Date.now()
   const locked = ann.call('POST', '/', postBody())
   const alsoLocked = Array.from({ length: 3 }, () => ann.call('POST', '/', postBody()))

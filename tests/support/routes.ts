@@ -1,5 +1,6 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Context } from '../../src/context.ts'
+import { PLATFORMS } from '../../src/domain/platforms.ts'
 import type { Role } from '../../src/domain/user.ts'
 import { createAccount, type SignedIn } from './api.ts'
 import { storeNotifications } from './notifications.ts'
@@ -13,6 +14,8 @@ export interface RouteCase {
   access: 'public' | 'user' | 'admin'
   /** A body that the route takes. */
   body?: object
+  /** How large it may be; without it one MiB. */
+  maxBodyMiB?: number
   /** A query that the route wants. */
   query?: string
   /** Makes a record that the path names, the owner's or for admins somebody else's, and answers the values of its parameters. */
@@ -99,11 +102,10 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/auth/me': userRoute(200),
   'POST /api/auth/request-otp': publicRoute(201, { email: 'newcomer@example.test' }),
   'POST /api/auth/verify-otp': publicRoute(400, { email: 'nobody@example.test', otp: '000000' }),
-  'POST /api/auth/signup': publicRoute(400, {
-    email: 'nobody@example.test',
-    name: 'Nobody',
-    password: 'not a good one',
-  }),
+  'POST /api/auth/signup': {
+    ...publicRoute(400, { email: 'nobody@example.test', name: 'Nobody', password: 'not a good one' }),
+    maxBodyMiB: 8,
+  },
   'POST /api/auth/send-reset-email': publicRoute(200, { email: 'nobody@example.test' }),
   'POST /api/auth/reset-password': publicRoute(400, {
     token: 'none',
@@ -176,6 +178,15 @@ export const ROUTES: Record<string, RouteCase> = {
     currentPassword: 'correct horse',
     newPassword: 'battery staple',
   }),
+  ...Object.fromEntries(
+    ['', ...PLATFORMS.map((platform) => `/${platform}`)].map((path) => [
+      `POST /api/generate/captions${path}`,
+      {
+        ...userRoute(200, { prompt: 'Our new café', text: 'We open on Monday', tone: 'friendly', media: [] }),
+        maxBodyMiB: 20,
+      },
+    ]),
+  ),
   'POST /api/notifications/devices': userRoute(200, { token: 'a-device:token', platform: 'android' }),
   'POST /api/firebase/save-token': userRoute(200, { token: 'a-browser:token' }),
   'DELETE /api/notifications/devices/:token': deviceRoute,

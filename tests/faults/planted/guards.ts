@@ -144,8 +144,8 @@ export const GUARDS: Guard[] = [
     removed: [
       {
         file: 'store/users.ts',
-        find: "return { _id: userId, $expr: { $lte: [{ $add: ['$usage.postsCreated', posts] }, '$limits.maxPosts'] } }",
-        put: 'return { _id: userId, $expr: { $lte: [posts, 50] } }',
+        find: 'return { _id: userId, $expr: { $lte: [{ $add: [`$usage.${usage}`, count] }, `$limits.${limit}`] } }',
+        put: 'return { _id: userId, $expr: { $lte: [count, 50] } }',
       },
     ],
     scenario: 'ten creates at one below the allowance',

@@ -1,0 +1,39 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { generateCaptions } from '../../commands/generate-captions.ts'
+import type { Context } from '../../context.ts'
+import { PLATFORMS, platformLabel } from '../../domain/platforms.ts'
+import { SECOND } from '../../domain/times.ts'
+import { errorResponses, ok, success } from '../schemas/envelope.ts'
+import { GenerateCaptionsBody, GeneratedCaptions } from './schema.ts'
+
+/** Four pictures in base64 (contract section 1). */
+const BODY_LIMIT_BYTES = 20 * 1_048_576
+/** What the route needs besides the provider. */
+const MARGIN_MS = 5 * SECOND
+
+/** Contract section 10, for authenticated users. */
+export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  const { captions, config } = context
+
+  for (const platform of [null, ...PLATFORMS]) {
+    app.post(
+      platform === null ? '/captions' : `/captions/${platform}`,
+      {
+        bodyLimit: BODY_LIMIT_BYTES,
+        config: { deadlineMs: config.CAPTIONS_TIMEOUT_MS + MARGIN_MS },
+        schema: {
+          tags: ['captions'],
+          summary: platform === null ? 'Generate captions' : `Generate captions that fit ${platformLabel(platform)}`,
+          description: 'Counts against `limits.maxCaptionGenerations` when there is an answer, and only then.',
+          body: GenerateCaptionsBody,
+          response: { 200: success(GeneratedCaptions), ...errorResponses },
+        },
+      },
+      async ({ user, body, deadline }) => {
+        const { prompt, media = [], text = null, tone = null } = body
+        const wish = { userId: user.userId, prompt, media, text, tone, platform }
+        return ok(`Captions ${captions.source}`, await generateCaptions(context, wish, { signal: deadline }))
+      },
+    )
+  }
+}

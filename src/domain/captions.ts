@@ -1,0 +1,64 @@
+import { cutToFit } from './fit-text.ts'
+import type { Platform } from './platforms.ts'
+import { countText, type PostingRules } from './posting-rules.ts'
+import { textProblems } from './preflight.ts'
+
+/** What a user asks captions for. */
+export interface CaptionWish {
+  prompt: string
+  /** The post as it is so far. */
+  text: string | null
+  tone: string | null
+  platform: Platform | null
+}
+
+/** How many are made at a time. */
+export const CAPTIONS_AT_ONCE = 4
+
+/** In characters as people count them, also where a platform takes more: nobody reads on. */
+export const LONGEST_CAPTION = 2_200
+/** Enough for that many characters; what is longer need not be counted. */
+const LONGEST_LOOKED_AT = 50_000
+
+/** Captions as they can be posted: no two alike, none empty, each within what the platform takes. */
+export function fitCaptions(captions: string[], platform: Platform | null, rules: PostingRules | null): string[] {
+  const fits = fitsWhere(platform, rules)
+  const fitted = captions
+    .map((caption) => cutToFit(beginning(caption.trim()), fits))
+    .filter((caption) => caption !== '')
+  return [...new Set(fitted)].slice(0, CAPTIONS_AT_ONCE)
+}
+
+const PLAIN = ['{topic}', 'New: {topic}', '{topic}\n\nWhat do you think?', 'Have a look: {topic}']
+const BY_TONE: Record<string, string[]> = {
+  professional: ['{topic}', 'An update: {topic}', 'We are glad to share this: {topic}', '{topic}\n\nMore soon.'],
+  casual: ['{topic}', 'So, this happened: {topic}', 'Just a quick one: {topic}', '{topic}\n\nThoughts?'],
+  friendly: [
+    '{topic} 😊',
+    'Hello everyone! {topic}',
+    'We thought of you: {topic}',
+    '{topic}\n\nTell us what you think!',
+  ],
+  funny: ['{topic} 😄', 'Plot twist: {topic}', 'Nobody asked, but: {topic}', '{topic}\n\nYes, really.'],
+  excited: ['{topic}!', 'It is here: {topic} 🎉', 'We could not wait to tell you: {topic}', '{topic}\n\nWho is in?'],
+}
+
+/** Captions without anybody having thought about them: the words of the user in phrases that suit the tone. */
+export function templateCaptions({ prompt, text, tone, platform }: CaptionWish, rules: PostingRules | null): string[] {
+  const topic = beginning(text?.trim() || prompt.trim()).replace(/\s+/g, ' ')
+  const fits = fitsWhere(platform, rules)
+  const phrases = BY_TONE[tone?.trim().toLowerCase() ?? ''] ?? PLAIN
+  return phrases.map((phrase) => cutToFit(topic, fits, (cut) => phrase.replace('{topic}', () => cut)))
+}
+
+function fitsWhere(platform: Platform | null, rules: PostingRules | null): (text: string) => boolean {
+  return (text) => {
+    if (countText(text, 'graphemes') > LONGEST_CAPTION) return false
+    return !platform || !rules || text === '' || textProblems(platform, { text, mediaItems: [] }, rules).length === 0
+  }
+}
+
+/** Not between the halves of one character of UTF-16. */
+function beginning(text: string): string {
+  return text.slice(0, LONGEST_LOOKED_AT).toWellFormed()
+}

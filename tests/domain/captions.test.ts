@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { fitCaptions, templateCaptions } from '../../src/domain/captions.ts'
+import { PLATFORMS } from '../../src/domain/platforms.ts'
+import { POSTING_RULES } from '../../src/domain/posting-rules.ts'
+import { textProblems } from '../../src/domain/preflight.ts'
+
+const FAMILY = '👨‍👩‍👧‍👦'
+
+describe.each(PLATFORMS)('captions for %s', (platform) => {
+  const rules = POSTING_RULES[platform]
+  const problemsOf = (text: string) => textProblems(platform, { text, mediaItems: [] }, rules)
+
+  it.each([
+    ['long words', 'word '.repeat(30_000)],
+    ['one long word', 'x'.repeat(150_000)],
+    ['emoji of many parts', FAMILY.repeat(4_000)],
+    ['hashtags', '#tag '.repeat(500)],
+    ['links', 'https://example.com/a/long/path '.repeat(5_000)],
+  ])('of %s are cut to what the platform takes', (_name, text) => {
+    const [caption] = fitCaptions([text], platform, rules)
+    expect(problemsOf(caption!)).toEqual([])
+    expect(caption!.endsWith('…')).toBe(true)
+    expect(caption).not.toMatch(/\u200d…$/)
+  })
+
+  it('from templates keep their phrase, whatever the words of the user', () => {
+    const wish = { prompt: 'word '.repeat(30_000), text: null, tone: 'casual', platform }
+    const captions = templateCaptions(wish, rules)
+    expect(captions[1]).toMatch(/^So, this happened: /)
+    expect(captions[3]).toMatch(/Thoughts\?$/)
+    for (const caption of captions) expect(problemsOf(caption)).toEqual([])
+  })
+})
+
+it('what fits is left as it is', () => {
+  expect(fitCaptions(['  Good morning  ', 'Good evening'], 'bluesky', POSTING_RULES.bluesky)).toEqual([
+    'Good morning',
+    'Good evening',
+  ])
+})
+
+it('repeats and empty captions are left out, and there are four at most', () => {
+  expect(fitCaptions(['a', ' a ', '', '  ', 'b', 'c', 'd', 'e'], null, null)).toEqual(['a', 'b', 'c', 'd'])
+})
+
+it('templates take the post that is there for their topic, and replacement patterns in it for words', () => {
+  const wish = { prompt: 'funny, please', text: 'Costs $& and $1', tone: 'unheard of', platform: null }
+  expect(templateCaptions(wish, null)).toContain('New: Costs $& and $1')
+})
