@@ -5,6 +5,7 @@ import { MailError, type MailFailure } from '../domain/mails.ts'
 import { SecretUnreadableError } from '../domain/secrets.ts'
 import { MINUTE } from '../domain/times.ts'
 import type { Mailer } from '../integrations/mail.ts'
+import type { Metrics } from '../integrations/metrics.ts'
 import type { TokenCipher } from '../integrations/token-cipher.ts'
 import type { Mail, MailStore } from '../store/mails.ts'
 
@@ -18,16 +19,17 @@ export interface SendMailDeps {
   mailer: Pick<Mailer, 'send'>
   cipher: TokenCipher
   clock: Clock
+  metrics: Pick<Metrics, 'mailed'>
 }
 
 /** `gone`: it was sent or given up before. */
-export type MailOutcome = 'sent' | 'gone' | MailFailure
+export type SendMailResult = 'sent' | 'gone' | MailFailure
 
 /**
  * Sends stored mails. A worker that dies between the mail server's word and the record of it sends the mail again, under the same
  * Message-ID: SMTP has no way to ask what became of a mail.
  */
-export function createSendMailActivities({ mails, mailer, cipher, clock }: SendMailDeps) {
+export function createSendMailActivities({ mails, mailer, cipher, clock, metrics }: SendMailDeps) {
   async function attempt(mail: Mail): Promise<MailFailure | null> {
     const leftMs = mail.worthUntil.getTime() - clock.now().getTime()
     if (leftMs <= 0) return 'EXPIRED'
@@ -43,6 +45,7 @@ export function createSendMailActivities({ mails, mailer, cipher, clock }: SendM
       if (!(error instanceof MailError)) throw error
       log.warn('A mail was not taken', { mailId: mail._id, kind: mail.kind, reason: error.message })
       if (error.isFinal) return 'REFUSED'
+      metrics.mailed('later')
       // Without its cause, which names the address: failures stand in the workflow's history.
       throw ApplicationFailure.create({ type: 'MailServer', message: error.message })
     }
@@ -58,13 +61,14 @@ export function createSendMailActivities({ mails, mailer, cipher, clock }: SendM
   }
 
   return {
-    async sendMail(mailId: string): Promise<MailOutcome> {
+    async sendMail(mailId: string): Promise<SendMailResult> {
       const mail = await mails.tend(mailId, new Date(clock.now().getTime() + TENDED_MS))
       if (!mail) return 'gone'
       const isTaken = activityInfo().heartbeatDetails === TAKEN
       const failure = isTaken ? null : await attempt(mail)
       if (failure === null) heartbeat(TAKEN)
       await mails.end(mailId, failure, clock.now())
+      metrics.mailed(failure ?? 'sent')
       return failure ?? 'sent'
     },
   }

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { FailureCode } from '../domain/failure.ts'
+import { MAIL_FAILURES } from '../domain/mails.ts'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import type { Post } from '../domain/post.ts'
 import { SECOND } from '../domain/times.ts'
@@ -14,6 +15,7 @@ const CALL_OUTCOMES = ['accepted', 'refused', 'unknown'] as const
 const DELIVERY_OUTCOMES = ['accepted', 'failed', 'deferred', 'unknown'] as const
 const FINDINGS = ['untold', 'overdue', 'stalled'] as const
 const PUSH_OUTCOMES = ['sent', 'dead', 'refused', 'later'] as const
+const MAIL_OUTCOMES = ['sent', 'later', ...MAIL_FAILURES] as const
 const SERVERS = ['mongodb', 'temporal'] as const
 const SOCKET_TRANSPORTS = ['plain', 'websocket', 'polling'] as const
 const SOCKET_ENDINGS = [
@@ -28,6 +30,8 @@ export type SocketTransport = (typeof SOCKET_TRANSPORTS)[number]
 /** Why the service itself ended the connection of a listener. */
 export type SocketEnding = (typeof SOCKET_ENDINGS)[number]
 export type PushOutcomeKind = (typeof PUSH_OUTCOMES)[number]
+/** `later`: the mail server did not take it, and is asked again. */
+export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 export type ProbedServer = (typeof SERVERS)[number]
 
 /**
@@ -112,6 +116,7 @@ export function createMetrics() {
     'Notifications that were not pushed to every device in the end',
     [],
   )
+  const mails = counter('mails_total', 'Mails by what their sending came to', ['outcome'])
   const up = gauge('server_up', 'Whether a server we need answered the last probe in time', ['server'])
   const probeSeconds = gauge('server_probe_seconds', 'How long the last probe took', ['server'])
   const sockets = gauge('sockets_open', 'Connections of those who listen for notifications', ['transport'])
@@ -126,6 +131,7 @@ export function createMetrics() {
   for (const transport of SOCKET_TRANSPORTS) sockets.set({ transport }, 0)
   for (const reason of SOCKET_ENDINGS) socketEnds.inc({ reason }, 0)
   for (const outcome of PUSH_OUTCOMES) pushes.inc({ outcome }, 0)
+  for (const outcome of MAIL_OUTCOMES) mails.inc({ outcome }, 0)
 
   return {
     /** `route` is the pattern a request was matched with. */
@@ -172,6 +178,7 @@ export function createMetrics() {
       for (const finding of found) findings.inc({ finding })
     },
     pushed: (outcome: PushOutcomeKind): void => pushes.inc({ outcome }),
+    mailed: (outcome: MailOutcome): void => mails.inc({ outcome }),
     pushFailed: (): void => pushFailures.inc(),
     probed(server: ProbedServer, isUp: boolean, seconds: number): void {
       up.set({ server }, isUp ? 1 : 0)

@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../activities/index.ts'
-import type { MailOutcome } from '../activities/send-mail.ts'
+import type { SendMailResult } from '../activities/send-mail.ts'
 import { DAY, MINUTE, SECOND } from '../domain/times.ts'
 
 /** Tried until the mail is sent or no longer worth it, which the activity knows. */
@@ -11,6 +11,6 @@ const mail = proxyActivities<Activities>({
 })
 
 /** Sends the stored mail of this id. */
-export async function sendMail(mailId: string): Promise<MailOutcome> {
+export async function sendMail(mailId: string): Promise<SendMailResult> {
   return mail.sendMail(mailId)
 }

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startMailCatcher, type MailCatcher } from '../../sandbox/services/mail.ts'
-import { createSendMailActivities, type MailOutcome, type SendMailDeps } from '../../src/activities/send-mail.ts'
+import { createSendMailActivities, type SendMailResult, type SendMailDeps } from '../../src/activities/send-mail.ts'
 import { systemClock } from '../../src/clock.ts'
 import { sealMail } from '../../src/commands/mail-secrets.ts'
 import { MINUTE } from '../../src/domain/times.ts'
 import { createMailer } from '../../src/integrations/mail.ts'
+import { createMetrics } from '../../src/integrations/metrics.ts'
 import { createTokenCipher } from '../../src/integrations/token-cipher.ts'
 import type { Mail } from '../../src/store/mails.ts'
 import { unique } from '../support/servers.ts'
@@ -113,10 +114,11 @@ describe('a mail that was taken', () => {
       },
       cipher,
       clock: systemClock,
+      metrics: createMetrics(),
     })
     const run = (env: MockActivityEnvironment, isDown: boolean) => {
       const { sendMail } = createSendMailActivities(deps(isDown))
-      return env.run<[string], MailOutcome, typeof sendMail>(sendMail, 'm1')
+      return env.run<[string], SendMailResult, typeof sendMail>(sendMail, 'm1')
     }
     const first = new MockActivityEnvironment()
     let remembered: unknown

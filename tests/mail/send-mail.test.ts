@@ -111,6 +111,21 @@ it('waits for a worker, and goes out once when there is one', async () => {
   expect(world.catcher.mails.list(to)).toHaveLength(1)
 })
 
+it('counts what became of mails', async () => {
+  const counted = async (outcome: string) =>
+    Number(
+      new RegExp(`^postonce_mails_total{outcome="${outcome}"} (\\d+)$`, 'm').exec(
+        await world.context.metrics.text(),
+      )![1],
+    )
+  const to = newAddress()
+  world.catcher.faults.add({ method: 'RCPT', account: to, times: 1, action: { status: 550 } })
+  const [sent, refused, expired] = [await counted('sent'), await counted('REFUSED'), await counted('EXPIRED')]
+  for (const mailId of [await queue(to), await queue(to, { lifeMs: 0 }), await queue(to)]) await world.outcomeOf(mailId)
+  expect(await counted('EXPIRED')).toBe(expired + 1)
+  expect((await counted('sent')) + (await counted('REFUSED'))).toBe(sent + refused + 2)
+})
+
 describe('the sweeper', () => {
   async function sweepIn(ms: number): Promise<{ takenUp: number }> {
     const { context } = world

@@ -6,6 +6,7 @@ import { createSendMailActivities } from '../../src/activities/send-mail.ts'
 import { sealMail } from '../../src/commands/mail-secrets.ts'
 import { CODE_LIFE_MS, MailError, type MailFailure } from '../../src/domain/mails.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/times.ts'
+import { createMetrics } from '../../src/integrations/metrics.ts'
 import { createTokenCipher } from '../../src/integrations/token-cipher.ts'
 import type { Mail } from '../../src/store/mails.ts'
 import { bundleWorkflows } from '../../src/workflow-bundle.ts'
@@ -49,6 +50,7 @@ async function send({ lifeMs, awayMs }: { lifeMs: number; awayMs: number }) {
     },
     cipher,
     clock,
+    metrics: createMetrics(),
   })
   const taskQueue = `mails-${process.pid}-${mails}`
   const worker = await Worker.create({
