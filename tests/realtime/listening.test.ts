@@ -109,6 +109,28 @@ describe('over Socket.IO', () => {
   })
 })
 
+it('a process follows the database once, for all who listen, and not at all where nobody does', async () => {
+  const quiet = await realtimeWorld()
+  const { connection } = quiet.context.database
+  const admin = connection.getClient().db('admin')
+  const ofThisDatabase = { ns: { $regex: `^${connection.name}[.]` }, 'cursor.tailable': true }
+  const running = [{ $currentOp: { allUsers: true, idleCursors: true } }, { $match: ofThisDatabase }]
+  const streams = async () => {
+    const options = { readConcern: { level: 'local' } } as const
+    const found = await admin.aggregate<{ cursor?: { cursorId: bigint } }>(running, options).toArray()
+    return new Set(found.flatMap(({ cursor }) => (cursor ? [String(cursor.cursorId)] : []))).size
+  }
+  expect(await streams()).toBe(0)
+  const users = await Promise.all([1, 2, 3].map(() => signIn(quiet.context)))
+  for (const { accessToken } of users) {
+    for (const transport of TRANSPORTS) await connect(quiet.address, transport, accessToken)
+  }
+  expect(await streams()).toBe(1)
+  await quiet.app.close()
+  await expect.poll(streams, { timeout: 10_000 }).toBe(0)
+  await quiet.context.close()
+})
+
 it('who has not said who it is hears of nothing', async () => {
   const ann = await signIn(world.context)
   const stranger = openPlain(world.address)

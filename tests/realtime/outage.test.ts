@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { findMongod, startMongod, type Mongod } from '../../sandbox/servers/mongod.ts'
 import { freePort } from '../../sandbox/servers/process.ts'
+import { createContext } from '../../src/context.ts'
 import { signIn, type SignedIn } from '../support/api.ts'
+import { newNotification } from '../support/notifications.ts'
 import { poll } from '../support/service-in-process.ts'
 import { connect, type Client } from './clients.ts'
 import { realtimeWorld, type RealtimeWorld } from './world.ts'
@@ -41,6 +43,13 @@ const happenAtLast = () =>
     (message) => message !== null,
   )
 
+/** By another process, which finds the database before the one whose stream it was. */
+async function happenElsewhere(): Promise<void> {
+  const other = await createContext(world.context.config)
+  await other.notifications.insertOnce(newNotification(ann.user._id))
+  await other.close()
+}
+
 async function expectToHear(): Promise<void> {
   const coming = client.next()
   const message = await happenAtLast()
@@ -68,14 +77,18 @@ describe('those who listen go on hearing, each thing once,', () => {
     await expectToHear()
   })
 
-  it('when the database is killed and comes back', async () => {
+  it('when the database is killed and comes back, also of what was stored before the stream was open again', async () => {
+    const warn = vi.spyOn(world.context.logger, 'warn')
     process.kill(mongod.pid, 'SIGKILL')
+    // The driver looks for the database for some seconds, and then leaves the rest to us.
     await poll(
-      () => world.context.database.ping().catch(() => 'away'),
-      (state) => state === 'away',
+      async () => warn.mock.calls.length,
+      (warnings) => warnings > 0,
     )
     mongod = await startDatabase('second')
-    await expectToHear()
+    const coming = client.next()
+    await happenElsewhere()
+    expect(await coming).toMatchObject({ userId: ann.user._id })
     await expectToHear()
     expect(client.isOpen()).toBe(true)
     expect(new Set(client.received.map(({ _id }) => _id)).size).toBe(client.received.length)

@@ -20,7 +20,9 @@ export const requestLog = fastifyPlugin(
     })
 
     app.addHook('onResponse', async (request, reply) => {
-      const level = request.routeOptions.config?.isUnlimited ? 'debug' : 'info'
+      const { isUnlimited, isStream } = request.routeOptions.config ?? {}
+      // Probes come all the time, and so does who polls.
+      const level = isUnlimited || (isStream && reply.statusCode < 400) ? 'debug' : 'info'
       request.log[level](
         {
           method: request.method,

@@ -67,17 +67,23 @@ export function createConnections(
   let onLastOne = (): void => {}
   const now = () => clock.now().getTime()
 
-  const strangers = () => [...entries].filter(({ strangerSince }) => strangerSince !== null).length
-  const isFull = () => entries.size >= limits.most || strangers() >= limits.mostStrangers
+  const strangers = new Set<Entry>()
+  const isFull = () => entries.size >= limits.most || strangers.size >= limits.mostStrangers
 
   function end(entry: Entry, ending: SocketEnding): void {
     if (entry.ending || !entries.has(entry)) return
     metrics.socketEnded(ending)
     const { connection } = entry
+    entry.ending = setTimeout(() => connection.destroy(), CLOSE_WITHIN_MS).unref()
     // Words would only be more that is not read.
     if (ending === 'slow') connection.destroy()
     else connection.end(ending)
-    entry.ending = setTimeout(() => connection.destroy(), CLOSE_WITHIN_MS).unref()
+  }
+
+  function setKnown(entry: Entry, isKnown: boolean): void {
+    entry.strangerSince = isKnown ? null : now()
+    if (isKnown) strangers.delete(entry)
+    else strangers.add(entry)
   }
 
   function limit(entry: Entry, at: number): void {
@@ -98,15 +104,18 @@ export function createConnections(
 
     open(connection: Connection): OpenConnection {
       const transport = connection.transport()
-      const entry: Entry = { connection, transport, strangerSince: now(), second: 0, messages: 0, ending: null }
+      const entry: Entry = { connection, transport, strangerSince: null, second: 0, messages: 0, ending: null }
       const hasRoom = !isFull()
       entries.add(entry)
+      setKnown(entry, false)
       metrics.socketOpened(transport)
       // Of those that came at the same moment more may have been let in.
       if (!hasRoom) end(entry, 'crowded')
 
       return {
-        setKnown: (isKnown) => void (entry.strangerSince = isKnown ? null : now()),
+        setKnown(isKnown) {
+          if (entries.has(entry)) setKnown(entry, isKnown)
+        },
         heard() {
           const second = Math.floor(performance.now() / SECOND)
           entry.messages = second === entry.second ? entry.messages + 1 : 1
@@ -125,6 +134,7 @@ export function createConnections(
         end: (ending) => end(entry, ending),
         closed() {
           if (!entries.delete(entry)) return
+          strangers.delete(entry)
           metrics.socketClosed(entry.transport)
           if (entries.size === 0) onLastOne()
           // What is still in buffers on its way out goes with it.

@@ -52,7 +52,8 @@ export async function plainStream(app: FastifyInstance, { hub, connections, upgr
         'clients listen at `/socket.io` (`auth.token`, events `notification` and `auth`) instead.',
       response: errorResponses,
     },
-    handler: async () => {
+    handler: async (_request, reply) => {
+      reply.header('upgrade', 'websocket')
       throw new ServiceError('UPGRADE_REQUIRED', 'This address is for WebSocket connections')
     },
     wsHandler: (socket, request) => serve(socket, bearerToken(request), { hub, connections }),
