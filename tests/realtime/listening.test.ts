@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signIn, type SignedIn } from '../support/api.ts'
 import { newNotification } from '../support/notifications.ts'
@@ -109,7 +110,21 @@ describe('over Socket.IO', () => {
   })
 })
 
-it('a process follows the database once, for all who listen, and not at all where nobody does', async () => {
+/** Holds back for a moment that the stream is open, and tells when. */
+function followedLate({ context }: RealtimeWorld): string[] {
+  const order: string[] = []
+  const { changes } = context
+  const { follow } = changes
+  changes.follow = (follower) => {
+    const feed = follow(follower)
+    const late = feed.following().then(() => delay(300))
+    void late.then(() => order.push('followed'))
+    return { ...feed, following: () => late }
+  }
+  return order
+}
+
+it('a process follows the database once, before it tells anyone to be connected, and not at all where nobody listens', async () => {
   const quiet = await realtimeWorld()
   const { connection } = quiet.context.database
   const admin = connection.getClient().db('admin')
@@ -121,10 +136,13 @@ it('a process follows the database once, for all who listen, and not at all wher
     return new Set(found.flatMap(({ cursor }) => (cursor ? [String(cursor.cursorId)] : []))).size
   }
   expect(await streams()).toBe(0)
+  const order = followedLate(quiet)
   const users = await Promise.all([1, 2, 3].map(() => signIn(quiet.context)))
   for (const { accessToken } of users) {
     for (const transport of TRANSPORTS) await connect(quiet.address, transport, accessToken)
+    order.push('connected')
   }
+  expect(order).toEqual(['followed', 'connected', 'connected', 'connected'])
   expect(await streams()).toBe(1)
   await quiet.app.close()
   await expect.poll(streams, { timeout: 10_000 }).toBe(0)
