@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { normalizePassword, passwordProblem } from '../domain/passwords.ts'
-import { ServiceError } from '../domain/service-error.ts'
+import { normalizePassword, passwordProblems } from '../domain/passwords.ts'
+import { ServiceError, validationFailed } from '../domain/service-error.ts'
 import { isPasswordOf } from './check-password.ts'
 
 interface ChangePassword {
@@ -24,12 +24,8 @@ export async function changePassword(
   input: ChangePassword,
 ): Promise<void> {
   const { userId, sessionId, ipAddress, currentPassword, newPassword } = input
-  const problem = passwordProblem(newPassword)
-  if (problem) {
-    throw new ServiceError('VALIDATION_FAILED', `The password ${problem}`, {
-      errors: [{ path: 'newPassword', code: 'PASSWORD_NOT_ALLOWED', message: problem }],
-    })
-  }
+  const problems = passwordProblems(newPassword, 'newPassword')
+  if (problems.length > 0) throw validationFailed(problems)
   const user = await users.findById(userId)
   if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
   if (user.auth.provider !== 'email') {

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { normalizePassword, newPasswordProblems } from '../domain/passwords.ts'
+import { normalizePassword, passwordProblems } from '../domain/passwords.ts'
 import { ServiceError, validationFailed } from '../domain/service-error.ts'
 import { normalizeEmail } from '../domain/user.ts'
 import { hashOf } from './random-secrets.ts'
@@ -18,7 +18,7 @@ interface ResetPassword {
  */
 export async function resetPassword(deps: Deps, { token, email, password }: ResetPassword): Promise<void> {
   const { database, users, sessions, passwords, oneTimeCodes, passwordResets } = deps
-  const problems = newPasswordProblems(password)
+  const problems = passwordProblems(password)
   if (problems.length > 0) throw validationFailed(problems)
   const key = oneTimeCodes.addressKey(normalizeEmail(email))
   const hash = hashOf(token)

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { nameProblem, normalizeName } from '../domain/names.ts'
-import { newPasswordProblems } from '../domain/passwords.ts'
+import { nameProblems, normalizeName } from '../domain/names.ts'
+import { passwordProblems } from '../domain/passwords.ts'
 import { ServiceError, validationFailed, type Problem } from '../domain/service-error.ts'
 import { normalizeEmail, type User } from '../domain/user.ts'
 import { newId } from '../store/schema-options.ts'
@@ -71,9 +71,7 @@ export async function signUp(deps: Deps, input: SignUp): Promise<SessionTokens &
 }
 
 function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
-  const problems = newPasswordProblems(password)
-  const nameIs = nameProblem(name)
-  if (nameIs !== null) problems.push({ path: 'name', code: 'NAME_NOT_ALLOWED', message: nameIs })
+  const problems = [...passwordProblems(password), ...nameProblems(name)]
   if (confirmPassword !== undefined && confirmPassword !== password) {
     problems.push({ path: 'confirmPassword', code: 'DIFFERS', message: 'must be the same as password' })
   }

@@ -1,3 +1,5 @@
+import type { Problem } from './service-error.ts'
+
 /** Code points, after normalization. */
 const MIN_NAME_LENGTH = 2
 const MAX_NAME_LENGTH = 100
@@ -7,8 +9,13 @@ export function normalizeName(name: string): string {
   return name.normalize('NFC').trim()
 }
 
-/** Why a name is not accepted, as a sentence for people, or null. */
-export function nameProblem(name: string): string | null {
+/** What keeps a body's `name` from being accepted. */
+export function nameProblems(name: string): Problem[] {
+  const message = nameProblem(name)
+  return message === null ? [] : [{ path: 'name', code: 'NAME_NOT_ALLOWED', message }]
+}
+
+function nameProblem(name: string): string | null {
   const normalized = normalizeName(name)
   const { length } = [...normalized]
   if (length < MIN_NAME_LENGTH) return `must have at least ${MIN_NAME_LENGTH} characters`

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts'
 import { ROLES, SUBSCRIPTION_PLANS, SUBSCRIPTION_STATUSES } from '../../domain/user.ts'
-import { Instant, nullable, oneOf } from '../schemas/common.ts'
+import { Instant, nullable, oneOf, PersonName } from '../schemas/common.ts'
 
 export const LogInBody = Type.Object({
   email: Type.String({ minLength: 1, maxLength: 320 }),
@@ -21,7 +21,7 @@ export const Verified = Type.Object({ email: Type.String() })
 
 export const SignUpBody = Type.Object({
   email: EmailAddress,
-  name: Type.String(),
+  name: PersonName,
   password: NewPassword,
   confirmPassword: Type.Optional(Type.String()),
   avatar: Type.Optional(nullable(Type.String({ description: 'A data URL of a PNG, JPEG or WebP picture in base64' }))),

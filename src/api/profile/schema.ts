@@ -1,11 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts'
 import { AVATAR_TYPES } from '../../domain/storage-keys.ts'
-import { UploadSize } from '../schemas/common.ts'
+import { PersonName, UploadSize } from '../schemas/common.ts'
 
 const MAX_URL_LENGTH = 2_048
-/** Blanks around a name do not count, so its length is judged later. */
-const MAX_RAW_NAME_LENGTH = 1_000
 const MAX_TIMEZONE_LENGTH = 100
 
 export const AvatarUploadBody = Type.Object({
@@ -40,7 +38,7 @@ export const ChangeTimezoneBody = Type.Object({
 })
 
 export const ChangeNameBody = Type.Object({
-  name: Type.String({ maxLength: MAX_RAW_NAME_LENGTH, description: '2 to 100 characters' }),
+  name: PersonName,
 })
 
 export const ChangePasswordBody = Type.Object({

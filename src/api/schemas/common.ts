@@ -11,6 +11,9 @@ export const PlatformName = oneOf<Platform>(PLATFORMS, {
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
+/** Blanks around a name do not count, so its length is judged later. */
+export const PersonName = Type.String({ maxLength: 1_000, description: '2 to 100 characters' })
+
 /** An instant on the wire: ISO 8601 in UTC. */
 export const Instant = Type.String({ format: 'date-time' })
 
