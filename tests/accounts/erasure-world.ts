@@ -11,6 +11,7 @@ import { newId } from '../../src/store/schema-options.ts'
 import { signIn, type SignedIn } from '../support/api.ts'
 import { storeNotifications } from '../support/notifications.ts'
 import { buildPost } from '../support/posts.ts'
+import { allKeys, recordsByCollection } from '../support/traces.ts'
 import type { Secrets } from './world.ts'
 
 /** A user with something in every collection and every folder of object storage. */
@@ -77,24 +78,10 @@ export const upload = ({ storage }: Pick<Context, 'storage'>, key: string) =>
 export async function traces(context: Context, ...said: string[]): Promise<string[]> {
   const words = [...said, ...said.map(hashed), ...said.map(context.oneTimeCodes.addressKey)]
   const names = (text: string) => words.some((word) => text.includes(word))
-  const collections = await context.database.connection.db!.collections()
-  const found = await Promise.all(
-    collections.map(async (collection) => {
-      const documents = await collection.find().toArray()
-      return documents.some((document) => names(JSON.stringify(document))) ? [collection.collectionName] : []
-    }),
-  )
-  const keys: string[] = []
-  for (let after: string | null = null; ;) {
-    const listed: Awaited<ReturnType<typeof context.storage.list>> = await context.storage.list('', {
-      after,
-      limit: 1_000,
-    })
-    keys.push(...listed.map(({ key }) => key))
-    if (listed.length < 1_000) break
-    after = listed.at(-1)!.key
-  }
-  return [...found.flat(), ...(keys.some(names) ? ['storage'] : [])].toSorted()
+  const collections = await recordsByCollection(context)
+  const found = collections.filter(({ records }) => records.some((record) => names(JSON.stringify(record))))
+  const keys = await allKeys(context)
+  return [...found.map(({ name }) => name), ...(keys.some(names) ? ['storage'] : [])].toSorted()
 }
 
 /** Runs the activities as the workflow does, without the waits. */

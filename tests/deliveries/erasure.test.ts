@@ -1,5 +1,5 @@
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { queueMail } from '../../src/commands/queue-mail.ts'
 import { PLATFORMS } from '../../src/domain/platforms.ts'
 import { HOUR } from '../../src/domain/times.ts'
@@ -7,12 +7,14 @@ import { readHistories } from '../faults/gather.ts'
 import { poll } from '../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../support/platforms-world.ts'
 import { unique } from '../support/servers.ts'
+import { allKeys, recordsByCollection } from '../support/traces.ts'
 
 /** A user with everything there is, in words that stand nowhere else, is exported and then erased while a post is on its way. */
 let world: PlatformsWorld
 let user: Awaited<ReturnType<PlatformsWorld['user']>>
 let exported: { status: number; headers: Record<string, unknown>; text: string }
 let answer: { status: number }
+const deviceToken = unique('device-token')
 const held = unique('held-back')
 const waiting = unique('never-published')
 const canaries = {
@@ -34,7 +36,7 @@ let secrets: Record<string, string>
 beforeAll(async () => {
   world = await startPlatformsWorld()
   user = await world.user()
-  secrets = { ...user.secrets, ...(await platformTokens()) }
+  secrets = { ...user.secrets, ...(await platformTokens()), deviceToken }
   await fill()
   exported = await exportData()
   answer = await eraseWhilePosting()
@@ -96,6 +98,7 @@ async function fill(): Promise<void> {
   const words = { subject: 'Subject', text: canaries.text, html: '' }
   await queueMail(world.context, { kind: 'code', userId: user.userId, lifeMs: HOUR, to: email, ...words })
   await user.call('GET', '/api/platform/mastodon/connect')
+  await ok(user.call('POST', '/api/notifications/devices', { token: deviceToken, platform: 'web' }))
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
 }
 
@@ -136,6 +139,7 @@ describe('the export', () => {
     ])
     expect(data.notifications.length).toBeGreaterThanOrEqual(PLATFORMS.length + 2)
     expect(data.sessions.map(({ userAgent }: { userAgent: string }) => userAgent)).toContain(canaries.userAgent)
+    expect(data.devices).toEqual([{ platform: 'web', createdAt: expect.any(String), lastSeen: expect.any(String) }])
     expect(data.mails).toMatchObject([{ kind: 'code' }])
     const addresses = (data.media as { storageUrl: string }[]).map(({ storageUrl }) => storageUrl)
     expect(addresses).toContain(data.user.avatar)
@@ -172,22 +176,18 @@ describe('after the erasure', () => {
   })
 
   it('nothing of the user is in the database but a tombstone', async () => {
-    const collections = await world.context.database.connection.db!.collections()
-    for (const collection of collections) {
-      const dump = JSON.stringify(await collection.find().toArray())
-      const { collectionName: name } = collection
-      expectNone(dump, name === 'erasures' || name === 'auditLog' ? {} : { [`id in ${name}`]: user.userId })
+    for (const { name, records } of await recordsByCollection(world.context)) {
+      const mayNameIds = name === 'erasures' || name === 'auditLog'
+      expectNone(JSON.stringify(records), mayNameIds ? {} : { [`id in ${name}`]: user.userId })
     }
     expect(await world.context.erasures.find(user.userId)).toMatchObject({ erasedAt: expect.any(Date) })
   })
 
   it('nothing of the user is in object storage, by its name or its contents', async () => {
-    const { storage } = world.context
-    const listed = await storage.list('', { after: null, limit: 1_000 })
-    expect(listed.length).toBeLessThan(1_000)
-    expectNone(JSON.stringify(listed), { id: user.userId })
-    for (const { key } of listed) {
-      const object = await storage.open(key)
+    const keys = await allKeys(world.context)
+    expectNone(keys.join('\n'), { id: user.userId })
+    for (const key of keys) {
+      const object = await world.context.storage.open(key)
       expectNone(Buffer.from(await new Response(object!.stream).arrayBuffer()).toString('latin1'))
     }
   })
@@ -203,4 +203,18 @@ describe('after the erasure', () => {
     const requests = await world.find('mastodon').control.requests()
     expect(requests.some(({ path, status }) => path.includes('/oauth/revoke') && status === 200)).toBe(true)
   })
+})
+
+it('the workflow goes through everything a second time, and ends', async () => {
+  const { erasures } = world.context
+  const begin = erasures.begin.bind(erasures)
+  vi.spyOn(erasures, 'begin').mockImplementationOnce((id, at, session) =>
+    begin(id, new Date(at.getTime() - HOUR), session),
+  )
+  const other = await world.user()
+  expect((await other.call('DELETE', '/api/profile', { password: other.secrets.password })).status).toBe(202)
+  await poll(
+    () => erasures.find(other.userId),
+    (erasure) => erasure?.isOpen === false,
+  )
 })

@@ -16,8 +16,30 @@ export function keepLog() {
   return { logger: createLogger('trace', destination), written: () => written }
 }
 
-/** Every record of every collection. */
-export async function allRecords({ database }: Pick<Context, 'database'>): Promise<Record<string, unknown>[]> {
+/** Every record as it lies in the database, by its collection. */
+export async function recordsByCollection({
+  database,
+}: Pick<Context, 'database'>): Promise<{ name: string; records: Record<string, unknown>[] }[]> {
   const collections = await database.connection.db!.collections()
-  return (await Promise.all(collections.map((collection) => collection.find().toArray()))).flat()
+  return Promise.all(
+    collections.map(async (collection) => ({
+      name: collection.collectionName,
+      records: await collection.find().toArray(),
+    })),
+  )
+}
+
+/** Every record of every collection. */
+export async function allRecords(context: Pick<Context, 'database'>): Promise<Record<string, unknown>[]> {
+  return (await recordsByCollection(context)).flatMap(({ records }) => records)
+}
+
+/** The names of all objects in storage. */
+export async function allKeys({ storage }: Pick<Context, 'storage'>): Promise<string[]> {
+  const keys: string[] = []
+  for (;;) {
+    const listed = await storage.list('', { after: keys.at(-1) ?? null, limit: 1_000 })
+    keys.push(...listed.map(({ key }) => key))
+    if (listed.length < 1_000) return keys
+  }
 }
