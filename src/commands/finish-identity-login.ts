@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import type { LoginRefusal } from '../domain/identity-login.ts'
+import { isMailAddress } from '../domain/mail-addresses.ts'
 import { firstUsableName } from '../domain/names.ts'
 import { newUser, type User } from '../domain/user.ts'
 import type { Identity, IdentityProvider } from '../integrations/identity.ts'
@@ -63,7 +64,7 @@ export async function finishIdentityLogin(deps: FinishDeps, input: FinishIdentit
 /** Of several first logins at once one makes the account, and the others find it. */
 async function createFor({ users, planLimits, clock }: FinishDeps, identity: Identity): Promise<User | Refused> {
   const { subject, verifiedEmail: email, name, picture } = identity
-  if (email === null) return { refusal: 'no_email' }
+  if (email === null || !isMailAddress(email)) return { refusal: 'no_email' }
   const user = newUser(
     {
       _id: newId(),

@@ -16,6 +16,7 @@ interface Picture {
 
 /**
  * The avatars that users upload, by their addresses. What is taken away goes out of sight and is deleted a day later (ADR 13).
+ * @NOTE an upload address stays good for 15 minutes: until then its owner can put another file in the place of one that was looked at.
  * @throws ServiceError SERVICE_UNAVAILABLE while object storage is away
  */
 export function createAvatars({ storage, timeoutMs }: AvatarOptions) {

@@ -182,6 +182,7 @@ describe('is refused', () => {
   it.each([
     ['no address', {}],
     ['an address that nobody verified', { email: 'someone@example.test', verified: false }],
+    ['an address that is none', { email: 'Ann <ann@example.test>, bob@example.test' }],
   ])('to somebody with %s', async (_, fields) => {
     expect(await logIn({ name: 'Ann', ...fields })).toMatchObject(refused('no_email'))
   })

@@ -10,7 +10,7 @@ import {
 } from '../../domain/post.ts'
 import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../domain/posting-rules.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES } from '../../domain/timeline.ts'
-import { Instant, nullable, oneOf, pageFields, pageResultFields, PlatformName, UploadSize } from '../schemas/common.ts'
+import { Instant, nullable, oneOf, pageFields, pageResultFields, PlatformName, uploadBody } from '../schemas/common.ts'
 
 const POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
 const MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg'
@@ -144,14 +144,7 @@ export const IdempotencyHeaders = Type.Object({
   ),
 })
 
-export const MediaUploadBody = Type.Object({
-  contentType: Type.String({
-    maxLength: 100,
-    description: `One of ${MEDIA_TYPES.join(', ')}`,
-    examples: ['image/jpeg'],
-  }),
-  sizeBytes: Type.Optional(UploadSize),
-})
+export const MediaUploadBody = uploadBody(MEDIA_TYPES, 'image/jpeg')
 
 export const ListPostsQuery = Type.Object({
   ...pageFields,

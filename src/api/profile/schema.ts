@@ -1,19 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts'
 import { AVATAR_TYPES } from '../../domain/storage-keys.ts'
-import { PersonName, UploadSize } from '../schemas/common.ts'
+import { PersonName, uploadBody } from '../schemas/common.ts'
 
 const MAX_URL_LENGTH = 2_048
 const MAX_TIMEZONE_LENGTH = 100
 
-export const AvatarUploadBody = Type.Object({
-  contentType: Type.String({
-    maxLength: 100,
-    description: `One of ${AVATAR_TYPES.join(', ')}`,
-    examples: ['image/png'],
-  }),
-  sizeBytes: Type.Optional(UploadSize),
-})
+export const AvatarUploadBody = uploadBody(AVATAR_TYPES, 'image/png')
 
 export const AvatarUpload = Type.Object({
   uploadUrl: Type.String({

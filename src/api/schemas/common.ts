@@ -23,11 +23,18 @@ export const Instant = Type.String({ format: 'date-time' })
 export const IdParam = <Name extends string>(name: Name) =>
   Type.Object({ [name]: Type.String({ description: 'Record id' }) } as Record<Name, ReturnType<typeof Type.String>>)
 
-export const UploadSize = Type.Integer({
-  minimum: 1,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description: 'When given, the upload must be exactly this long',
-})
+/** What a client tells of a file before it uploads it. Another type is refused with a message of its own. */
+export const uploadBody = (types: readonly string[], example: string) =>
+  Type.Object({
+    contentType: Type.String({ maxLength: 100, description: `One of ${types.join(', ')}`, examples: [example] }),
+    sizeBytes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'When given, the upload must be exactly this long',
+      }),
+    ),
+  })
 
 const MAX_PAGE_SIZE = 200
 const MAX_PAGE = 1_000_000_000
