@@ -17,6 +17,10 @@ import type { DeliveryInput } from '../workflows/messages.ts'
 import { isGone, TryAgainIn } from './outcomes.ts'
 import { verdictOn } from './verdict.ts'
 
+/** How long it holds that the owner may post. */
+const LONGEST_TRUSTED_MS = 2 * SECOND
+const SHUT_OUT = failure('ACCOUNT_DISABLED', 'The account of this user is disabled')
+
 export interface PreparationDeps {
   posts: PostStore
   users: Pick<UserStore, 'findById'>
@@ -44,8 +48,8 @@ export function createPreparation({ posts, users, notifications, credentials, pl
     input: DeliveryInput,
     io: Pick<PreparationIo, 'signal'>,
   ): Promise<Credentials | Failure> {
-    const owner = await users.findById(post.userId)
-    if (!owner || owner.isDisabled) return failure('ACCOUNT_DISABLED', 'The account of this user is disabled')
+    const begun = clock.now()
+    if (await isShutOut(post.userId)) return SHUT_OUT
     const account = await credentials.get(post.userId, input.platform, { signal: io.signal })
     if (!account) return failure('PLATFORM_NOT_CONNECTED', 'The platform is not connected')
     const prepare = async (used: Credentials) => {
@@ -56,7 +60,7 @@ export function createPreparation({ posts, users, notifications, credentials, pl
     }
     try {
       await prepare(account)
-      return account
+      return await unlessShutOut(account)
     } catch (error) {
       if (!isUnauthorized(error)) throw error
     }
@@ -67,7 +71,18 @@ export function createPreparation({ posts, users, notifications, credentials, pl
       if (isUnauthorized(error)) await credentials.markExpired(post.userId, input.platform, renewed, error.message)
       throw error
     }
-    return renewed
+    return unlessShutOut(renewed)
+
+    /** Files may have been uploaded for minutes, and a post that other platforms have already is not told of its owner's end. */
+    async function unlessShutOut(used: Credentials): Promise<Credentials | Failure> {
+      const isFresh = clock.now().getTime() - begun.getTime() < LONGEST_TRUSTED_MS
+      return isFresh || !(await isShutOut(post.userId)) ? used : SHUT_OUT
+    }
+  }
+
+  async function isShutOut(userId: string): Promise<boolean> {
+    const owner = await users.findById(userId)
+    return !owner || owner.isDisabled
   }
 
   /** Best effort: what stays on the platform is seen by the account's owner alone, and never published. */

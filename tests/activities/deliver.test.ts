@@ -148,6 +148,29 @@ it('does not end what another attempt took while this one found a reason to refu
   expect(world.stored.get(post._id)!.platformStatuses[0]!.status).toBe('processing')
 })
 
+it('does not go out when its owner was disabled while its files were uploaded for long', async () => {
+  let shiftMs = 0
+  let isDisabled = false
+  const clock = { ...systemClock, now: () => new Date(Date.now() + shiftMs) }
+  const prepare = async () => {
+    shiftMs += 3 * SECOND
+    isDisabled = true
+  }
+  const slow = { platform: 'bluesky', prepare, publish: () => Promise.reject(new Error('not to be called')) }
+  const { add, attempt, stored } = attempts(slow.publish, {
+    clock,
+    users: { findById: async () => ({ isDisabled }) } as unknown as DeliverDeps['users'],
+    platforms: { find: () => slow as unknown as PlatformAdapter },
+  })
+  const post = add(buildPost({}, new Date()))
+  expect(await attempt(post, new AbortController().signal)).toMatchObject({ outcome: 'failed' })
+  expect(stored.get(post._id)!.platformStatuses[0]).toMatchObject({
+    status: 'failed',
+    errorCode: 'ACCOUNT_DISABLED',
+    attemptCount: 1,
+  })
+})
+
 it('looks again for its own effect when the one it found is on record as another post', async () => {
   const taken = { platformPostId: 'taken', platformPostUrl: 'https://x.example/taken' }
   const world = attempts(async () => taken)
