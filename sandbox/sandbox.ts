@@ -220,7 +220,7 @@ function isConnected(platform: RunningPlatform, { connectedAt }: Settings): bool
 }
 
 function placesOf(services: RunningService[]): Pick<World, ServiceName> {
-  const places = services.map(({ name, url, control }) => [name, { url, ...(control && { control }) }])
+  const places = services.map(({ name, url, control }) => [name, { url, control }])
   return Object.fromEntries(places) as Pick<World, ServiceName>
 }
 

@@ -7,7 +7,7 @@ import type { ServiceName } from './services/all.ts'
 import type { SandboxUser } from './settings.ts'
 
 /** What tests and scripts drive a sandbox from (design section 11): there while everything is ready. */
-export interface World extends Partial<Record<ServiceName, { url: string; control?: string }>> {
+export interface World extends Record<ServiceName, { url: string; control: string }> {
   api: string
   frontend: string
   temporal: { address: string; ui: string; namespace: string }

@@ -17,7 +17,7 @@ interface SandboxService {
 interface StartedService {
   url: string
   /** Where scripts break it and ask it, as the platforms' control interfaces. */
-  control?: string
+  control: string
   /** The settings with which the service's processes reach it; `publicUrl` is where it finds their callbacks. */
   env(publicUrl: string): Record<string, string>
   stop(): Promise<void>

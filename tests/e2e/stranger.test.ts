@@ -133,6 +133,9 @@ function worldOn(port: number): unknown {
       ...Object.fromEntries(PLATFORMS.map((platform) => [platform, { url, control: url }])),
       bluesky: { url, control: url, identifier: text, appPassword: text },
     },
+    mail: { url, control: url },
+    push: { url, control: url },
+    identity: { url, control: url },
   }
 }
 
