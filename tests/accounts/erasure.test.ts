@@ -224,6 +224,16 @@ describe('an erased account', () => {
   })
 })
 
+it('is tried on users with something in every collection that names them', async () => {
+  const { user } = await whole()
+  const models = Object.values(context.database.connection.models)
+  const naming = models
+    .filter(({ schema }) => schema.path('userId') !== undefined)
+    .map(({ collection }) => collection.name)
+  expect(naming.length).toBeGreaterThan(7)
+  expect(await traces(context, user._id)).toEqual(expect.arrayContaining(naming))
+})
+
 it('waits for a call that is on its way, as long as that may take, and cancels what waits meanwhile', async () => {
   const who = await whole({ auth: { provider: 'google' } })
   const { _id: userId } = who.user
