@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { signIn, type SignedIn } from '../support/api.ts'
 import { newNotification } from '../support/notifications.ts'
-import { connect, connectSocketIo, type Client, type Transport } from './clients.ts'
+import { connect, connectSocketIo, TRANSPORTS, type Client, type Transport } from './clients.ts'
 import { startFleet, type Fleet } from './fleet.ts'
 
 let fleet: Fleet
@@ -112,4 +112,19 @@ it(`of ${EVENTS} events, heard by clients that come and go, none is missing in t
   expect([...heard].every((id) => list.includes(id))).toBe(true)
   expect(seen.length).toBeGreaterThan(EVENTS / 10)
   lasting.close()
+})
+
+it('a process that has to stop tells its clients so, and ends in time', { timeout: 60_000 }, async () => {
+  const { accessToken } = await signIn(fleet.context)
+  const [leaving, staying] = addresses() as [string, string]
+  const transports = Array.from({ length: 30 }, (_, nth) => TRANSPORTS[nth % TRANSPORTS.length]!)
+  const clients = await Promise.all(transports.map((transport) => connect(leaving, transport, accessToken)))
+  const startedAt = performance.now()
+  expect(await fleet.members[0]!.stop()).toBe(0)
+  expect(performance.now() - startedAt).toBeLessThan(fleet.context.config.SHUTDOWN_GRACE_MS)
+  const words = await Promise.all(clients.map(({ closed }) => closed))
+  expect(words).toEqual(clients.map(() => 'The service restarts, connect again'))
+  const again = await connect(staying, 'plain', accessToken)
+  expect(again.isOpen()).toBe(true)
+  again.close()
 })

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { freePort } from '../../sandbox/servers/process.ts'
 import { createProcesses, said } from '../support/processes.ts'
 import { testContext } from '../support/servers.ts'
@@ -6,6 +7,8 @@ interface Member {
   address: string
   /** The value of a figure of the process, summed over its labels. */
   figure(name: string): Promise<number>
+  /** Ends it as a deployment does; answers its exit code. */
+  stop(): Promise<number>
 }
 
 /** So many API processes of one deployment, and beside them a context that stands where the worker is. */
@@ -27,6 +30,11 @@ export async function startFleet(size: number) {
         const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
         const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
         return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+      },
+      async stop() {
+        child.kill('SIGTERM')
+        const [code] = (await once(child, 'exit')) as [number]
+        return code
       },
     }
   }

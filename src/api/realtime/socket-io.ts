@@ -1,10 +1,6 @@
-import type { ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { Server as Engine } from 'engine.io'
 import type { FastifyInstance } from 'fastify'
-import { Server, type Socket } from 'socket.io'
-import type { SocketTransport } from '../../integrations/metrics.ts'
-import type { NotificationView } from '../notifications/schema.ts'
+import { Server } from 'socket.io'
 import {
   ANSWER_WITHIN_MS,
   ASK_EVERY_MS,
@@ -13,6 +9,15 @@ import {
   type OpenConnection,
 } from './connections.ts'
 import { endingOf, FAREWELLS } from './endings.ts'
+import {
+  idOf,
+  openConnection,
+  type Conversation,
+  type EngineSocket,
+  type FromClient,
+  type ToClient,
+  type Wire,
+} from './engine-connection.ts'
 import { createGroups } from './groups.ts'
 import type { Hub, Membership } from './hub.ts'
 import type { Upgrades } from './upgrades.ts'
@@ -22,19 +27,6 @@ interface SocketIoOptions {
   connections: Connections
   upgrades: Upgrades
 }
-
-interface FromClient {
-  auth: (presented: unknown, acknowledge: unknown) => void
-}
-interface ToClient {
-  notification: (notification: NotificationView) => void
-  error: (problem: { message: string; code: string }) => void
-}
-type Conversation = Socket<FromClient, ToClient>
-type EngineSocket = Conversation['conn']
-
-/** What the bytes for a client leave this process by: the raw socket of a WebSocket, or the answer to a poll. */
-type Wire = Pick<Duplex | ServerResponse, 'writableLength' | 'destroy'>
 
 const NAMESPACES = ['/', '/api']
 
@@ -53,6 +45,7 @@ export async function socketIo(app: FastifyInstance, { hub, connections, upgrade
   const io = new Server<FromClient, ToClient>({ serveClient: false })
   io.bind(engine)
 
+  /** By the id of their connection. */
   const wires = createGroups<Wire>()
   const open = new WeakMap<EngineSocket, OpenConnection>()
   const conversations = createGroups<Conversation>()
@@ -60,8 +53,8 @@ export async function socketIo(app: FastifyInstance, { hub, connections, upgrade
 
   engine.on('connection', (conn: EngineSocket) => {
     const id = idOf(conn)
-    if (conn.transport.name === 'websocket') wires.add(id, conn.request.socket)
-    open.set(conn, openConnection(conn, { connections, wires, conversations }))
+    if (conn.transport.name === 'websocket') keep(id, conn.request.socket)
+    open.set(conn, openConnection(conn, connections, { wires: wires.of, conversations: conversations.of }))
   })
 
   for (const name of NAMESPACES) {
@@ -149,7 +142,7 @@ export async function socketIo(app: FastifyInstance, { hub, connections, upgrade
     },
   })
 
-  function keep(id: string, wire: Duplex | ServerResponse): void {
+  function keep(id: string, wire: Wire): void {
     wires.add(id, wire)
     wire.once('close', () => wires.remove(id, wire))
   }
@@ -160,69 +153,6 @@ export async function socketIo(app: FastifyInstance, { hub, connections, upgrade
   })
 
   app.addHook('onClose', async () => io.close())
-}
-
-function openConnection(
-  conn: EngineSocket,
-  parts: {
-    connections: Connections
-    wires: ReturnType<typeof createGroups<Wire>>
-    conversations: ReturnType<typeof createGroups<Conversation>>
-  },
-): OpenConnection {
-  const id = idOf(conn)
-  let queued = 0
-
-  const connection = parts.connections.open({
-    transport: () => conn.transport.name as SocketTransport,
-    outstanding: () => [...parts.wires.of(id)].reduce((sum, wire) => sum + wire.writableLength, queued),
-    end(ending) {
-      const { message, code, isFinal } = FAREWELLS[ending]
-      for (const socket of [...parts.conversations.of(id)]) {
-        socket.emit('error', { message, code })
-        // Told by the protocol itself, a client does not try again.
-        if (isFinal) socket.disconnect()
-      }
-      close()
-    },
-    destroy() {
-      conn.close(true)
-      for (const wire of [...parts.wires.of(id)]) wire.destroy()
-    },
-  })
-
-  /**
-   * A client that polls is told with its next poll. Were the engine asked before it, it would keep the connection for
-   * half a minute, whatever it is told then.
-   */
-  function close(): void {
-    const { transport } = conn
-    if (transport.name !== 'polling' || transport.writable) conn.close()
-    else transport.once('ready', close)
-  }
-
-  conn.on('packetCreate', ({ data = '' }: Packet) => void (queued += data.length))
-  conn.on('flush', () => void (queued = 0))
-  conn.on('packet', ({ type, data }: Packet) => {
-    if (!connection.heard()) return
-    if (type === 'message' && typeof data !== 'string') connection.end('garbled')
-  })
-  conn.on('upgrade', () => connection.moved())
-  conn.once('close', (reason: string) => {
-    if (reason === 'ping timeout') connection.end('slow')
-    connection.closed()
-  })
-  return connection
-}
-
-interface Packet {
-  type: string
-  data?: string | Buffer
-}
-
-/** The type hides it, and every request of a client names it. */
-function idOf(conn: EngineSocket): string {
-  return (conn as unknown as { id: string }).id
 }
 
 function tokenOf(presented: unknown): string | null {
