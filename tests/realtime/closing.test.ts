@@ -1,8 +1,9 @@
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSession } from '../../src/commands/open-session.ts'
 import { MINUTE } from '../../src/domain/times.ts'
 import { signIn, type SignedIn } from '../support/api.ts'
-import { connect, TRANSPORTS, type Client } from './clients.ts'
+import { connect, openPlain, TRANSPORTS, type Client } from './clients.ts'
 import { realtimeWorld, type RealtimeWorld } from './world.ts'
 
 let world: RealtimeWorld
@@ -121,6 +122,10 @@ describe('connections over every transport', () => {
     const world = await realtimeWorld()
     const { accessToken } = await signIn(world.context)
     const clients = await listenAll(world.address, accessToken)
+    // One that does not even hear that it shall close.
+    const deaf = openPlain(world.address)
+    await once(deaf, 'open')
+    deaf.pause()
     const startedAt = performance.now()
     await world.close()
     expect(performance.now() - startedAt).toBeLessThan(world.context.config.SHUTDOWN_GRACE_MS / 2)

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { connect as connectTcp, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -43,13 +45,6 @@ const happenAtLast = () =>
     (message) => message !== null,
   )
 
-/** By another process, which finds the database before the one whose stream it was. */
-async function happenElsewhere(): Promise<void> {
-  const other = await createContext(world.context.config)
-  await other.notifications.insertOnce(newNotification(ann.user._id))
-  await other.close()
-}
-
 async function expectToHear(): Promise<void> {
   const coming = client.next()
   const message = await happenAtLast()
@@ -77,18 +72,10 @@ describe('those who listen go on hearing, each thing once,', () => {
     await expectToHear()
   })
 
-  it('when the database is killed and comes back, also of what was stored before the stream was open again', async () => {
-    const warn = vi.spyOn(world.context.logger, 'warn')
+  it('when the database is killed and comes back', async () => {
     process.kill(mongod.pid, 'SIGKILL')
-    // The driver looks for the database for some seconds, and then leaves the rest to us.
-    await poll(
-      async () => warn.mock.calls.length,
-      (warnings) => warnings > 0,
-    )
     mongod = await startDatabase('second')
-    const coming = client.next()
-    await happenElsewhere()
-    expect(await coming).toMatchObject({ userId: ann.user._id })
+    await expectToHear()
     await expectToHear()
     expect(client.isOpen()).toBe(true)
     expect(new Set(client.received.map(({ _id }) => _id)).size).toBe(client.received.length)
@@ -106,4 +93,63 @@ describe('those who listen go on hearing, each thing once,', () => {
     await disabled
     expect(await his.closed).toBe('Account is disabled')
   })
+})
+
+/** The way of one process to the database, which can be cut. */
+async function cuttableWay(to: number) {
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createServer((socket) => {
+    const onward = connectTcp(to, '127.0.0.1')
+    for (const side of [socket, onward]) {
+      sockets.add(side)
+      side
+        .on('error', () => undefined)
+        .once('close', () => {
+          sockets.delete(side)
+          for (const other of [socket, onward]) other.destroy()
+        })
+    }
+    if (isCut) socket.destroy()
+    else socket.pipe(onward).pipe(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port: own } = server.address() as AddressInfo
+  return {
+    url: `mongodb://127.0.0.1:${own}/cut?directConnection=true`,
+    cut(): void {
+      isCut = true
+      for (const socket of sockets) socket.destroy()
+    },
+    mend: (): void => void (isCut = false),
+    close: () => void server.close(),
+  }
+}
+
+it('a process that was cut off from the database tells of all that was stored meanwhile, in order and once', async () => {
+  const way = await cuttableWay(port)
+  const cutOff = await realtimeWorld({ MONGODB_URL: way.url })
+  const elsewhere = await createContext({ ...cutOff.context.config, MONGODB_URL: way.url.replace(/:\d+/, `:${port}`) })
+  const bob = await signIn(cutOff.context)
+  const his = await connect(cutOff.address, 'websocket', bob.accessToken)
+  const warn = vi.spyOn(cutOff.context.logger, 'warn')
+  way.cut()
+  for (let nth = 0; nth < 5; nth++) await elsewhere.notifications.insertOnce(newNotification(bob.user._id))
+  // The driver looks for the database for some seconds, and then leaves the rest to us.
+  await poll(
+    async () => warn.mock.calls.length,
+    (warnings) => warnings > 0,
+  )
+  for (let nth = 0; nth < 5; nth++) await elsewhere.notifications.insertOnce(newNotification(bob.user._id))
+  way.mend()
+  const stored = await elsewhere.notifications.listOf(bob.user._id, 10)
+  await poll(
+    async () => his.received.length,
+    (received) => received >= stored.length,
+  )
+  expect(his.received.map(({ _id }) => _id)).toEqual(stored.map(({ _id }) => _id).toReversed())
+  his.close()
+  await Promise.all([cutOff.close(), elsewhere.close()])
+  way.close()
 })
