@@ -12,15 +12,14 @@ export async function jsonStream(document: object, signal: AbortSignal): Promise
   const chunks = inChunks(write(document))
   const first = await chunks.next()
   async function* all(): AsyncGenerator<string> {
-    try {
-      if (first.done) return
-      yield first.value
-      yield* chunks
-    } finally {
-      await chunks.return(undefined)
-    }
+    if (first.done) return
+    yield first.value
+    yield* chunks
   }
-  return addAbortSignal(signal, Readable.from(all(), { objectMode: false, encoding: 'utf8' }))
+  const stream = addAbortSignal(signal, Readable.from(all(), { objectMode: false, encoding: 'utf8' }))
+  // A reader may leave before it has taken anything, and then nobody else lets go of what is read.
+  stream.once('close', () => void chunks.return())
+  return stream
 }
 
 async function* write(value: unknown): AsyncGenerator<string> {
