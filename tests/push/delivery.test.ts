@@ -4,10 +4,11 @@ import { createSweepActivities } from '../../src/activities/sweep.ts'
 import { MINUTE } from '../../src/domain/times.ts'
 import { readDatabase, readHistories } from '../faults/gather.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
-import { pushStatesOf, registerDevice, startPushReceiver } from '../support/push.ts'
+import { pushStatesOf, registerDevice, startPushReceiver, type PushReceiver } from '../support/push.ts'
 import { unique } from '../support/servers.ts'
+import { killWorker } from './killed.ts'
 
-let push: Awaited<ReturnType<typeof startPushReceiver>>
+let push: PushReceiver
 let world: DeliveryWorld
 beforeAll(async () => {
   push = await startPushReceiver()
@@ -43,6 +44,15 @@ const untilAll = (userId: string, state: string, count: number) =>
   )
 
 describe('what happens to a post', () => {
+  it('is on time while the push service hangs', async () => {
+    const user = await world.user()
+    await registerDevice(user)
+    await push.control.fault({ action: { hang: true } })
+    const done = await user.until(await user.create({ content: { text: 'Good morning' } }))
+    expect(done.status).toBe('COMPLETED')
+    expect(await statesOf(user.userId)).toEqual(expect.arrayContaining(['started']))
+  })
+
   it('reaches every device of its user once', async () => {
     const user = await world.user()
     const devices = [await registerDevice(user), await registerDevice(user, 'web')]
@@ -60,15 +70,6 @@ describe('what happens to a post', () => {
     const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
     const histories = JSON.stringify(await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE))
     for (const { _id } of await world.notificationsOf(user.userId)) expect(histories).not.toContain(`push/${_id}`)
-  })
-
-  it('is on time while the push service hangs', async () => {
-    const user = await world.user()
-    await registerDevice(user)
-    await push.control.fault({ action: { hang: true } })
-    const done = await user.until(await user.create({ content: { text: 'Good morning' } }))
-    expect(done.status).toBe('COMPLETED')
-    expect(await statesOf(user.userId)).toEqual(expect.arrayContaining(['started']))
   })
 })
 
@@ -158,4 +159,24 @@ it('tokens stand in no record, history or log as they are', async () => {
   const histories = await readHistories(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
   expect(JSON.stringify(document)).toContain(user.userId)
   expect(JSON.stringify([document, histories])).not.toContain(token)
+})
+
+describe('a worker that is killed between what was accepted and the record of it', () => {
+  let killed: Awaited<ReturnType<typeof killWorker>>
+  beforeAll(async () => {
+    killed = await killWorker(world, push)
+  }, 120_000)
+
+  it('leaves exactly one notification of a post that was out', async () => {
+    const { user, postId, news, storedWhenKilled, heldWhenKilled } = killed
+    expect([storedWhenKilled, heldWhenKilled]).toEqual([2, 1])
+    expect(news.filter(({ dedupeKey }) => dedupeKey === `post-published:${postId}:bluesky`)).toHaveLength(1)
+    expect(await user.published()).toHaveLength(1)
+  })
+
+  it('leaves every device every message once, also that which was on its way', async () => {
+    const ids = killed.news.map(({ _id }) => _id).toSorted()
+    expect(ids).toHaveLength(3)
+    for (const device of killed.devices) expect((await push.sentTo(device)).toSorted()).toEqual(ids)
+  })
 })

@@ -29,6 +29,8 @@ export async function startPushReceiver() {
   }
 }
 
+export type PushReceiver = Awaited<ReturnType<typeof startPushReceiver>>
+
 /** Registers a device and answers its token. */
 export async function registerDevice(user: Caller, platform = 'android'): Promise<string> {
   const token = unique('a-device-of-firebase')
