@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import { endEverywhere } from './end-everywhere.ts'
 import { parseRefreshCookie } from './open-session.ts'
 
 type Deps = Pick<Context, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens'>
@@ -30,16 +31,13 @@ async function sessionOfToken(deps: Deps, accessToken: string | null): Promise<s
   return session && session.userId === claims?.userId ? session._id : null
 }
 
-/**
- * Ends every session of the user; access tokens that are still running are refused from now on. Devices are forgotten as well, since one
- * of them may be a stranger's: an app registers its device again when its user is back.
- */
+/** Ends every session of the user; access tokens that are still running are refused from now on. */
 export async function logOutEverywhere(
   deps: Pick<Context, 'users' | 'sessions' | 'pushTokens'>,
   userId: string,
 ): Promise<void> {
   await deps.users.raiseTokenVersion(userId)
-  await Promise.all([deps.sessions.removeAll(userId), deps.pushTokens.removeAllOf(userId)])
+  await endEverywhere(deps, userId)
 }
 
 /**

@@ -2,9 +2,13 @@ import type { Context } from '../context.ts'
 import { normalizePassword, passwordProblems } from '../domain/passwords.ts'
 import { ServiceError, validationFailed } from '../domain/service-error.ts'
 import { normalizeEmail } from '../domain/user.ts'
+import { endEverywhere } from './end-everywhere.ts'
 import { hashOf } from './random-secrets.ts'
 
-type Deps = Pick<Context, 'database' | 'users' | 'sessions' | 'passwords' | 'oneTimeCodes' | 'passwordResets'>
+type Deps = Pick<
+  Context,
+  'database' | 'users' | 'sessions' | 'pushTokens' | 'passwords' | 'oneTimeCodes' | 'passwordResets'
+>
 
 interface ResetPassword {
   token: string
@@ -17,7 +21,7 @@ interface ResetPassword {
  * @throws ServiceError VALIDATION_FAILED, RESET_TOKEN_INVALID
  */
 export async function resetPassword(deps: Deps, { token, email, password }: ResetPassword): Promise<void> {
-  const { database, users, sessions, passwords, oneTimeCodes, passwordResets } = deps
+  const { database, users, passwords, oneTimeCodes, passwordResets } = deps
   const problems = passwordProblems(password)
   if (problems.length > 0) throw validationFailed(problems)
   const key = oneTimeCodes.addressKey(normalizeEmail(email))
@@ -30,7 +34,7 @@ export async function resetPassword(deps: Deps, { token, email, password }: Rese
     if (owner === null || !(await users.resetPassword(owner, passwordHash, session))) throw invalid()
     return owner
   })
-  await sessions.removeAll(userId)
+  await endEverywhere(deps, userId)
 }
 
 function invalid(): ServiceError {

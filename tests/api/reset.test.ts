@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSession } from '../../src/commands/open-session.ts'
+import { registerPushDevice } from '../../src/commands/push-devices.ts'
 import { MINUTE, SECOND } from '../../src/domain/times.ts'
 import { createAccount, PASSWORD, refreshCookieOf, signIn } from '../support/api.ts'
+import { unique } from '../support/servers.ts'
 import { startUnsentMails, type UnsentMails } from '../support/unsent-mails.ts'
 
 let world: UnsentMails
@@ -93,14 +95,16 @@ describe('send-reset-email', () => {
 })
 
 describe('reset-password', () => {
-  it('sets the new password and ends every session and token', async () => {
+  it('sets the new password, ends every session and token, and forgets the devices', async () => {
     const who = await signIn(world.context, { passwordHash: await world.context.passwords.hash(PASSWORD) })
     const { email } = who.user
     const elsewhere = refreshCookieOf(await logIn(email, PASSWORD))!
+    await registerPushDevice(world.context, { userId: who.user._id, token: unique('device'), platform: 'ios' })
     const response = await reset(await linked(email))
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual({ success: true, message: 'Password changed, log in with the new one' })
     expect((await me(who.headers)).statusCode).toBe(401)
+    expect(await world.context.pushTokens.listOf(who.user._id)).toEqual([])
     for (const cookie of [who.refreshCookie, elsewhere]) expect((await refresh(cookie)).statusCode).toBe(401)
     expect((await logIn(email, PASSWORD)).statusCode).toBe(401)
     expect((await logIn(email, NEW_PASSWORD)).statusCode).toBe(200)
