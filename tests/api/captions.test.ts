@@ -186,6 +186,23 @@ describe('a request', () => {
     expect((await ask(await withLimit(15), {}, { platform: 'myspace' })).status).toBe(404)
   })
 
+  it('with large pictures waits for nobody, and is sent away when there are too many of them at once', async () => {
+    const who = await withLimit(100)
+    const png = Buffer.from((await pictureOf('png')).split(',')[1]!, 'base64')
+    const media = [`data:image/png;base64,${Buffer.concat([png, Buffer.alloc(1_000_000)]).toString('base64')}`]
+    provider.answer(hang)
+    const before = provider.asked.length
+    const others = await Promise.all(Array.from({ length: 8 }, () => withLimit(15)))
+    const held = others.map((other) => ask(other, { media }))
+    await expect.poll(() => provider.asked.length - before, { timeout: 10_000 }).toBe(8)
+    const { status, body, headers } = await ask(who, { media })
+    expect([status, body.code, headers['retry-after']]).toEqual([503, 'SERVICE_UNAVAILABLE', '5'])
+    provider.answer(completion({ content: captionsOf('One') }))
+    expect((await ask(who)).status).toBe(200)
+    await Promise.all(held)
+    expect((await ask(who, { media })).status).toBe(200)
+  })
+
   it('may bring four large pictures, and no more than 20 MiB', async () => {
     const who = await signIn(templates.context)
     const noise = Buffer.alloc(4_500_000, 7)

@@ -3,23 +3,28 @@ import { generateCaptions } from '../../commands/generate-captions.ts'
 import type { Context } from '../../context.ts'
 import { PLATFORMS, platformLabel } from '../../domain/platforms.ts'
 import { SECOND } from '../../domain/times.ts'
+import { largeBodies } from '../plugins/large-bodies.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { GenerateCaptionsBody, GeneratedCaptions } from './schema.ts'
 
 /** Four pictures in base64 (contract section 1). */
 const BODY_LIMIT_BYTES = 20 * 1_048_576
+/** Per process, for all these routes together. */
+const LARGE_BODIES_AT_ONCE = 8
 /** What the route needs besides the provider. */
 const MARGIN_MS = 5 * SECOND
 
 /** Contract section 10, for authenticated users. */
 export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const { captions, config } = context
+  const notTooMany = largeBodies(LARGE_BODIES_AT_ONCE)
 
   for (const platform of [null, ...PLATFORMS]) {
     app.post(
       platform === null ? '/captions' : `/captions/${platform}`,
       {
         bodyLimit: BODY_LIMIT_BYTES,
+        onRequest: notTooMany,
         config: { deadlineMs: config.CAPTIONS_TIMEOUT_MS + MARGIN_MS },
         schema: {
           tags: ['captions'],
