@@ -13,7 +13,7 @@ export interface Started {
 
 /** What a person wants to know when everything is up, and can copy from there. */
 export function banner({ world, settings, services, startPage }: Started, dir: string, took: string): string {
-  const { api, temporal, platforms } = world
+  const { api, frontend, temporal, platforms } = world
   const { user, admin } = settings.users
   const { firstPost } = settings
   const row = (name: string, value: string) => `  ${name.padEnd(15)}${value}`
@@ -23,6 +23,7 @@ export function banner({ world, settings, services, startPage }: Started, dir: s
     '',
     `postonce is up after ${took}. Ctrl-C stops it; what it knows stays in ${dir}`,
     '',
+    row('to try it', frontend),
     row('API', api),
     row('reference', `${api}/docs`),
     row('Temporal UI', temporal.ui),

@@ -3,6 +3,7 @@ import { say, step } from '../scripts/provision.mjs'
 import { createApiClient } from './api-client.ts'
 import { processesFile, type Processes } from './folder.ts'
 import type { Started } from './banner.ts'
+import { startFrontend } from './frontend.ts'
 import type { Options } from './options.ts'
 import { startStartPage } from './start-page.ts'
 import { frontsOf, startPlatforms } from './platforms/all.ts'
@@ -14,15 +15,7 @@ import { findMongod, startMongod, type Mongod } from './servers/mongod.ts'
 import { findObjectStorage, startObjectStorage, type ObjectStorage } from './servers/object-storage.ts'
 import type { Running } from './servers/process.ts'
 import { findTemporal, startTemporal, type Temporal } from './servers/temporal.ts'
-import {
-  FRONTEND_URL,
-  TEMPORAL_NAMESPACE,
-  publicAddresses,
-  serviceEnvironment,
-  setUp,
-  startApi,
-  startWorker,
-} from './service.ts'
+import { TEMPORAL_NAMESPACE, publicAddresses, serviceEnvironment, setUp, startApi, startWorker } from './service.ts'
 import { keep, settle, type Settings } from './settings.ts'
 import { supervise, type Supervised } from './supervisor.ts'
 import { removeWorld, writeWorld, type World } from './world.ts'
@@ -37,6 +30,7 @@ interface Servers {
   platforms: RunningPlatform[]
   services: RunningService[]
   startPage: string
+  frontend: string
 }
 
 type ProcessName = keyof World['processes']
@@ -123,8 +117,9 @@ export function createSandbox(options: Options) {
       startingServices,
     ])
     const page = await startStartPage(frontsOf(platforms), services, ports.startPage)
-    stops.push(page.stop)
-    return { mongod, temporal, storage, platforms, services, startPage: page.url }
+    const frontend = await startFrontend(`http://localhost:${ports.api}`, ports.frontend)
+    stops.push(page.stop, frontend.stop)
+    return { mongod, temporal, storage, platforms, services, startPage: page.url, frontend: frontend.url }
   }
 
   async function startService(settings: Settings, servers: Servers): Promise<() => World> {
@@ -148,7 +143,7 @@ export function createSandbox(options: Options) {
     const pidOf = (process: Supervised<Running>) => process.current().pid
     return () => ({
       api: shown.api,
-      frontend: FRONTEND_URL,
+      frontend: servers.frontend,
       temporal: { address, ui: `http://localhost:${settings.ports.temporalUi}`, namespace: TEMPORAL_NAMESPACE },
       mongo: shown.mongo,
       storage: shown.storage,

@@ -8,7 +8,8 @@ import type { Settings } from './settings.ts'
 /** Experiments must not run into limits made for strangers. */
 const NO_LIMIT = '1000000'
 
-export const FRONTEND_URL = 'http://localhost:3000'
+/** Where frontends under development mostly are: they may call the API, whatever stands at `FRONTEND_URL`. */
+const USUAL_FRONTEND = 'http://localhost:3000'
 export const TEMPORAL_NAMESPACE = 'default'
 export const BUCKET = 'postonce'
 const DATABASE = 'postonce'
@@ -28,6 +29,7 @@ export function publicAddresses(
   mongo.pathname = `/${DATABASE}`
   return {
     api: `http://localhost:${ports.api}`,
+    frontend: `http://localhost:${ports.frontend}`,
     mongo: mongo.href,
     storage: { endpoint: storageEndpoint, bucket: BUCKET, publicUrl: `${storageEndpoint}/${BUCKET}` },
   }
@@ -40,7 +42,7 @@ export function serviceEnvironment(
   platforms: Record<string, string>,
 ): NodeJS.ProcessEnv {
   const { ports, secrets } = settings
-  const { api, mongo, storage } = publicAddresses(settings, addresses)
+  const { api, frontend, mongo, storage } = publicAddresses(settings, addresses)
   return {
     ...process.env,
     NODE_ENV: 'development',
@@ -48,7 +50,8 @@ export function serviceEnvironment(
     HOST: '127.0.0.1',
     PORT: String(ports.api),
     PUBLIC_URL: api,
-    FRONTEND_URL,
+    FRONTEND_URL: frontend,
+    CORS_ORIGINS: USUAL_FRONTEND,
     MONGODB_URL: mongo,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_NAMESPACE,

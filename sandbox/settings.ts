@@ -5,7 +5,15 @@ import { readJson, writeJson } from './platforms/json-file.ts'
 import type { Options } from './options.ts'
 import { freePort } from './servers/process.ts'
 
-const USUAL_PORTS = { api: 4000, mongod: 27017, temporal: 7233, temporalUi: 8233, storage: 7070, startPage: 4080 }
+const USUAL_PORTS = {
+  api: 4000,
+  frontend: 3000,
+  mongod: 27017,
+  temporal: 7233,
+  temporalUi: 8233,
+  storage: 7070,
+  startPage: 4080,
+}
 
 export type PortName = keyof typeof USUAL_PORTS
 

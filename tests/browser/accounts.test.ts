@@ -8,7 +8,7 @@ import { NO_LIMITS } from '../support/delivery-world.ts'
 import { startServiceInProcess } from '../support/service-in-process.ts'
 import { testContext, unique } from '../support/servers.ts'
 import { startBrowser } from './browser.ts'
-import { startFrontend } from './frontend.ts'
+import { startFrontend } from '../../sandbox/frontend.ts'
 
 /** Accounts as people have them: a browser on pages of the frontend, the mails of the mail catcher, and the identity provider's own page. */
 

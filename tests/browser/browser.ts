@@ -1,7 +1,7 @@
 import { chromium, type Page } from 'playwright-core'
 import { findChromium } from '../../sandbox/servers/chromium.ts'
 
-export const TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 20_000
 
 /** A headless Chromium in which each page belongs to somebody else, with cookies of their own. */
 export async function startBrowser() {

@@ -6,18 +6,15 @@ import { freePort } from '../../sandbox/servers/process.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import { NO_LIMITS } from '../support/delivery-world.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
-import { startServiceInProcess, type PostStatusData } from '../support/service-in-process.ts'
+import { startServiceInProcess } from '../support/service-in-process.ts'
 import { testContext, unique } from '../support/servers.ts'
-import { startBrowser, TIMEOUT_MS } from './browser.ts'
-import { startFrontend } from './frontend.ts'
+import { startBrowser } from './browser.ts'
+import { startFrontend } from '../../sandbox/frontend.ts'
 
 /**
  * Connecting as people do it: a browser on a page of the frontend, the platform's own page on another site, and back over the callback.
  * What browsers add and keep by themselves (Sec-Fetch headers, cookies and when they send them) is what they really do.
  */
-
-/** The page's own way to the API, with whatever session its browser has. */
-declare const call: (method: string, path: string, body?: object) => Promise<never>
 
 let mastodon: Mastodon
 let tumblr: Tumblr
@@ -124,19 +121,14 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     expect(await decide(page, name, 'allow')).toBe(`?success=${platform}_connected`)
     expect(await stored(platform)).not.toBeNull()
 
-    await page.waitForSelector('#who:has-text("somebody")')
+    await page.waitForSelector('#live:text-is("live")')
     const text = `Published from a browser, ${unique('post')}`
-    const postId = await page.evaluate(
-      async ([words, on]) => {
-        const body = { content: { text: words }, selectedPlatforms: [on] }
-        return ((await call('POST', '/api/posts', body)) as { postId: string }).postId
-      },
-      [text, platform],
-    )
-    const statusOf = () =>
-      page.evaluate(async (id) => (await call('GET', `/api/posts/${id}/status`)) as PostStatusData, postId)
-    await expect.poll(async () => (await statusOf()).status, { timeout: TIMEOUT_MS }).toBe('COMPLETED')
-    await page.goto((await statusOf()).platformStatuses[0]!.platformPostUrl!)
+    await page.check(`[name=on][value=${platform}]`)
+    await page.fill('#post [name=text]', text)
+    await page.click('#post button')
+    // It comes by itself, as soon as the platform has the post.
+    const told = page.locator('#notifications li', { hasText: `Successfully posted on ${platform}` })
+    await page.goto((await told.getByRole('link').getAttribute('href'))!)
     expect(await page.textContent('article')).toContain(text)
     await page.goto(new URL(page.url()).origin)
     expect(await page.textContent('article:first-of-type')).toContain(text)

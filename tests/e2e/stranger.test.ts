@@ -120,7 +120,7 @@ function worldOn(port: number): unknown {
   const url = expect.stringMatching(/^http:\/\/[\w.]+:\d+/) as string
   return {
     api: `http://localhost:${port}`,
-    frontend: 'http://localhost:3000',
+    frontend: url,
     temporal: { address: expect.stringMatching(/^[\w.]+:\d+$/), ui: url, namespace: 'default' },
     mongo: expect.stringMatching(/^mongodb:\/\//),
     storage: { endpoint: url, bucket: text, publicUrl: url },

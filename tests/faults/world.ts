@@ -163,7 +163,7 @@ export type FaultWorld = Awaited<ReturnType<typeof startFaultWorld>>
 
 /** Ports stay the same over restarts, and are nobody's usual ones: a sandbox may run beside. */
 async function settle(): Promise<Pick<Settings, 'ports' | 'secrets'>> {
-  const names = ['api', 'mongod', 'temporal', 'temporalUi', 'storage'] as const
+  const names = ['api', 'frontend', 'mongod', 'temporal', 'temporalUi', 'storage'] as const
   const ports = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await freePort()] as const)))
   return { ports: ports as Settings['ports'], secrets: makeSecrets() }
 }

@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { closeServer, listenOnLoopback } from './platforms/listen.ts'
+
+const FOLDER = new URL('frontend/', import.meta.url)
+
+const FILES: Record<string, { file: string; type: string }> = {
+  '/page.js': { file: 'page.js', type: 'text/javascript' },
+  '/style.css': { file: 'style.css', type: 'text/css' },
+}
+/** One page, at every other address: the service sends browsers to several. */
+const PAGE = { file: 'index.html', type: 'text/html' }
+
+/** Stands where a frontend would be, and does what one does: accounts, platforms, posts, and notifications as they come. */
+export async function startFrontend(api: string, port = 0) {
+  const server = createServer(({ url = '/' }, response) => {
+    const { file, type } = FILES[url.split('?', 1)[0]!] ?? PAGE
+    void readFile(new URL(file, FOLDER), 'utf8').then((text) => {
+      response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(text.replaceAll('{{api}}', api))
+    })
+  })
+  const { port: settled } = new URL(await listenOnLoopback(server, port))
+  return { url: `http://localhost:${settled}`, stop: () => closeServer(server) }
+}

@@ -1,0 +1,211 @@
+const api = document.querySelector('meta[name=api]').content
+const REFRESH = '/api/auth/refresh'
+const SHOWN = 10
+/** Before the access token ends, which it does after ten minutes. */
+const RENEW_MS = 8 * 60_000
+
+const $ = (selector) => document.querySelector(selector)
+const query = new URLSearchParams(location.search)
+let token = new URLSearchParams(location.hash.slice(1)).get('accessToken')
+let stream = null
+history.replaceState(null, '', location.pathname + location.search)
+$('#outcome').textContent = location.search.includes('token=') ? '' : location.search
+
+async function call(method, path, body) {
+  const response = await fetch(api + path, {
+    method,
+    credentials: 'include',
+    headers: {
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const answer = await response.json()
+  // What nobody asked for needs no answer.
+  if (method !== 'GET' && path !== REFRESH) $('#answer').textContent = `${response.status} ${answer.message}`
+  return response.ok ? answer.data : undefined
+}
+
+function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties)
+  made.append(...children)
+  return made
+}
+
+function onSubmit(form, send) {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void send(new FormData(form))
+  })
+}
+
+const link = (href, words) => element('a', { href, target: '_blank', rel: 'noopener', textContent: words })
+
+/** A new page has no token any more, but the browser still has the cookie of the session. */
+async function show() {
+  token ??= (await call('POST', REFRESH))?.accessToken ?? null
+  const me = token && (await call('GET', '/api/auth/me'))?.user
+  document.body.className = me ? 'somebody' : 'nobody'
+  if (me) {
+    await Promise.all([showPlatforms(), showPosts(), showNotifications()])
+    listen()
+  }
+  $('#who').textContent = me
+    ? `somebody: ${me.name}, ${me.subscription.plan}, ${me.usage.postsCreated} of ${me.limits.maxPosts} posts`
+    : 'nobody is logged in'
+}
+
+async function showPlatforms() {
+  const platforms = Object.entries((await call('GET', '/api/platform/find')) ?? {})
+  $('#platforms').replaceChildren(...platforms.map(([name, account]) => platformItem(name, account)))
+  const connected = platforms.filter(([, { connected }]) => connected)
+  $('#on').replaceChildren(
+    element('legend', { textContent: connected.length > 0 ? 'On' : 'Connect a platform first' }),
+    ...connected.map(([name]) =>
+      element('label', {}, element('input', { type: 'checkbox', name: 'on', value: name }), ` ${name}`),
+    ),
+  )
+}
+
+function platformItem(name, { connected, profile, health }) {
+  // Instagram comes and goes with Facebook.
+  const button =
+    name === 'instagram'
+      ? ''
+      : element('button', {
+          className: connected ? 'disconnect' : 'connect',
+          value: name,
+          textContent: `${connected ? 'Disconnect' : 'Connect'} ${name}`,
+          onclick: () => void (connected ? disconnect(name) : connect(name)),
+        })
+  const state = connected ? ` ${name}: ${profile.displayName} (@${profile.handle}), ${health.status} ` : ` ${name} `
+  return element('li', {}, state, button)
+}
+
+async function connect(name) {
+  if (name === 'bluesky') {
+    const identifier = prompt('Handle on Bluesky')
+    const appPassword = identifier && prompt('App password')
+    if (appPassword && (await call('POST', '/api/platform/bluesky/connect', { identifier, appPassword }))) await show()
+    return
+  }
+  const begun = await call('GET', `/api/platform/${name}/connect`)
+  if (begun) location.assign(begun.authUrl ?? begun.url)
+}
+
+async function disconnect(name) {
+  await call('DELETE', `/api/platform/${name}/disconnect`)
+  await show()
+}
+
+async function showPosts() {
+  const { posts = [] } = (await call('GET', `/api/posts?limit=${SHOWN}`)) ?? {}
+  $('#posts').replaceChildren(
+    ...posts.map(({ content, status, scheduledAt, platformStatuses }) =>
+      element(
+        'li',
+        {},
+        element('b', { textContent: status }),
+        ` ${scheduledAt ? new Date(scheduledAt).toLocaleString() : ''} ${content.text} `,
+        ...platformStatuses.map((entry) =>
+          entry.platformPostUrl
+            ? element('span', {}, link(entry.platformPostUrl, entry.platform), ' ')
+            : ` ${entry.platform}: ${entry.error ?? entry.status} `,
+        ),
+      ),
+    ),
+  )
+}
+
+async function showNotifications() {
+  const { notifications = [], unread = 0 } = (await call('GET', `/api/notifications?limit=${SHOWN}`)) ?? {}
+  $('#unread').textContent = `${unread} unread`
+  $('#notifications').replaceChildren(
+    ...notifications.map(({ message, read, createdAt, options }) =>
+      element(
+        'li',
+        { className: read ? '' : 'unread' },
+        `${new Date(createdAt).toLocaleTimeString()} ${message} `,
+        options.link ? link(options.link, 'look') : '',
+      ),
+    ),
+  )
+}
+
+/** What is new comes by itself; after a break the list has what was missed. */
+function listen() {
+  if (stream) return
+  stream = new WebSocket(`${api.replace(/^http/, 'ws')}/api/notifications/stream`)
+  stream.onopen = () => stream.send(JSON.stringify({ auth: { token } }))
+  stream.onmessage = ({ data }) => {
+    const { event } = JSON.parse(data)
+    if (event === 'ready') $('#live').textContent = 'live'
+    if (event === 'notification') void Promise.all([showNotifications(), showPosts()])
+  }
+  stream.onclose = () => {
+    stream = null
+    $('#live').textContent = 'not live'
+    if (token) setTimeout(() => void renew(), 3_000)
+  }
+}
+
+async function renew() {
+  token = null
+  await show()
+}
+
+async function upload(file) {
+  const place = await call('POST', '/api/posts/media/upload', { contentType: file.type, sizeBytes: file.size })
+  if (!place) return null
+  await fetch(place.uploadUrl, { method: 'PUT', headers: { 'content-type': file.type }, body: file })
+  return { storageKey: place.storageKey, mimeType: file.type, originalFilename: file.name, sizeBytes: file.size }
+}
+
+for (const name of ['token', 'email']) $(`#reset [name=${name}]`).value = query.get(name) ?? ''
+$('#reset').hidden = !query.has('token')
+
+for (const form of document.querySelectorAll('form[data-path]')) {
+  onSubmit(form, async (fields) => {
+    const data = await call('POST', `/api/auth${form.dataset.path}`, Object.fromEntries(fields))
+    if (data?.user) await renew()
+  })
+}
+
+onSubmit($('#post'), async (fields) => {
+  const picture = fields.get('picture')
+  const item = picture.size > 0 ? await upload(picture) : null
+  const scheduledAt = fields.get('scheduledAt')
+  const stored = await call('POST', '/api/posts', {
+    content: { text: fields.get('text'), mediaItems: item ? [item] : [] },
+    selectedPlatforms: fields.getAll('on'),
+    ...(scheduledAt && { scheduledAt: new Date(scheduledAt).toISOString() }),
+  })
+  if (!stored) return
+  $('#post textarea').value = ''
+  await show()
+})
+
+async function readAll() {
+  await call('PATCH', '/api/notifications/read-all')
+  await showNotifications()
+}
+
+async function logOut() {
+  await call('DELETE', '/api/auth/logout')
+  token = null
+  stream?.close()
+  await show()
+}
+
+$('#read-all').onclick = () => void readAll()
+$('#logout').onclick = () => void logOut()
+
+async function stayLoggedIn() {
+  if (!token) return
+  token = (await call('POST', REFRESH))?.accessToken ?? null
+  if (token && stream?.readyState === WebSocket.OPEN) stream.send(JSON.stringify({ auth: { token } }))
+}
+
+setInterval(() => void stayLoggedIn(), RENEW_MS)
+await show()
