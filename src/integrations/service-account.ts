@@ -14,15 +14,19 @@ export interface ServiceAccountOptions {
 /**
  * Exchanges a statement signed by a service account for an access token (RFC 7523). As firebase-admin does it itself, but with the
  * address as an argument.
+ * @throws Error that names the variable of a key that cannot be used, never its value
  */
 export function createServiceAccount({ clientEmail, privateKey, tokenUrl, timeoutMs }: ServiceAccountOptions) {
-  const sign = createSigner({
-    key: privateKey.replaceAll('\\n', '\n'),
-    algorithm: 'RS256',
-    iss: clientEmail,
-    aud: tokenUrl,
-    expiresIn: HOUR,
-  })
+  const sign = signerFor()
+
+  function signerFor() {
+    const key = privateKey.replaceAll('\\n', '\n')
+    try {
+      return createSigner({ key, algorithm: 'RS256', iss: clientEmail, aud: tokenUrl, expiresIn: HOUR })
+    } catch (error) {
+      throw new Error('FCM_PRIVATE_KEY must be a private RSA key in PEM', { cause: error })
+    }
+  }
 
   return {
     /** Shaped as firebase-admin wants it; `expires_in` is in seconds. */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
 /** Heavy packages that only a process that delivers needs. */
-const OF_DELIVERIES = ['@atproto/api', 'sharp', 'file-type', '@temporalio/worker']
+const OF_DELIVERIES = ['@atproto/api', 'sharp', 'file-type', '@temporalio/worker', 'firebase-admin', 'openai']
 
 /** Which of these packages a process has loaded after it ran `code`. */
 async function loadedBy(code: string): Promise<string[]> {

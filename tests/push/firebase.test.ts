@@ -150,6 +150,10 @@ describe('one call and no other is made for a message', () => {
   })
 })
 
+it('a key that is none is refused at start by the name of its variable', () => {
+  expect(() => pushWith({ privateKey: 'not a key' })).toThrow('FCM_PRIVATE_KEY must be a private RSA key in PEM')
+})
+
 it('a service that nobody answers for is asked again later', async () => {
   const nowhere = pushWith({ url: 'http://127.0.0.1:9' })
   expect(await sendTo(device(), nowhere)).toMatchObject({ kind: 'later', isTrouble: true })
