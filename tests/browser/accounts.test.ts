@@ -5,6 +5,7 @@ import { startMailCatcher } from '../../sandbox/services/mail.ts'
 import { freePort } from '../../sandbox/servers/process.ts'
 import { identityCallbackUrl } from '../../src/domain/identity-login.ts'
 import { NO_LIMITS } from '../support/delivery-world.ts'
+import { newNotification } from '../support/notifications.ts'
 import { startServiceInProcess } from '../support/service-in-process.ts'
 import { testContext, unique } from '../support/servers.ts'
 import { startBrowser } from './browser.ts'
@@ -109,6 +110,19 @@ describe('in a browser, somebody', () => {
     await send(page, 'login', { email, password: newPassword }, '200')
     await isSomebody(page, 'Test User')
     await send(reset, 'reset', { password: unique('password') }, '400')
+  })
+
+  it('hears of notifications while the page is open, until the session is ended elsewhere', async () => {
+    const { userId, secrets, call } = await service.logIn()
+    const { email, password } = secrets
+    const page = await visitor()
+    await send(page, 'login', { email, password }, '200')
+    await page.waitForSelector('#live:text-is("live")')
+    await service.context.notifications.insertOnce(newNotification(userId, { message: 'News for Ann' }))
+    await page.waitForSelector('#notifications li.unread:has-text("News for Ann")')
+    expect((await call('DELETE', '/api/auth/logout/all')).status).toBe(200)
+    await page.waitForSelector('#live:text-is("not live")')
+    await isSomebody(page, 'nobody')
   })
 })
 
