@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import sharp from 'sharp'
 import { buildApp } from '../../src/api/app.ts'
@@ -350,6 +351,22 @@ describe('signup', () => {
     // Where no proof is asked for, a taken address has to be told.
     const again = await app.inject({ method: 'POST', url: '/api/auth/signup', payload })
     expect(again.json()).toMatchObject({ statusCode: 409, code: 'ADDRESS_TAKEN' })
+    await app.close()
+  })
+
+  it('takes in only so many large bodies at once, and small ones always', async () => {
+    const app = await buildApp(world.context)
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    const large = 2 * 1024 * 1024
+    const head = `POST /api/auth/signup HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${large}\r\n\r\n`
+    const held = Array.from({ length: 8 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+    await Promise.all(held.map((socket) => new Promise((resolve) => socket.write(head, resolve))))
+    const send = (body: string) =>
+      fetch(`${url}/api/auth/signup`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    await expect.poll(async () => (await send(`"${'x'.repeat(large)}"`)).status).toBe(503)
+    expect((await send('{}')).status).toBe(400)
+    for (const socket of held) socket.destroy()
+    await expect.poll(async () => (await send(`"${'x'.repeat(large)}"`)).status).toBe(400)
     await app.close()
   })
 })

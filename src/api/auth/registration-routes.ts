@@ -3,6 +3,7 @@ import { requestCode } from '../../commands/request-code.ts'
 import { signUp } from '../../commands/sign-up.ts'
 import { verifyCode } from '../../commands/verify-code.ts'
 import type { Context } from '../../context.ts'
+import { largeBodies } from '../plugins/large-bodies.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import { clientOf } from './client.ts'
 import { presentUser } from './present.ts'
@@ -13,6 +14,8 @@ const tags = ['auth']
 
 /** An avatar of five megabytes, in base64. */
 const SIGN_UP_LIMIT_BYTES = 8 * 1024 * 1024
+/** Per process: anybody may send them. */
+const LARGE_BODIES_AT_ONCE = 8
 
 interface Options {
   context: Context
@@ -53,6 +56,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
     '/signup',
     {
       bodyLimit: SIGN_UP_LIMIT_BYTES,
+      onRequest: largeBodies(LARGE_BODIES_AT_ONCE),
       schema: {
         tags,
         summary: 'Make an account for a verified address, and log in',
