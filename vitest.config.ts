@@ -37,6 +37,8 @@ export default defineConfig({
           exclude: ['tests/{domain,toolchain,deploy,sandbox,workflows,faults,browser,e2e}/**'],
           globalSetup: 'tests/support/global-setup.ts',
           sequence: { groupOrder: 1 },
+          // They mostly wait, for instants and for servers: two leave a third of two cores idle.
+          maxWorkers: 3,
         },
       },
       {
