@@ -1,31 +1,45 @@
 import { mkdir, writeFile } from 'node:fs/promises'
+import { devNull } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import { startWorld } from '../../bench/world.ts'
 import { createUsers } from '../../bench/users.ts'
+import { findObjectStorage, startObjectStorage } from '../../sandbox/servers/object-storage.ts'
+import { startMailCatcher } from '../../sandbox/services/mail.ts'
+import { startPush } from '../../sandbox/services/push.ts'
 import { cancelPost } from '../../src/commands/cancel-post.ts'
 import { createPost } from '../../src/commands/create-post.ts'
+import { registerPushDevice } from '../../src/commands/push-devices.ts'
+import { queueMail } from '../../src/commands/queue-mail.ts'
 import { retryPost } from '../../src/commands/retry-post.ts'
 import { updatePost } from '../../src/commands/update-post.ts'
 import { createContext } from '../../src/context.ts'
+import { codeMail } from '../../src/domain/mail-texts.ts'
+import { CODE_LIFE_MS } from '../../src/domain/mails.ts'
+import { connectionExpired } from '../../src/domain/notifications.ts'
 import { SECOND } from '../../src/domain/times.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import type { PlatformAdapter } from '../../src/platforms/adapter.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 import { startWorkers } from '../../src/workers.ts'
-import { publishPostWorkflowId } from '../../src/workflows/messages.ts'
+import { BACKGROUND_WORK, publishPostWorkflowId } from '../../src/workflows/messages.ts'
 
 /**
- * Records what the workflows of today leave in Temporal, one file a way: `node scripts/run.mjs tests/histories/record.ts <version>`.
- * Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
+ * Records what the workflows of today leave in Temporal, one file a way: `node scripts/run.mjs tests/histories/record.ts <version> [posts
+ * people]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
  */
-const version = process.argv[2]
+const [version, ...chosen] = process.argv.slice(2)
 if (!version) throw new Error('Name the version the histories belong to, such as v1')
+const isChosen = (part: 'posts' | 'people') => chosen.length === 0 || chosen.includes(part)
 const folder = new URL(`./${version}/`, import.meta.url)
 await mkdir(folder, { recursive: true })
 
 /** Must not be found in any history: `replay.test.ts` looks for it. */
 const RECORDED_TEXT = 'Words of a post, for its readers alone'
+const RECORDED_ADDRESS = 'recorded@example.test'
+const RECORDED_TOKEN = 'recorded-token-of-a-device'
+const STORAGE_KEYS = { accessKeyId: 'recorder', secretAccessKey: 'recorder-secret' }
 const refusing = new Set<string>()
 const adapterOf = (platform: Platform): PlatformAdapter => ({
   platform,
@@ -41,12 +55,24 @@ const adapterOf = (platform: Platform): PlatformAdapter => ({
 })
 
 const world = await startWorld()
-const config = await world.config()
-const context = await createContext(config, {
-  platforms: { find: adapterOf, direct: () => null,
-    redirect: () => null, warmUp: async () => {}, close: async () => {} },
+const [mail, push, storage] = [await startMailCatcher(), await startPush(), await startStorage()]
+const config = await world.config({
+  ...mail.env(),
+  ...push.env(),
+  S3_ENDPOINT: storage.endpoint,
+  S3_ACCESS_KEY_ID: STORAGE_KEYS.accessKeyId,
+  S3_SECRET_ACCESS_KEY: STORAGE_KEYS.secretAccessKey,
 })
-await context.database.createIndexes()
+const context = await createContext(config, {
+  platforms: {
+    find: adapterOf,
+    direct: () => null,
+    redirect: () => null,
+    warmUp: async () => {},
+    close: async () => {},
+  },
+})
+await Promise.all([context.database.createIndexes(), context.storage.ensureBucket([config.FRONTEND_URL])])
 const workers = await startWorkers(context)
 const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
 const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
@@ -54,7 +80,18 @@ const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
 try {
   const [user] = await createUsers(context, 1)
   if (!user) throw new Error('No user')
-  const userId = user._id
+  if (isChosen('posts')) await recordPosts(user._id)
+  // Last: it is the end of the user.
+  if (isChosen('people')) await recordPeople(user._id)
+} finally {
+  await connection.close()
+  await workers.stop()
+  await context.close()
+  await Promise.all([mail.stop(), push.stop(), storage.stop()])
+  await world.stop()
+}
+
+async function recordPosts(userId: string): Promise<void> {
   const handleOf = (postId: string) => client.workflow.getHandle(publishPostWorkflowId(postId))
 
   const create = async (inSeconds: number | null, input: object = {}) => {
@@ -72,14 +109,7 @@ try {
     return data.postId
   }
 
-  const record = async (name: string, postId: string) => {
-    const status = (await handleOf(postId).result()) as string
-    const history = await handleOf(postId).fetchHistory()
-    // Worker identities name this machine, and nothing is decided by them.
-    const json = historyToJSON(history).replaceAll(/"\d+@[^"]*"/g, '"recorder"')
-    await writeFile(new URL(`${name}.json`, folder), `${json}\n`)
-    process.stdout.write(`${name}: ${status}, ${history.events?.length} events\n`)
-  }
+  const record = (name: string, postId: string) => recordEnd(name, publishPostWorkflowId(postId))
 
   await record('immediate', await create(null))
   await record('scheduled', await create(14))
@@ -110,9 +140,43 @@ try {
   const image = { storageKey: `posts/${userId}/00000000-0000-4000-8000-000000000000.png`, mimeType: 'image/png' }
   const content = { text: RECORDED_TEXT, mediaItems: [image] }
   await record('prepared-ahead', await create(75, { content }))
-} finally {
-  await connection.close()
-  await workers.stop()
-  await context.close()
-  await world.stop()
+}
+
+async function recordPeople(userId: string): Promise<void> {
+  const to = RECORDED_ADDRESS
+  const words = codeMail('000000')
+  await queueMail(context, { kind: 'code', userId: null, lifeMs: CODE_LIFE_MS, to, ...words })
+  const [sent] = await context.database.connection.collection<{ _id: string }>('mails').find().toArray()
+  await recordEnd('mail-sent', `${BACKGROUND_WORK.sendMail.idPrefix}${sent!._id}`)
+
+  await registerPushDevice(context, { userId, token: RECORDED_TOKEN, platform: 'ios' })
+  await context.notifications.insertOnce(connectionExpired(userId, 'mastodon', 1))
+  const [told] = await context.notifications.listOf(userId, 1)
+  await context.orchestrator.startWork('deliverPush', told!._id, { summary: 'A push message', fairnessKey: userId })
+  await recordEnd('push-delivered', `${BACKGROUND_WORK.deliverPush.idPrefix}${told!._id}`)
+
+  await context.database.transaction((session) => context.erasures.begin(userId, new Date(), session))
+  await context.orchestrator.startWork('eraseAccount', userId, { summary: 'Erase an account', fairnessKey: userId })
+  const erasing = client.workflow.getHandle(`${BACKGROUND_WORK.eraseAccount.idPrefix}${userId}`)
+  // It waits for twenty minutes then, over whatever is deployed meanwhile.
+  while (!(await erasing.fetchHistory()).events?.some(({ timerStartedEventAttributes: timer }) => timer))
+    await delay(100)
+  await recordHistory('erasure-under-way', erasing.workflowId)
+}
+
+async function recordEnd(name: string, workflowId: string): Promise<void> {
+  await client.workflow.getHandle(workflowId).result()
+  await recordHistory(name, workflowId)
+}
+
+async function recordHistory(name: string, workflowId: string): Promise<void> {
+  const history = await client.workflow.getHandle(workflowId).fetchHistory()
+  // Worker identities name this machine, and nothing is decided by them.
+  const json = historyToJSON(history).replaceAll(/"\d+@[^"]*"/g, '"recorder"')
+  await writeFile(new URL(`${name}.json`, folder), `${json}\n`)
+  process.stdout.write(`${name}: ${history.events?.length} events\n`)
+}
+
+async function startStorage() {
+  return startObjectStorage({ program: await findObjectStorage(), logFile: devNull, ...STORAGE_KEYS })
 }

@@ -233,7 +233,7 @@ export const GUARDS: Guard[] = [
     platform: 'mastodon',
     removed: [
       {
-        file: 'store/connect-attempts.ts',
+        file: 'store/redirect-attempts.ts',
         find: 'consumedAt: null, expiresAt: { $gt: at } },\n        { $set: { consumedAt: at, secrets: null } },',
         put: 'expiresAt: { $gt: at } },\n        { $set: { consumedAt: at } },',
       },
@@ -259,9 +259,9 @@ export const GUARDS: Guard[] = [
     platform: 'mastodon',
     removed: [
       {
-        file: 'store/connect-attempts.ts',
-        find: '{ ...name, bindingHash: { $in: bindingHashes }, consumedAt',
-        put: '{ ...name, consumedAt',
+        file: 'store/redirect-attempts.ts',
+        find: '{ ...(attempt as object), bindingHash: { $in: bindingHashes }, consumedAt',
+        put: '{ ...(attempt as object), consumedAt',
       },
     ],
     scenario: 'a callback comes from another browser',

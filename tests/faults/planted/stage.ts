@@ -72,7 +72,23 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
   /** Whether Temporal hears of what is stored. */
   const temporal = { answers: true, started: [] as string[] }
 
-  async function startProcess(clock?: Clock) {
+  const { systemClock } = (await load('clock.ts')) as { systemClock: Clock }
+  /** Instants that a delivery waits for, and who waits for such a delivery. */
+  const armed = new Map<number, PromiseWithResolvers<void>>()
+  const arming = (at: number) => {
+    const known = armed.get(at) ?? Promise.withResolvers<void>()
+    armed.set(at, known)
+    return known
+  }
+  const watchedClock: Clock = {
+    ...systemClock,
+    sleepUntil(instant, signal) {
+      arming(instant.getTime()).resolve()
+      return systemClock.sleepUntil(instant, signal)
+    },
+  }
+
+  async function startProcess(clock: Clock = watchedClock) {
     const orchestrator = {
       async start({ _id }) {
         if (temporal.answers) temporal.started.push(_id)
@@ -89,7 +105,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     const context = await createContext(config, {
       logger: createLogger('silent'),
       orchestrator,
-      ...(clock ? { clock } : {}),
+      clock,
     })
     const activities = createActivities({
       ...context,
@@ -177,6 +193,8 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     renewals,
     exchanges,
     processes,
+    /** Resolves when a delivery has nothing left to do but to wait for this instant. */
+    untilArmed: (dueAt: number): Promise<void> => arming(dueAt).promise,
     client: (number = 0) => clients[number % clients.length]!.client,
     deliver,
 
@@ -202,7 +220,6 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
 
     /** What the sweeper's next run finds when so much time has passed. */
     async sweep(laterMs: number): Promise<void> {
-      const { systemClock } = (await load('clock.ts')) as { systemClock: Clock }
       const late = await startProcess({ ...systemClock, now: () => new Date(Date.now() + laterMs) })
       await run(late.activities.sweepDeliveries)
       await late.app.close()
