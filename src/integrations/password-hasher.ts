@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { ServiceError } from '../domain/service-error.ts'
 
@@ -6,13 +7,15 @@ import { ServiceError } from '../domain/service-error.ts'
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** More would fill the machine's memory and starve everything else of its threads. */
-const HASHES_AT_ONCE = 4
-/** About a second of work; whoever comes after that is told to come back. */
+const MOST_AT_ONCE = 4
+/** One core is left to everybody who does not log in. */
+const HASHES_AT_ONCE = Math.min(MOST_AT_ONCE, Math.max(1, availableParallelism() - 1))
+/** Some seconds of work at most; whoever comes after that is told to come back. */
 const HASHES_WAITING = 500
 
 /** Hashes passwords, which must be in the form `normalizePassword` gives them. */
-export function createPasswordHasher({ waiting = HASHES_WAITING } = {}) {
-  const queue = createQueue(HASHES_AT_ONCE, waiting)
+export function createPasswordHasher({ atOnce = HASHES_AT_ONCE, waiting = HASHES_WAITING } = {}) {
+  const queue = createQueue(atOnce, waiting)
   /** Compared with for unknown addresses, so that they take as long as known ones. */
   const nobody = queue(() => hash(randomBytes(16).toString('hex'), COST))
 

@@ -29,7 +29,7 @@ it('never matches where there is no stored hash, and takes about as long to say 
 })
 
 it('works on four at once, lets some wait, and sends the rest away', async () => {
-  const hasher = createPasswordHasher({ waiting: 2 })
+  const hasher = createPasswordHasher({ atOnce: 4, waiting: 2 })
   const hashed = await hasher.hash('correct horse')
   // The hash for unknown addresses is made first, and takes a turn.
   await hasher.verify(null, '')
