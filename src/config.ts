@@ -102,6 +102,12 @@ export const ConfigSchema = Type.Object(
     PLAN_PRO_MAX_POSTS: number('Posts of an account set to Pro', 60),
     PLAN_PRO_MAX_CAPTIONS: number('Caption generations of an account set to Pro', 30),
 
+    STRIPE_SECRET_KEY: text('Key of the payment processor; empty switches payments off', ''),
+    STRIPE_WEBHOOK_SECRETS: list('Secrets that its webhooks are signed with; more than one while they are changed', ''),
+    STRIPE_PRICE_ID: text('The monthly price of Pro there', ''),
+    STRIPE_API_URL: address('Its API', 'https://api.stripe.com'),
+    PAYMENTS_TIMEOUT_MS: number('Deadline of one call to it', 10_000, 100),
+
     PUBLISH_TIMEOUT_MS: number('Deadline of the one call that makes a post visible', 8_000, 100),
     DELIVERY_MAX_LATENESS_MS: number('A post later than this fails with TOO_LATE', 86_400_000),
     SLO_MISS_AFTER_MS: number('A scheduled post that is not out this long after its instant is a miss', 60_000),
@@ -191,6 +197,7 @@ const NEEDED_WITH: [keyof Config, (keyof Config)[]][] = [
   ['GOOGLE_CLIENT_ID', ['GOOGLE_CLIENT_SECRET']],
   ['FCM_PROJECT_ID', ['FCM_CLIENT_EMAIL', 'FCM_PRIVATE_KEY']],
   ['CAPTIONS_URL', ['CAPTIONS_API_KEY']],
+  ['STRIPE_SECRET_KEY', ['STRIPE_WEBHOOK_SECRETS', 'STRIPE_PRICE_ID']],
 ]
 
 function parse(schema: TSchema, value: string): unknown {

@@ -16,6 +16,7 @@ import { createIdentityProvider } from './integrations/identity.ts'
 import { createMailer } from './integrations/mail.ts'
 import { createMediaSource } from './integrations/media-source.ts'
 import { createMetrics } from './integrations/metrics.ts'
+import type { Payments } from './integrations/payments.ts'
 import { createOrchestrator, type PublishOrchestrator } from './integrations/orchestrator.ts'
 import { createPasswordHasher } from './integrations/password-hasher.ts'
 import { createPush, type Push } from './integrations/push.ts'
@@ -39,6 +40,7 @@ import { createLoginAttemptStore } from './store/login-attempts.ts'
 import { createLoginFailures } from './store/login-failures.ts'
 import { createMailStore } from './store/mails.ts'
 import { createNotificationStore } from './store/notifications.ts'
+import { createPaymentEventStore } from './store/payment-events.ts'
 import { createPasswordResetStore } from './store/password-resets.ts'
 import { createPlatformAccountStore } from './store/platform-accounts.ts'
 import { createPostStore } from './store/posts.ts'
@@ -57,6 +59,7 @@ interface Overrides {
   orchestrator?: PublishOrchestrator
   push?: Push
   captions?: CaptionProvider
+  payments?: Payments
   /** One that may answer later; without it the database must answer now. */
   database?: Database
 }
@@ -139,6 +142,9 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     /** What is stored and changed by whatever process, told as it happens. */
     changes: { follow: (follower: Parameters<typeof followChanges>[1]) => followChanges(connection, follower) },
     captions: overrides.captions ?? captionsOf(config),
+    /** Null where they are not set up. */
+    payments: overrides.payments ?? null,
+    paymentEvents: createPaymentEventStore(connection),
     push,
     pushes,
     pushTokens,

@@ -1,3 +1,4 @@
+import { NO_BILLING, type Billing } from './billing.ts'
 import { identicon } from './identicon.ts'
 
 export const ROLES = ['user', 'admin'] as const
@@ -44,6 +45,7 @@ export interface User {
   /** Claim `ver` of access tokens: raising it ends every token of the user at once. */
   tokenVersion: number
   subscription: Subscription
+  billing: Billing
   usage: Usage
   limits: Limits
   createdAt: Date
@@ -73,6 +75,7 @@ export function newUser(input: NewUser, now: Date): User {
       currentPeriodEnd: null,
       cancelAtPeriodEnd: false,
     },
+    billing: NO_BILLING,
     usage: { postsCreated: 0, captionGenerations: 0 },
     createdAt: now,
     lastLogin: null,

@@ -1,4 +1,5 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
+import { PROCESSOR_STATES, type Billing } from '../domain/billing.ts'
 import { allowanceOf, ALLOWANCES, type Allowance, type AllowanceKind } from '../domain/plans.ts'
 import {
   ROLES,
@@ -7,7 +8,9 @@ import {
   normalizeEmail,
   type Limits,
   type Role,
+  type Subscription,
   type SubscriptionPlan,
+  type Usage,
   type User,
 } from '../domain/user.ts'
 import { SECOND } from '../domain/times.ts'
@@ -24,6 +27,10 @@ const NEWEST_FIRST = { createdAt: -1, _id: -1 } as const
 export type UserChange = Partial<
   { 'subscription.plan': SubscriptionPlan } & { limits: Limits; isDisabled: boolean; role: Role }
 >
+
+/** What follows from the payment processor's truth. */
+export type BillingChange = Partial<{ subscription: Subscription; usage: Usage; limits: Limits }> &
+  Partial<{ [K in Exclude<keyof Billing, 'revision'> as `billing.${K}`]: Billing[K] }>
 
 const nullable = <T>(type: T) => ({ type, default: null })
 const required = <T>(type: T) => ({ type, required: true }) as const
@@ -52,6 +59,19 @@ const userSchema = new Schema<User>(
       currentPeriodEnd: nullable(Date),
       cancelAtPeriodEnd: required(Boolean),
     },
+    billing: {
+      revision: { type: Number, default: 0 },
+      subscriptions: [{ _id: false, id: String, customerId: String, createdAt: Date }],
+      applied: nullable(
+        new Schema<NonNullable<Billing['applied']>>(
+          { subscriptionId: required(String), state: { type: String, enum: PROCESSOR_STATES, required: true } },
+          { ...schemaOptions, _id: false },
+        ),
+      ),
+      endedIds: [String],
+      countedInvoiceIds: [String],
+      checkoutId: nullable(String),
+    },
     usage: {
       postsCreated: required(Number),
       captionGenerations: required(Number),
@@ -69,6 +89,11 @@ const userSchema = new Schema<User>(
 userSchema.index({ email: 1 }, { unique: true })
 userSchema.index({ 'auth.subject': 1 }, { unique: true, sparse: true })
 userSchema.index({ createdAt: -1, _id: -1 })
+// Ids of the processor, where there are any.
+for (const id of ['subscription.processorCustomerId', 'subscription.processorSubscriptionId']) {
+  userSchema.index({ [id]: 1 }, { unique: true, partialFilterExpression: { [id]: { $gt: '' } } })
+}
+userSchema.index({ role: 1 }, { partialFilterExpression: { role: 'admin' } })
 
 /** User records. Whoever reads one holds the password hash: what leaves the process goes through a `present` function. */
 export function createUserStore(connection: Connection) {
@@ -199,6 +224,44 @@ export function createUserStore(connection: Connection) {
 
     async remove(userId: string, session: ClientSession): Promise<void> {
       await collection().deleteOne({ _id: userId }, { session })
+    },
+
+    findByCustomer: (customerId: string): Promise<User | null> =>
+      collection().findOne({ 'subscription.processorCustomerId': customerId }),
+
+    /** False when the record moved on since this revision of its billing was read. */
+    async changeBilling(
+      userId: string,
+      revision: number,
+      change: BillingChange,
+      session?: ClientSession,
+    ): Promise<boolean> {
+      // A record from before there were payments has no revision.
+      const read = revision === 0 ? { $in: [0, null] } : revision
+      const { matchedCount } = await collection().updateOne(
+        { _id: userId, 'billing.revision': read },
+        { $set: { ...change, 'billing.revision': revision + 1 } },
+        { ...(session && { session }) },
+      )
+      return matchedCount === 1
+    },
+
+    /** Users with a subscription, in the order of its id: `after` is the last one of the page before. */
+    async listBilled({ after, limit }: { after: string; limit: number }) {
+      const billed = await collection()
+        .find({ 'subscription.processorSubscriptionId': { $gt: after } }, { projection: { subscription: 1 } })
+        .sort({ 'subscription.processorSubscriptionId': 1 })
+        .limit(limit)
+        .toArray()
+      return billed.map(({ _id, subscription }) => ({
+        userId: _id,
+        subscriptionId: subscription.processorSubscriptionId!,
+      }))
+    },
+
+    async listAdmins(): Promise<string[]> {
+      const admins = collection().find({ role: 'admin', isDisabled: false }, { projection: { _id: 1 } })
+      return (await admins.toArray()).map(({ _id }) => _id)
     },
 
     /** Newest first, without ever holding all of them. */

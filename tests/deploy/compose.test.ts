@@ -61,6 +61,8 @@ const OPTIONAL = [
   'GOOGLE_CLIENT_SECRET',
   'FCM_PRIVATE_KEY',
   'CAPTIONS_API_KEY',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRETS',
 ]
 const VARIABLE = /\$\$|\$\{([A-Z0-9_]+)(?::([-?])([^}]*))?\}/g
 
