@@ -2,6 +2,7 @@ import { activityInfo, heartbeat, log } from '@temporalio/activity'
 import type { Context } from '../context.ts'
 import { endSession, openSecretsIfReadable } from '../commands/account-secrets.ts'
 import { cancelPost } from '../commands/cancel-post.ts'
+import { endPayments, hasPayments } from '../commands/end-payments.ts'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import type { Post } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
@@ -37,6 +38,8 @@ export type EraseAccountDeps = Pick<
   | 'oneTimeCodes'
   | 'orchestrator'
   | 'passwordResets'
+  | 'paymentEvents'
+  | 'payments'
   | 'platforms'
   | 'posts'
   | 'pushTokens'
@@ -70,6 +73,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
       Promise.all([deps.notifications.removeAllOf(userId), deps.pushTokens.removeAllOf(userId)]),
     'Remove mails, sessions, codes and limits': removeAccess,
     'Forget where the user came from': (userId) => deps.audit.forgetAddressesOf(userId),
+    'End the subscription, and forget the customer': endSubscription,
     'Remove the user record': removeUser,
   }
 
@@ -149,9 +153,18 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
       deps.mails.removeAllOf(userId),
       deps.sessions.removeAll(userId),
       deps.passwordResets.removeAllOf(userId),
+      deps.paymentEvents.removeAllOf(userId),
       deps.rateLimits.forget(email === undefined ? [userId] : [userId, email]),
       email !== undefined && deps.addressCodes.remove(deps.oneTimeCodes.addressKey(email)),
     ])
+  }
+
+  /** Tried until it is done: the record alone tells of it. */
+  async function endSubscription(userId: string): Promise<void> {
+    const user = await users.findById(userId)
+    if (!user || !hasPayments(user)) return
+    if (deps.payments) return endPayments(deps.payments, user)
+    log.error('A subscription is left to itself, since payments are not set up any more', { userId })
   }
 
   async function removeUser(userId: string): Promise<void> {

@@ -5,6 +5,7 @@ import { sealSecrets } from '../../src/commands/account-secrets.ts'
 import { queueMail } from '../../src/commands/queue-mail.ts'
 import type { Context } from '../../src/context.ts'
 import { HOUR } from '../../src/domain/times.ts'
+import type { PaymentEvent } from '../../src/domain/payment-events.ts'
 import type { User } from '../../src/domain/user.ts'
 import { hashed } from '../../src/store/rate-limits.ts'
 import { newId } from '../../src/store/schema-options.ts'
@@ -48,6 +49,7 @@ export async function userWithEverything(
   })
   const [_id, key] = [newId(), context.oneTimeCodes.addressKey(email)]
   await context.pushTokens.register({ _id, userId, platform: 'web', sealedToken: 'sealed' })
+  await context.paymentEvents.keep(eventOf(userId), new Date())
   await context.passwordResets.add(key, userId, { hash: 'hash', expiresAt: inAnHour })
   await context.addressCodes.put(key, { codeHash: 'hash', expiresAt: inAnHour })
   await context.limits.captions.take(userId)
@@ -115,6 +117,20 @@ export function eraser(deps: EraseAccountDeps) {
 /** Steps that fail are what is tested. */
 const QUIET = { logger: new DefaultLogger('ERROR') }
 const WORDS = { subject: 'Subject', text: 'Words', html: 'Words' }
+
+function eventOf(userId: string): PaymentEvent {
+  return {
+    id: newId(),
+    type: 'customer.subscription.updated',
+    createdAt: new Date(),
+    userId,
+    customerId: 'cus_1',
+    subscriptionId: 'sub_1',
+    invoiceId: null,
+    told: null,
+    toldInvoice: null,
+  }
+}
 
 function entryOf(actorId: string, subjectId: string, ipAddress: string) {
   return {

@@ -287,12 +287,13 @@ describe('killed after any of its calls and repeated', () => {
         Object.entries(object).map(([name, value]) => [name, typeof value === 'function' ? watched(value) : value]),
       ) as T
     const { accounts, addressCodes, audit, connectAttempts, erasures, mails, notifications } = context
-    const { passwordResets, pushTokens } = context
+    const { passwordResets, paymentEvents, pushTokens } = context
     const { orchestrator, posts, rateLimits, sessions, storage, users, database } = context
     const parts = {
       accounts,
       addressCodes,
       passwordResets,
+      paymentEvents,
       pushTokens,
       audit,
       connectAttempts,
