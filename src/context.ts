@@ -12,7 +12,7 @@ import { createAccessTokens } from './integrations/access-tokens.ts'
 import { createAvatars } from './integrations/avatars.ts'
 import { createProviderCaptions, createTemplateCaptions, type CaptionProvider } from './integrations/captions.ts'
 import { createConnectStates } from './integrations/connect-states.ts'
-import { createIdentityProvider } from './integrations/identity.ts'
+import { createIdentityProvider, type IdentityProvider } from './integrations/identity.ts'
 import { createMailer } from './integrations/mail.ts'
 import { createMediaSource } from './integrations/media-source.ts'
 import { createMetrics } from './integrations/metrics.ts'
@@ -176,15 +176,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     connectAttempts: createConnectAttemptStore(connection),
     loginAttempts: createLoginAttemptStore(connection),
     /** Null where it is not set up. */
-    identity:
-      config.GOOGLE_CLIENT_ID === ''
-        ? null
-        : createIdentityProvider({
-            issuerUrl: config.GOOGLE_ISSUER_URL,
-            clientId: config.GOOGLE_CLIENT_ID,
-            clientSecret: config.GOOGLE_CLIENT_SECRET,
-            timeoutMs: 5 * SECOND,
-          }),
+    identity: identityOf(config),
     metrics,
     cipher,
     credentials,
@@ -211,9 +203,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     },
 
     async close(): Promise<void> {
-      await Promise.allSettled([orchestrator.close(), platforms.close(), push?.close()])
+      await Promise.allSettled([orchestrator.close(), platforms.close(), push?.close(), mailer.close()])
       storage.close()
-      mailer.close()
       await database.close()
     },
   }
@@ -226,6 +217,16 @@ function captionsOf(config: Config): CaptionProvider {
     apiKey: config.CAPTIONS_API_KEY,
     model: config.CAPTIONS_MODEL,
     timeoutMs: config.CAPTIONS_TIMEOUT_MS,
+  })
+}
+
+function identityOf(config: Config): IdentityProvider | null {
+  if (config.GOOGLE_CLIENT_ID === '') return null
+  return createIdentityProvider({
+    issuerUrl: config.GOOGLE_ISSUER_URL,
+    clientId: config.GOOGLE_CLIENT_ID,
+    clientSecret: config.GOOGLE_CLIENT_SECRET,
+    timeoutMs: 5 * SECOND,
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
-import { normalizePassword, passwordProblem } from '../domain/passwords.ts'
+import { passwordProblem } from '../domain/new-passwords.ts'
+import { normalizePassword } from '../domain/passwords.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { newUser, type Limits, type User } from '../domain/user.ts'
 import { isDuplicateKey } from '../store/database.ts'

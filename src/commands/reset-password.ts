@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
-import { normalizePassword, passwordProblems } from '../domain/passwords.ts'
+import { passwordProblems } from '../domain/new-passwords.ts'
+import { normalizePassword } from '../domain/passwords.ts'
 import { ServiceError, validationFailed } from '../domain/service-error.ts'
 import { normalizeEmail } from '../domain/user.ts'
 import { endEverywhere } from './end-everywhere.ts'

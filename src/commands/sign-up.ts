@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { nameProblems, normalizeName } from '../domain/names.ts'
-import { passwordProblems } from '../domain/passwords.ts'
+import { passwordProblems } from '../domain/new-passwords.ts'
 import { ServiceError, validationFailed, type Problem } from '../domain/service-error.ts'
 import { normalizeEmail, type User } from '../domain/user.ts'
 import { newId } from '../store/schema-options.ts'

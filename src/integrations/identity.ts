@@ -1,4 +1,4 @@
-import * as openid from 'openid-client'
+import type * as openid from 'openid-client'
 import { SECOND } from '../domain/times.ts'
 
 export interface IdentityProviderOptions {
@@ -28,6 +28,11 @@ export interface Identity {
   picture: string | null
 }
 
+interface Discovered {
+  openid: typeof openid
+  provider: openid.Configuration
+}
+
 const SCOPE = 'openid email profile'
 const MAX_ANSWER_BYTES = 1_048_576
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost'])
@@ -41,27 +46,33 @@ export function createIdentityProvider({ issuerUrl, clientId, clientSecret, time
   const issuer = new URL(issuerUrl)
   const isPlain = issuer.protocol === 'http:' && LOOPBACK.has(issuer.hostname)
   if (!isPlain && issuer.protocol !== 'https:') throw new Error('GOOGLE_ISSUER_URL must be an https address')
-  let discovered: Promise<openid.Configuration> | undefined
+  let discovered: Promise<Discovered> | undefined
 
-  function discover(): Promise<openid.Configuration> {
-    discovered ??= openid
-      .discovery(issuer, clientId, {}, openid.ClientSecretPost(clientSecret), {
-        // The ID token comes straight from the provider; its signature is looked at all the same.
-        execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
-        timeout: timeoutMs / SECOND,
-        [openid.customFetch]: boundedFetch,
-      })
-      .catch((error: unknown) => {
-        discovered = undefined
-        throw error
-      })
+  /** The library is loaded with the first login: most processes see none. */
+  async function ask(): Promise<Discovered> {
+    const openid = await import('openid-client')
+    const provider = await openid.discovery(issuer, clientId, {}, openid.ClientSecretPost(clientSecret), {
+      // The ID token comes straight from the provider; its signature is looked at all the same.
+      execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
+      timeout: timeoutMs / SECOND,
+      [openid.customFetch]: boundedFetch,
+    })
+    return { openid, provider }
+  }
+
+  function discover(): Promise<Discovered> {
+    discovered ??= ask().catch((error: unknown) => {
+      discovered = undefined
+      throw error
+    })
     return discovered
   }
 
   return {
     /** The address of the provider's page. */
     async begin({ redirectUri, state, nonce, verifier }: IdentityRequest): Promise<string> {
-      const address = openid.buildAuthorizationUrl(await discover(), {
+      const { openid, provider } = await discover()
+      const address = openid.buildAuthorizationUrl(provider, {
         redirect_uri: redirectUri,
         scope: SCOPE,
         state,
@@ -82,8 +93,9 @@ export function createIdentityProvider({ issuerUrl, clientId, clientSecret, time
     async complete(query: Record<string, string>, { redirectUri, state, nonce, verifier }: IdentityRequest) {
       const callback = new URL(redirectUri)
       callback.search = new URLSearchParams(query).toString()
+      const { openid, provider } = await discover()
       try {
-        const tokens = await openid.authorizationCodeGrant(await discover(), callback, {
+        const tokens = await openid.authorizationCodeGrant(provider, callback, {
           pkceCodeVerifier: verifier,
           expectedState: state,
           expectedNonce: nonce,
@@ -110,9 +122,9 @@ function identityOf({ sub, email, email_verified, name, picture }: openid.IDToke
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof openid.ResponseBodyError || error instanceof openid.AuthorizationResponseError)
-    return error.error
   if (!(error instanceof Error)) return 'unknown'
+  // What the provider itself said, where it said something.
+  if ('error' in error && typeof error.error === 'string') return error.error
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }
 

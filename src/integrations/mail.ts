@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import { MailError, type MailWords } from '../domain/mails.ts'
 import { SECOND } from '../domain/times.ts'
 
@@ -28,27 +28,31 @@ export interface OutgoingMail extends MailWords {
 export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 * SECOND }: MailerOptions) {
   if (url !== '' && !/^smtps?:\/\/./.test(url)) throw new Error('SMTP_URL must begin with smtp:// or smtps://')
   const host = /@([\w.-]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
-  const transport =
-    url === ''
-      ? null
-      : createTransport({
-          url,
-          pool: true,
-          maxConnections: CONNECTIONS,
-          // Whether a mail is tried again is for its workflow to say.
-          maxRequeues: 0,
-          connectionTimeout: CONNECT_TIMEOUT_MS,
-          greetingTimeout: CONNECT_TIMEOUT_MS,
-          dnsTimeout: CONNECT_TIMEOUT_MS,
-          socketTimeout: silenceMs,
-          disableFileAccess: true,
-          disableUrlAccess: true,
-        })
+  let opened: Promise<Transporter> | undefined
+
+  /** The library is loaded with the first mail: most processes send none. */
+  async function open(): Promise<Transporter> {
+    const { createTransport } = await import('nodemailer')
+    return createTransport({
+      url,
+      pool: true,
+      maxConnections: CONNECTIONS,
+      // Whether a mail is tried again is for its workflow to say.
+      maxRequeues: 0,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      greetingTimeout: CONNECT_TIMEOUT_MS,
+      dnsTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: silenceMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+  }
 
   return {
     /** @throws MailError unless the mail server took it */
     async send({ id, to, ...words }: OutgoingMail, { signal }: { signal: AbortSignal }): Promise<void> {
-      if (!transport) throw new MailError('SMTP_URL is not set', { isFinal: false })
+      if (url === '') throw new MailError('SMTP_URL is not set', { isFinal: false })
+      const transport = await (opened ??= open())
       try {
         await transport.sendMail({
           ...words,
@@ -64,7 +68,10 @@ export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 *
       }
     },
 
-    close: (): void => transport?.close(),
+    async close(): Promise<void> {
+      const transport = await opened
+      transport?.close()
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { passwordProblem } from '../../src/domain/passwords.ts'
+import { passwordProblem } from '../../src/domain/new-passwords.ts'
 
 describe('a new password', () => {
   it.each([

@@ -5,6 +5,8 @@ import type { FaultWorld } from './world.ts'
 
 const DUE_IN_MS = 4_000
 const AT_ONCE = 10
+/** Then it is over with the killing: looks after lost answers come minutes apart, and would take that long themselves. */
+const MOST_KILLS = 12
 
 export interface ChurnReport {
   /** From the instant until the last one was out, milliseconds. */
@@ -35,7 +37,7 @@ export async function churn(world: FaultWorld, posts: number, killEveryMs: numbe
   void resting.finally(() => (isOver = true))
   const workers = world.parts('worker')
   let kills = 0
-  while (killEveryMs !== null && !isOver) {
+  while (killEveryMs !== null && !isOver && kills < MOST_KILLS) {
     const victim = workers[kills++ % workers.length]!
     await victim.kill()
     // It has to be at work again before the next one goes, or nobody would be.

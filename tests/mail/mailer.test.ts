@@ -28,7 +28,7 @@ describe('the mailer', () => {
     try {
       await mailer.send({ id: 'x1', to, ...words_ }, { signal })
     } finally {
-      mailer.close()
+      await mailer.close()
     }
   }
 

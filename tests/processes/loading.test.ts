@@ -4,10 +4,14 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
 /** Heavy packages that only a process that delivers needs. */
-const OF_DELIVERIES = ['@atproto/api', 'sharp', 'file-type', '@temporalio/worker', 'firebase-admin', 'openai']
+const OF_DELIVERIES = ['@atproto/api', 'sharp', 'file-type', '@temporalio/worker']
+/** Those that only the API needs. */
+const OF_REQUESTS = ['fastify', 'socket.io', '@zxcvbn-ts/language-common']
+/** Those that are needed where something is set up, and not before it is asked for. */
+const OF_SERVICES = ['firebase-admin', 'openai', 'openid-client', 'nodemailer', 'stripe']
 
 /** Which of these packages a process has loaded after it ran `code`. */
-async function loadedBy(code: string): Promise<string[]> {
+async function loadedBy(code: string, packages: string[]): Promise<string[]> {
   const script = `
     import { registerHooks } from 'node:module'
     const loaded = new Set()
@@ -18,12 +22,18 @@ async function loadedBy(code: string): Promise<string[]> {
     cwd: fileURLToPath(new URL('../../', import.meta.url)),
     maxBuffer: 16 * 1024 * 1024,
   })
-  return OF_DELIVERIES.filter((name) => stdout.includes(`/node_modules/${name}/`))
+  return packages.filter((name) => stdout.includes(`/node_modules/${name}/`))
 }
 
 describe('a process loads', () => {
   it('for the API nothing that only deliveries need', async () => {
-    expect(await loadedBy(`await import('./src/context.ts'); await import('./src/api/app.ts')`)).toEqual([])
+    const api = `await import('./src/context.ts'); await import('./src/api/app.ts')`
+    expect(await loadedBy(api, [...OF_DELIVERIES, ...OF_SERVICES])).toEqual([])
+  })
+
+  it('for a worker nothing that only requests need', async () => {
+    const worker = `await import('./src/context.ts'); await import('./src/workers.ts')`
+    expect(await loadedBy(worker, [...OF_REQUESTS, ...OF_SERVICES])).toEqual([])
   })
 
   it('for a worker all that preparing needs, before the first delivery', async () => {
@@ -31,6 +41,6 @@ describe('a process loads', () => {
       const { createPlatformRegistry } = await import('./src/platforms/registry.ts')
       const url = 'http://localhost'
       await createPlatformRegistry({ bluesky: { entryUrl: url, accountHosts: [], videoUrl: url, appUrl: url } }).warmUp()`
-    expect(await loadedBy(warmUp)).toEqual(expect.arrayContaining(['@atproto/api', 'sharp']))
+    expect(await loadedBy(warmUp, OF_DELIVERIES)).toEqual(expect.arrayContaining(['@atproto/api', 'sharp']))
   })
 })

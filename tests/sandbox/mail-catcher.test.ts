@@ -23,7 +23,7 @@ async function send({ smtpUrl }: MailCatcher, id: string, to: string): Promise<v
   try {
     await mailer.send({ id, to, ...words }, { signal: new AbortController().signal })
   } finally {
-    mailer.close()
+    await mailer.close()
   }
 }
 

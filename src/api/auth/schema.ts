@@ -10,7 +10,7 @@ export const LogInBody = Type.Object({
 
 const EmailAddress = Type.String({ format: 'email', maxLength: 320 })
 
-/** Its other rules are those of `domain/passwords.ts`, which count after normalization. */
+/** Its other rules are those of `domain/new-passwords.ts`, which count after normalization. */
 const NewPassword = Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH })
 
 export const AddressBody = Type.Object({ email: EmailAddress })
