@@ -16,7 +16,7 @@ import { createIdentityProvider, type IdentityProvider } from './integrations/id
 import { createMailer } from './integrations/mail.ts'
 import { createMediaSource } from './integrations/media-source.ts'
 import { createMetrics } from './integrations/metrics.ts'
-import type { Payments } from './integrations/payments.ts'
+import { createPayments, type Payments } from './integrations/payments.ts'
 import { createOrchestrator, type PublishOrchestrator } from './integrations/orchestrator.ts'
 import { createPasswordHasher } from './integrations/password-hasher.ts'
 import { createPush, type Push } from './integrations/push.ts'
@@ -143,7 +143,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     changes: { follow: (follower: Parameters<typeof followChanges>[1]) => followChanges(connection, follower) },
     captions: overrides.captions ?? captionsOf(config),
     /** Null where they are not set up. */
-    payments: overrides.payments ?? null,
+    payments: overrides.payments ?? paymentsOf(config),
     paymentEvents: createPaymentEventStore(connection),
     push,
     pushes,
@@ -227,6 +227,17 @@ function identityOf(config: Config): IdentityProvider | null {
     clientId: config.GOOGLE_CLIENT_ID,
     clientSecret: config.GOOGLE_CLIENT_SECRET,
     timeoutMs: 5 * SECOND,
+  })
+}
+
+function paymentsOf(config: Config): Payments | null {
+  if (config.STRIPE_SECRET_KEY === '') return null
+  return createPayments({
+    secretKey: config.STRIPE_SECRET_KEY,
+    url: config.STRIPE_API_URL,
+    priceId: config.STRIPE_PRICE_ID,
+    webhookSecrets: config.STRIPE_WEBHOOK_SECRETS.split(',').map((secret) => secret.trim()),
+    timeoutMs: config.PAYMENTS_TIMEOUT_MS,
   })
 }
 

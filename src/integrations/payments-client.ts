@@ -1,0 +1,95 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Stripe } from 'stripe'
+import { PaymentsError } from '../domain/payments-error.ts'
+import { cappedFetch } from './capped-fetch.ts'
+
+/** Of the installed package: answers are read, and types checked, as this version has them. */
+const API_VERSION = '2026-10-28.endive'
+const MAX_ANSWER_BYTES = 2 * 1_048_576
+/** With the same idempotency key, within the same deadline. */
+const REPEATS = 1
+
+interface ClientOptions {
+  secretKey: string
+  /** Base address of the API. */
+  url: string
+  /** Of a whole call, repeats included. */
+  timeoutMs: number
+}
+
+/** Makes calls by the processor's library, which is loaded with the first one. @throws PaymentsError */
+export function createPaymentsClient({ secretKey, url, timeoutMs }: ClientOptions) {
+  const deadlines = new AsyncLocalStorage<AbortSignal>()
+  const limitedFetch = cappedFetch(MAX_ANSWER_BYTES)
+  let opened: Promise<Stripe> | undefined
+
+  async function open(): Promise<Stripe> {
+    const { Stripe } = await import('stripe')
+    const { protocol, hostname, port } = new URL(url)
+    const scheme = protocol === 'http:' ? 'http' : 'https'
+    return new Stripe(secretKey, {
+      apiVersion: API_VERSION,
+      protocol: scheme,
+      host: hostname,
+      port: port || (scheme === 'http' ? 80 : 443),
+      httpClient: Stripe.createFetchHttpClient(fetchBeforeDeadline),
+      timeout: timeoutMs,
+      maxNetworkRetries: REPEATS,
+      telemetry: false,
+    })
+  }
+
+  /** The library's own deadline begins anew with every repeat. */
+  function fetchBeforeDeadline(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const signals = [init?.signal, deadlines.getStore()].flatMap((signal) => signal ?? [])
+    return limitedFetch(input, { ...init, signal: AbortSignal.any(signals) })
+  }
+
+  return async function call<T>(aim: string, ask: (client: Stripe) => Promise<T>): Promise<T> {
+    const client = await (opened ??= open())
+    const deadline = AbortSignal.timeout(timeoutMs)
+    const isLate = new Promise<never>((_resolve, reject) => {
+      deadline.addEventListener('abort', () => reject(deadline.reason as Error), { once: true })
+    })
+    try {
+      return await Promise.race([deadlines.run(deadline, () => ask(client)), isLate])
+    } catch (error) {
+      throw failureOf(aim, error as Failure, deadline.aborted)
+    }
+  }
+}
+
+/** Of the library's errors; what could not be sent or read has no status. */
+interface Failure {
+  statusCode?: number
+  code?: string
+  detail?: { cause?: { code?: string } }
+}
+
+/** Answers that say nothing of the call itself: they pass, or an operator can mend them. */
+const PASSING = [401, 403, 408, 409, 425, 429]
+
+/** Without the processor's own words: they repeat addresses and keys. */
+function failureOf(aim: string, { statusCode, code, detail }: Failure, isLate: boolean): PaymentsError {
+  const known = [statusCode ?? 'nothing usable', code, detail?.cause?.code]
+  const answered = isLate ? 'nothing in time' : known.filter(Boolean).join(' ')
+  const isRefused = statusCode !== undefined && statusCode < 500 && !PASSING.includes(statusCode)
+  return new PaymentsError(`Asked to ${aim}, the processor answered ${answered}`, {
+    isRefused: isRefused && !isLate,
+    reason: code ?? null,
+  })
+}
+
+/** Null when the processor does not know what it was asked about. */
+export async function unlessMissing<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof PaymentsError && error.reason === 'resource_missing') return null
+    throw error
+  }
+}
+
+export function isRefusal(error: unknown): boolean {
+  return error instanceof PaymentsError && error.isRefused
+}
