@@ -34,7 +34,7 @@ export const ConfigSchema = Type.Object(
     TEMPORAL_ADDRESS: text('host:port of the Temporal frontend', '127.0.0.1:7233'),
     TEMPORAL_NAMESPACE: text('Temporal namespace', 'default'),
     WORKER_QUEUES: list(
-      'Task queues this worker serves: publishing, preparing, notifying, maintenance; empty means all',
+      'Task queues this worker serves: publishing, preparing, notifying, billing, maintenance; empty means all',
       '',
     ),
     WORKER_ACTIVITY_SLOTS: number('Deliveries that may wait armed in one worker', 2_000, 1),

@@ -25,6 +25,8 @@ const PREPARATIONS = 200
 const NOTICES = 100
 /** Messages are ids and instants: packing them costs both sides more than sending them. */
 export const CONNECTION_OPTIONS = { grpcCompression: { codec: 'none' } } as const
+/** Calls to the payment processor: when it hangs, so many users are waited for at a time. */
+const BILLING_CALLS = 50
 const CONNECT_AGAIN_MS = SECOND
 
 /** The task queues whose activities prepare posts. */
@@ -114,6 +116,14 @@ export function workerShape(
       return { maxConcurrentActivityTaskExecutions: PREPARATIONS }
     case 'notifying':
       return { ...workflows, maxConcurrentActivityTaskExecutions: NOTICES, maxCachedWorkflows: 200 }
+    case 'billing':
+      return {
+        ...workflows,
+        maxConcurrentActivityTaskExecutions: BILLING_CALLS,
+        // They wait for a month and more: the few that are at work fit.
+        maxCachedWorkflows: 100,
+        stickyQueueScheduleToStartTimeout: 2 * SECOND,
+      }
     case 'maintenance':
       return { ...workflows, maxConcurrentActivityTaskExecutions: SLOW_ACTIVITIES, maxCachedWorkflows: 10 }
   }

@@ -9,6 +9,7 @@ const noTemporal: PublishOrchestrator = {
   start: async () => true,
   signal: async () => true,
   startWork: async () => true,
+  tellOfPayment: async () => true,
   forget: async () => {},
   ensureSchedules: async () => {},
   ping: async () => {},

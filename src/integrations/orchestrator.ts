@@ -15,9 +15,12 @@ import type { Post } from '../domain/post.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
 import {
   BACKGROUND_WORK,
+  paymentEventSignal,
   PUBLISH_SIGNALS,
   publishPostWorkflowId,
+  SUBSCRIPTION_SUMMARY,
   type BackgroundWork,
+  type PaymentNews,
   type PublishSignal,
 } from '../workflows/messages.ts'
 import { scheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../workflows/schedules.ts'
@@ -103,18 +106,15 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
     },
 
     /** Starts work in the background for the record of this id, or joins what runs. Answers like `start`. */
-    startWork(work: BackgroundWork, id: string, { summary, fairnessKey }: WorkOptions): Promise<boolean> {
-      const { idPrefix, taskQueue } = BACKGROUND_WORK[work]
+    startWork(work: BackgroundWork, id: string, options: WorkOptions): Promise<boolean> {
+      return acknowledged(() => workflows.start(work, workOptions(work, id, options)))
+    },
+
+    /** Tells the workflow that watches over the user's subscription, and starts it when it does not run. Answers like `start`. */
+    tellOfPayment(userId: string, news: PaymentNews): Promise<boolean> {
+      const options = workOptions('subscription', userId, { summary: SUBSCRIPTION_SUMMARY, fairnessKey: userId })
       return acknowledged(() =>
-        workflows.start(work, {
-          workflowId: `${idPrefix}${id}`,
-          taskQueue,
-          workflowIdConflictPolicy: 'USE_EXISTING',
-          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          staticSummary: summary,
-          priority: { fairnessKey },
-          args: [id],
-        }),
+        workflows.signalWithStart('subscription', { ...options, signal: paymentEventSignal, signalArgs: [news] }),
       )
     },
 
@@ -234,6 +234,19 @@ function startOptions(post: Post, plan: PublishPlan) {
     staticSummary: post.scheduledAt ? `${names}, scheduled for ${post.scheduledAt.toISOString()}` : `${names}, at once`,
     // One user's burst does not delay the others, where the server has fairness on.
     priority: { fairnessKey: post.userId, priorityKey: post.scheduledAt ? 3 : 2 },
+  }
+}
+
+function workOptions(work: BackgroundWork, id: string, { summary, fairnessKey }: WorkOptions) {
+  const { idPrefix, taskQueue } = BACKGROUND_WORK[work]
+  return {
+    workflowId: `${idPrefix}${id}`,
+    taskQueue,
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary: summary,
+    priority: { fairnessKey },
+    args: [id],
   }
 }
 

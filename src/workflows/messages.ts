@@ -61,6 +61,18 @@ export interface CleanedFolders {
   deleted: number
 }
 
+/** Names an event of the payment processor; what it says is on record. */
+export interface PaymentNews {
+  eventId: string
+  type: string
+}
+
+/** For operators, in the Temporal UI. */
+export const SUBSCRIPTION_SUMMARY = "Watch over a user's subscription"
+
+/** To the workflow `subscription`. */
+export const paymentEventSignal = defineSignal<[PaymentNews]>('paymentEvent')
+
 /**
  * Work in the background that a stored record asks for: the workflow of this name gets the record's id as its only argument, and
  * runs under that id, so that it is single.
@@ -68,6 +80,8 @@ export interface CleanedFolders {
 export const BACKGROUND_WORK = {
   sendMail: { idPrefix: 'mail/', taskQueue: 'notifying' },
   deliverPush: { idPrefix: 'push/', taskQueue: 'notifying' },
+  subscription: { idPrefix: 'subscription/', taskQueue: 'billing' },
+  routePaymentEvent: { idPrefix: 'payment-event/', taskQueue: 'billing' },
   eraseAccount: { idPrefix: 'erase/', taskQueue: 'maintenance' },
 } as const satisfies Record<string, { idPrefix: string; taskQueue: TaskQueue }>
 

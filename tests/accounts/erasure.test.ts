@@ -34,6 +34,7 @@ beforeAll(async () => {
           if (isTemporalThere && work === 'eraseAccount') started.push(id)
           return isTemporalThere
         },
+        tellOfPayment: async () => isTemporalThere,
         forget: async (postIds) => void forgotten.push(...postIds),
         ensureSchedules: async () => {},
         ping: async () => {},

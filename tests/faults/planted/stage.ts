@@ -96,6 +96,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
       },
       signal: async () => temporal.answers,
       startWork: async () => temporal.answers,
+      tellOfPayment: async () => temporal.answers,
       forget: async () => {},
       ping: async () => {},
       ensureSchedules: async () => {},
