@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
+import { startAll } from '../start-all.ts'
 import { startBluesky } from './bluesky.ts'
 import { startMastodon } from './mastodon.ts'
 import { startMeta } from './meta.ts'
@@ -21,14 +22,9 @@ const SANDBOX_PLATFORMS: SandboxPlatform[] = [
 /** Experiments should not run into quotas. */
 const PLENTY = 1_000_000
 
-/** Starts them all; each keeps its data in a folder of its own under `dir`. When one does not start, the others are stopped. */
-export async function startPlatforms(dir: string, behaviour: Behaviour = {}): Promise<RunningPlatform[]> {
-  const starts = await Promise.allSettled(SANDBOX_PLATFORMS.map(({ name, start }) => start(join(dir, name), behaviour)))
-  const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
-  const failed = starts.find((start) => start.status === 'rejected')
-  if (!failed) return running
-  await Promise.all(running.map(({ stop }) => stop()))
-  throw failed.reason
+/** Each keeps its data in a folder of its own under `dir`. */
+export function startPlatforms(dir: string, behaviour: Behaviour = {}): Promise<RunningPlatform[]> {
+  return startAll(SANDBOX_PLATFORMS.map(({ name, start }) => start(join(dir, name), behaviour)))
 }
 
 export function frontsOf(platforms: RunningPlatform[]): [Platform, Front][] {

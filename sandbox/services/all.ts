@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { startAll } from '../start-all.ts'
 import { startIdentity } from './identity.ts'
 import { startMailCatcher } from './mail.ts'
 import { startPush } from './push.ts'
@@ -34,14 +35,8 @@ const SANDBOX_SERVICES: SandboxService[] = [
   { name: 'identity', title: 'Google logins', start: (dir) => startIdentity({ dir }) },
 ]
 
-/** Starts them all. When one does not start, the others are stopped. */
-export async function startServices(dir: string): Promise<RunningService[]> {
-  const starts = await Promise.allSettled(
+export function startServices(dir: string): Promise<RunningService[]> {
+  return startAll(
     SANDBOX_SERVICES.map(async ({ name, title, start }) => ({ ...(await start(join(dir, name))), name, title })),
   )
-  const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
-  const failed = starts.find((start) => start.status === 'rejected')
-  if (!failed) return running
-  await Promise.all(running.map(({ stop }) => stop()))
-  throw failed.reason
 }

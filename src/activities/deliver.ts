@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { platformLabel } from '../domain/platforms.ts'
 import { failure, type Failure } from '../domain/failure.ts'
-import { claim, ClaimRefused, defer, giveUp, markAbsent } from '../domain/delivery-moves.ts'
+import { claim, ClaimRefused, defer } from '../domain/delivery-moves.ts'
 import { deliverable, entryOf, isInDoubt } from '../domain/post-entries.ts'
 import type { AttemptRef, Move, PlatformStatus, Post, Published } from '../domain/post.ts'
 import { SECOND } from '../domain/times.ts'
@@ -11,6 +11,7 @@ import { PlatformError } from '../platforms/errors.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import { Crowded, type Bulkheads } from './bulkheads.ts'
 import { createBurst } from './burst.ts'
+import { createSettleDoubt } from './doubt.ts'
 import { createOutcomes, GONE, isGone, resultOf, TryAgainIn, type Telling } from './outcomes.ts'
 import {
   createPreparation,
@@ -57,7 +58,7 @@ export interface ActivityIo extends PreparationIo {
   runId: string
 }
 
-interface AttemptIo extends ActivityIo, Telling {
+export interface AttemptIo extends ActivityIo, Telling {
   /** A refused login is renewed once; refused again, the connection has ended. */
   hasRenewed: boolean
 }
@@ -67,6 +68,7 @@ export function createDeliver(deps: DeliverDeps) {
   const { posts, notifications, credentials, platforms, clock, bulkheads, metrics } = deps
   const preparation = createPreparation(deps)
   const outcomes = createOutcomes({ posts, notifications, clock, metrics })
+  const settleDoubt = createSettleDoubt({ ...deps, outcomes, preparation })
   const burst = createBurst(LONGEST_STAND_BACK_MS)
 
   /**
@@ -153,55 +155,6 @@ export function createDeliver(deps: DeliverDeps) {
     if (error instanceof ClaimRefused || isDatabaseTrouble(error) || isGone(error)) throw error
     const waitedMs = clock.now().getTime() - (post.dueAt?.getTime() ?? Infinity)
     return settle(error, post, input, { round: input.round, attempt: entry.delivery.attempt }, io, waitedMs)
-  }
-
-  /** An earlier call may have been accepted: find out before anything is repeated. */
-  async function settleDoubt(
-    post: Post,
-    entry: PlatformStatus,
-    adapter: PlatformAdapter | null,
-    input: DeliveryInput,
-    io: AttemptIo,
-  ): Promise<DeliveryResult | null> {
-    const from = { round: input.round, attempt: entry.delivery.attempt }
-    const found = await look()
-    if (found === 'other-account') {
-      const reason = failure('OUTCOME_UNKNOWN', 'The account was changed while the post was on its way.')
-      const left = await change(post, giveUp(input.platform, reason, input.round), io)
-      metrics.deliveryRecorded(input.platform, 'failed', reason.code)
-      return outcomes.ended(left, input)
-    }
-    const result = found === 'absent' ? found : found === 'undecidable' ? 'unknown' : 'found'
-    io.untold.push({ at: clock.now(), type: 'reconcile', platform: input.platform, ...from, result })
-    if (found === 'absent') {
-      await change(post, markAbsent(input.platform, from), io)
-      return null
-    }
-    if (found === 'undecidable')
-      return outcomes.unknown(post, input, from, 'The platform does not tell whether the post is there', io)
-    return outcomes.accepted(post, input, from, found, io)
-
-    async function look(): Promise<Published | 'absent' | 'undecidable' | 'other-account'> {
-      const { key, startedAt, accountId } = entry.delivery
-      if (key === null || startedAt === null) return 'absent'
-      if (!adapter) return 'undecidable'
-      try {
-        const account = await credentials.get(post.userId, input.platform, { signal: io.signal })
-        if (account && account.accountId !== accountId) return 'other-account'
-        if (!account) return 'undecidable'
-        const log = { ...preparation.log(post, entry, account, input), key, startedAt }
-        return await adapter.reconcile(outgoing(post, input), account, log, {
-          signal: io.signal,
-          calledAt: entry.lastAttemptAt ?? startedAt,
-          isTaken: (platformPostId) => posts.isTaken(post._id, input.platform, platformPostId),
-        })
-      } catch (error) {
-        io.signal.throwIfAborted()
-        if (isDatabaseTrouble(error) || isGone(error)) throw error
-        if (!(error instanceof PlatformError)) io.report('Looking for the trace of a post failed', error)
-        return 'undecidable'
-      }
-    }
   }
 
   /** The claim, then nothing but the one visible call and the record of what it answered. */

@@ -157,6 +157,8 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
   return { change, accepted, refused, deferred, unknown, ended, again }
 }
 
+export type Outcomes = ReturnType<typeof createOutcomes>
+
 export function resultOf(post: Post, outcome: DeliveryResult['outcome']): DeliveryResult {
   return { outcome, status: post.status, revision: post.revision }
 }

@@ -148,6 +148,8 @@ export function createPreparation({ posts, users, notifications, credentials, pl
   return { ready, log, ahead }
 }
 
+export type Preparation = ReturnType<typeof createPreparation>
+
 export function outgoing(post: Post, { platform }: DeliveryInput): OutgoingPost {
   return { postId: post._id, content: effectiveContent(post, platform) }
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { fitCaptions, type CaptionWish } from '../domain/captions.ts'
 import { allowanceOf, limitReached, type Allowance } from '../domain/plans.ts'
+import type { Limits, Usage } from '../domain/user.ts'
 import { ServiceError, validationFailed, type Problem } from '../domain/service-error.ts'
 import { currentRules } from './current-rules.ts'
 import { readDataUrl } from './read-data-url.ts'
@@ -8,7 +9,8 @@ import { readDataUrl } from './read-data-url.ts'
 type Deps = Pick<Context, 'captions' | 'avatars' | 'users' | 'limits' | 'platforms' | 'logger'>
 
 interface GenerateCaptions extends CaptionWish {
-  userId: string
+  /** As the request was let in. */
+  user: { userId: string; usage: Usage; limits: Limits }
   /** Data URLs. */
   media: string[]
 }
@@ -21,15 +23,14 @@ interface GenerateCaptions extends CaptionWish {
  */
 export async function generateCaptions(
   deps: Deps,
-  { userId, media, ...wish }: GenerateCaptions,
+  { user, media, ...wish }: GenerateCaptions,
   { signal }: { signal: AbortSignal },
 ): Promise<{ captions: string[]; usage: Allowance }> {
   const pictures = await readPictures(deps, media)
-  const user = await deps.users.findById(userId)
-  if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
   const before = allowanceOf('captions', user)
   if (before.used >= before.limit) throw limitReached('captions', before)
 
+  const { userId } = user
   await deps.limits.captions.take(userId)
   const captions = await ifNot(
     () => generate(deps, wish, pictures, signal),

@@ -36,7 +36,7 @@ export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       },
       async ({ user, body, deadline }) => {
         const { prompt, media = [], text = null, tone = null } = body
-        const wish = { userId: user.userId, prompt, media, text, tone, platform }
+        const wish = { user, prompt, media, text, tone, platform }
         return ok(`Captions ${captions.source}`, await generateCaptions(context, wish, { signal: deadline }))
       },
     )

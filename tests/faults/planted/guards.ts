@@ -39,7 +39,7 @@ export const GUARDS: Guard[] = [
     guard: 'The revision is a condition of every write',
     removed: [
       {
-        file: 'store/posts.ts',
+        file: 'store/post-transitions.ts',
         find: '{ _id: stored._id, revision: stored.revision },',
         put: '{ _id: stored._id },',
       },
@@ -51,7 +51,7 @@ export const GUARDS: Guard[] = [
     guard: 'A write that found nothing to change counts as lost',
     removed: [
       {
-        file: 'store/posts.ts',
+        file: 'store/post-transitions.ts',
         find: '    return matchedCount === 1\n',
         put: '    return matchedCount <= 1\n',
       },
@@ -83,7 +83,7 @@ export const GUARDS: Guard[] = [
     without: [EVERY_REPEAT_IS_NEW, CALLED_ONCE],
     removed: [
       {
-        file: 'activities/deliver.ts',
+        file: 'activities/doubt.ts',
         find: '    const found = await look()\n',
         put: "    const found: Awaited<ReturnType<typeof look>> = 'absent' as Awaited<ReturnType<typeof look>>\n",
       },
