@@ -215,7 +215,7 @@ function isConnected(platform: RunningPlatform, { connectedAt }: Settings): bool
 }
 
 function placesOf(services: RunningService[]): Pick<World, ServiceName> {
-  const places = services.map(({ name, url, control }) => [name, { url, control }])
+  const places = services.map(({ name, url, control, facts }) => [name, { url, control, ...facts }])
   return Object.fromEntries(places) as Pick<World, ServiceName>
 }
 

@@ -7,7 +7,7 @@ import type { ServiceName } from './services/all.ts'
 import type { SandboxUser } from './settings.ts'
 
 /** What tests and scripts drive a sandbox from (design section 11): there while everything is ready. */
-export interface World extends Record<ServiceName, { url: string; control: string }> {
+export interface World extends Record<Exclude<ServiceName, 'payments'>, Front> {
   api: string
   frontend: string
   temporal: { address: string; ui: string; namespace: string }
@@ -15,6 +15,7 @@ export interface World extends Record<ServiceName, { url: string; control: strin
   storage: { endpoint: string; bucket: string; publicUrl: string }
   processes: { api: number; worker: number; mongod: number; temporal: number; storage: number }
   users: SandboxUser[]
+  payments: Front & { webhookSecret: string }
   platforms: Record<Exclude<Platform, 'bluesky'>, Front> & {
     bluesky: Front & { identifier: string; appPassword: string }
   }

@@ -9,7 +9,8 @@ export interface ControlDeps {
   requests(): LoggedRequest[]
 }
 
-class ControlError extends Error {
+/** Thrown by a control: it answers this status. */
+export class ControlError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
     super(message)
@@ -17,10 +18,20 @@ class ControlError extends Error {
   }
 }
 
-/** The control interface of a platform in the sandbox, the same for all of them (design.md section 11). */
+interface ControlCall {
+  /** What the path's pattern caught. */
+  id: string
+  body(): Promise<unknown>
+}
+
+/** Answers what to send, or nothing where there is nothing to say. */
+export type Control = [method: string, path: RegExp, act: (call: ControlCall) => unknown]
+
+/** The control interface of a platform in the sandbox: the same for all of them, and what one brings of its own. */
 export function createControlServer(deps: ControlDeps): Server {
+  const controls = [...usualControls(deps), ...(deps.platform.controls ?? [])]
   return createServer((request, response) => {
-    route(deps, request).then(
+    route(controls, request).then(
       (body) => answer(response, 200, body),
       (error: unknown) =>
         answer(response, error instanceof ControlError ? error.status : 500, {
@@ -35,55 +46,73 @@ function answer(response: ServerResponse, status: number, body: unknown): void {
   response.end(JSON.stringify(body))
 }
 
-async function route({ platform, faults, requests }: ControlDeps, request: IncomingMessage): Promise<unknown> {
+async function route(controls: Control[], request: IncomingMessage): Promise<unknown> {
   const { pathname } = new URL(request.url ?? '/', 'http://control')
-  const call = `${request.method} ${pathname}`
-  if (call === 'GET /ledger') return platform.ledger()
-  if (call === 'GET /requests') return requests()
-  if (call === 'GET /faults') return faults.list()
-  if (call === 'POST /faults') {
-    const problem = faults.add(await readJson(request))
-    if (problem) throw new ControlError(400, problem)
-    return { faults: faults.list() }
-  }
-  if (call === 'DELETE /faults') {
-    faults.clear()
-    return { faults: [] }
-  }
+  const [, path, act] = controls.find(([method, path]) => method === request.method && path.test(pathname)) ?? []
+  if (!path || !act) throw new ControlError(404, `No such control: ${request.method} ${pathname}`)
+  const id = decodeURIComponent(path.exec(pathname)?.[1] ?? '')
+  return (await act({ id, body: () => readJson(request) })) ?? { done: true }
+}
+
+function usualControls({ platform, faults, requests }: ControlDeps): Control[] {
   // An id may hold slashes of its own, as AT URIs do, encoded or not.
-  const [, kind, id, verb] = /^POST \/(accounts|posts)\/(.+)\/(revoke|expire|delete|metrics)$/.exec(call) ?? []
-  const act = actions(platform)[`${kind} ${verb}`]
-  if (!act || !id) throw new ControlError(404, `No such control: ${call}`)
-  if (!(await act(decodeURIComponent(id), () => readMetrics(request)))) throw new ControlError(404, `Not found: ${id}`)
-  return { done: true }
+  const verb = (path: RegExp, act: (call: ControlCall) => Promise<boolean> | undefined): Control => [
+    'POST',
+    path,
+    async (call) => {
+      if (!(await act(call))) throw new ControlError(404, `Not found: ${call.id}`)
+    },
+  ]
+  return [
+    ['GET', /^\/ledger$/, () => platform.ledger()],
+    ['GET', /^\/requests$/, requests],
+    ['GET', /^\/faults$/, faults.list],
+    [
+      'POST',
+      /^\/faults$/,
+      async ({ body }) => {
+        const problem = faults.add(await body())
+        if (problem) throw new ControlError(400, problem)
+        return { faults: faults.list() }
+      },
+    ],
+    [
+      'DELETE',
+      /^\/faults$/,
+      () => {
+        faults.clear()
+        return { faults: [] }
+      },
+    ],
+    verb(/^\/accounts\/(.+)\/revoke$/, ({ id }) => platform.revoke?.(id)),
+    verb(/^\/accounts\/(.+)\/expire$/, ({ id }) => platform.expire?.(id)),
+    verb(
+      /^\/accounts\/(.+)\/metrics$/,
+      async ({ id, body }) => platform.setAccountMetrics?.(id, await metricsIn(body)) ?? false,
+    ),
+    verb(/^\/posts\/(.+)\/delete$/, ({ id }) => platform.deletePost?.(id)),
+    verb(
+      /^\/posts\/(.+)\/metrics$/,
+      async ({ id, body }) => platform.setPostMetrics?.(id, await metricsIn(body)) ?? false,
+    ),
+  ]
 }
 
-type Act = (id: string, metrics: () => Promise<Record<string, number>>) => Promise<boolean> | undefined
-
-function actions(platform: ProxiedPlatform): Record<string, Act> {
-  return {
-    'accounts revoke': (id) => platform.revoke?.(id),
-    'accounts expire': (id) => platform.expire?.(id),
-    'accounts metrics': async (id, metrics) => (await platform.setAccountMetrics?.(id, await metrics())) ?? false,
-    'posts delete': (id) => platform.deletePost?.(id),
-    'posts metrics': async (id, metrics) => (await platform.setPostMetrics?.(id, await metrics())) ?? false,
-  }
-}
-
+/** No body is as good as an empty one. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   try {
-    return JSON.parse(await text(request)) as unknown
+    return JSON.parse((await text(request)) || '{}') as unknown
   } catch {
     throw new ControlError(400, 'The body is not JSON')
   }
 }
 
-async function readMetrics(request: IncomingMessage): Promise<Record<string, number>> {
-  const body = await readJson(request)
+async function metricsIn(body: ControlCall['body']): Promise<Record<string, number>> {
+  const metrics = await body()
   const isMetrics =
-    typeof body === 'object' &&
-    body !== null &&
-    Object.values(body).every((value) => Number.isInteger(value) && value >= 0)
+    typeof metrics === 'object' &&
+    metrics !== null &&
+    Object.values(metrics).every((value) => Number.isInteger(value) && value >= 0)
   if (!isMetrics) throw new ControlError(400, 'Metrics are an object of whole numbers')
-  return body as Record<string, number>
+  return metrics as Record<string, number>
 }

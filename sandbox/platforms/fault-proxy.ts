@@ -3,7 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { setTimeout as delay } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { createControlServer } from './control.ts'
+import { createControlServer, type Control } from './control.ts'
 import { createFaults, type FaultAction } from './faults.ts'
 import { flood } from './flood.ts'
 import { closeServer, listenOnLoopback } from './listen.ts'
@@ -42,6 +42,8 @@ export interface ProxiedPlatform {
   publishes?(method: string, path: string): boolean
   /** The text of the post that the body of such a call carries. */
   textOf?(body: string): string | undefined
+  /** What its control interface has beside what all have. */
+  controls?: Control[]
 }
 
 export interface LoggedRequest {

@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import { startAll } from '../start-all.ts'
 import { startIdentity } from './identity.ts'
 import { startMailCatcher } from './mail.ts'
+import { startPayments } from './payments.ts'
 import { startPush } from './push.ts'
 
 /** By these names they stand in `world.json`. */
-export type ServiceName = 'mail' | 'push' | 'identity'
+export type ServiceName = 'mail' | 'push' | 'identity' | 'payments'
 
 /** A server besides the platforms that the sandbox starts: each keeps its data, and its ports, in a folder of its own. */
 interface SandboxService {
@@ -21,6 +22,8 @@ interface StartedService {
   control: string
   /** The settings with which the service's processes reach it; `publicUrl` is where it finds their callbacks. */
   env(publicUrl: string): Record<string, string>
+  /** More of what is told about it in `world.json`. */
+  facts?: Record<string, string>
   stop(): Promise<void>
 }
 
@@ -33,6 +36,7 @@ const SANDBOX_SERVICES: SandboxService[] = [
   { name: 'mail', title: 'mails', start: (dir) => startMailCatcher({ dir }) },
   { name: 'push', title: 'push messages', start: (dir) => startPush({ dir }) },
   { name: 'identity', title: 'Google logins', start: (dir) => startIdentity({ dir }) },
+  { name: 'payments', title: 'payments', start: (dir) => startPayments({ dir }) },
 ]
 
 export function startServices(dir: string): Promise<RunningService[]> {

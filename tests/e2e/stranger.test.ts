@@ -136,6 +136,7 @@ function worldOn(port: number): unknown {
     mail: { url, control: url },
     push: { url, control: url },
     identity: { url, control: url },
+    payments: { url, control: url, webhookSecret: text },
   }
 }
 

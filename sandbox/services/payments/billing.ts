@@ -1,0 +1,197 @@
+import type { Clock } from './clock.ts'
+import type { Events, EventType } from './events.ts'
+import type { Card, CustomerRecord, InvoiceRecord, Metadata, Seconds, SubscriptionRecord } from './records.ts'
+import { periodOf, type Shapes } from './shapes.ts'
+import { newId, type State } from './state.ts'
+
+interface BillingDeps {
+  state: State
+  shapes: Shapes
+  clock: Clock
+  events: Events
+}
+
+const DAY = 86_400
+/** Days after an invoice was first tried on which it is tried again. When that fails on the last, the subscription ends. */
+const RETRY_DAYS = [3, 5, 7]
+
+/** Subscriptions and their invoices, and what becomes of them. */
+export function createBilling({ state, shapes, clock, events }: BillingDeps) {
+  const { customers, subscriptions, invoices } = state
+
+  const shown = (record: SubscriptionRecord) => shapes.subscription(record, events.settings.apiShape)
+  const tell = (type: EventType, record: SubscriptionRecord) => events.emit(type, shown(record))
+  const tellOfInvoice = (type: EventType, record: InvoiceRecord) =>
+    events.emit(type, shapes.invoice(record, events.settings.apiShape))
+
+  /** Writes what has changed of a subscription, and tells of it. */
+  function update(id: string, changes: Partial<SubscriptionRecord>): SubscriptionRecord {
+    const before = subscriptions.get(id)!
+    const after = subscriptions.set(id, { ...before, ...changes })
+    events.emit('customer.subscription.updated', shown(after), shown(before))
+    return after
+  }
+
+  function addInvoice(subscription: SubscriptionRecord, reason: InvoiceRecord['reason']): InvoiceRecord {
+    const { start, end } = periodOf(subscription)
+    const { id, customerId, metadata, itemId } = subscription
+    const invoiceId = subscription.latestInvoiceId
+    const count = invoices.values().filter((other) => other.customerId === customerId).length
+    return invoices.set(invoiceId, {
+      id: invoiceId,
+      number: `${customerId.slice(-8).toUpperCase()}-${String(count + 1).padStart(4, '0')}`,
+      lineId: newId('il'),
+      customerId,
+      customerEmail: customers.get(customerId)!.email,
+      subscriptionId: id,
+      itemId,
+      metadata,
+      reason,
+      status: 'open',
+      createdAt: clock.now(),
+      paidAt: null,
+      periodStart: start,
+      periodEnd: end,
+      attempts: 0,
+      nextAttemptAt: null,
+    })
+  }
+
+  /** Asks the customer's card for the money. */
+  function charge(id: string): InvoiceRecord {
+    const invoice = invoices.get(id)!
+    const attempts = invoice.attempts + 1
+    const now = clock.now()
+    if (customers.get(invoice.customerId)!.card === 'works') {
+      return invoices.set(id, { ...invoice, attempts, status: 'paid', paidAt: now, nextAttemptAt: null })
+    }
+    const retries = RETRY_DAYS.map((days) => invoice.createdAt + days * DAY)
+    return invoices.set(id, { ...invoice, attempts, nextAttemptAt: retries.find((at) => at > now) ?? null })
+  }
+
+  function tellOfCharge(invoice: InvoiceRecord): void {
+    if (invoice.status === 'open') return tellOfInvoice('invoice.payment_failed', invoice)
+    tellOfInvoice('invoice.paid', invoice)
+    tellOfInvoice('invoice.payment_succeeded', invoice)
+  }
+
+  function end(id: string): SubscriptionRecord {
+    const subscription = subscriptions.get(id)!
+    const at = clock.now()
+    const ended = subscriptions.set(id, {
+      ...subscription,
+      status: 'canceled',
+      canceledAt: subscription.canceledAt ?? at,
+      endedAt: at,
+    })
+    for (const invoice of openInvoices(id)) invoices.set(invoice.id, { ...invoice, nextAttemptAt: null })
+    tell('customer.subscription.deleted', ended)
+    return ended
+  }
+
+  const openInvoices = (subscriptionId: string) =>
+    invoices.values().filter((invoice) => invoice.subscriptionId === subscriptionId && invoice.status === 'open')
+
+  /** The next period begins, or there is none. */
+  function renew(id: string): void {
+    const before = subscriptions.get(id)!
+    if (before.cancelAtPeriodEnd) return void end(id)
+    const next = { ...before, periods: before.periods + 1, latestInvoiceId: newId('in') }
+    addInvoice(next, 'subscription_cycle')
+    const invoice = charge(next.latestInvoiceId)
+    const { periods, latestInvoiceId } = next
+    update(id, { periods, latestInvoiceId, status: invoice.status === 'paid' ? 'active' : 'past_due' })
+    tellOfCharge(invoice)
+  }
+
+  /** Once more, with what follows from it. */
+  function chargeAgain(id: string): void {
+    const invoice = charge(id)
+    tellOfCharge(invoice)
+    const subscription = subscriptions.get(invoice.subscriptionId)!
+    if (!isLive(subscription) || subscription.latestInvoiceId !== id) return
+    if (invoice.status === 'paid') {
+      if (subscription.status !== 'active') update(subscription.id, { status: 'active' })
+    } else if (invoice.nextAttemptAt === null) end(subscription.id)
+  }
+
+  return {
+    createCustomer(email: string | null, card: Card): CustomerRecord {
+      const id = newId('cus')
+      return customers.set(id, { id, email, card, createdAt: clock.now(), isDeleted: false })
+    },
+
+    /** The card is known to work. */
+    start(customerId: string, metadata: Metadata): SubscriptionRecord {
+      const id = newId('sub')
+      const subscription: SubscriptionRecord = {
+        id,
+        itemId: newId('si'),
+        customerId,
+        metadata,
+        status: 'active',
+        createdAt: clock.now(),
+        periods: 1,
+        cancelAtPeriodEnd: false,
+        canceledAt: null,
+        endedAt: null,
+        latestInvoiceId: newId('in'),
+        isForgotten: false,
+      }
+      subscriptions.set(id, subscription)
+      addInvoice(subscription, 'subscription_create')
+      const invoice = charge(subscription.latestInvoiceId)
+      tell('customer.subscription.created', subscription)
+      tellOfCharge(invoice)
+      return subscription
+    },
+
+    update,
+    end,
+    setCancelAtPeriodEnd(id: string, cancelAtPeriodEnd: boolean, also: Partial<SubscriptionRecord> = {}) {
+      return update(id, { ...also, cancelAtPeriodEnd, canceledAt: cancelAtPeriodEnd ? clock.now() : null })
+    },
+
+    setCard(customerId: string, card: Card): void {
+      customers.set(customerId, { ...customers.get(customerId)!, card })
+    },
+
+    /** @returns the unpaid invoices that were tried */
+    retryPayment(customerId: string): InvoiceRecord[] {
+      const unpaid = invoices
+        .values()
+        .filter((invoice) => invoice.customerId === customerId && invoice.status === 'open')
+      for (const { id } of unpaid) chargeAgain(id)
+      return unpaid.map(({ id }) => invoices.get(id)!)
+    },
+
+    deleteCustomer(id: string): CustomerRecord {
+      for (const subscription of subscriptions.values()) {
+        if (subscription.customerId === id && isLive(subscription)) end(subscription.id)
+      }
+      const deleted = customers.set(id, { ...customers.get(id)!, email: null, isDeleted: true })
+      events.emit('customer.deleted', shapes.customer(deleted))
+      return deleted
+    },
+
+    /** What falls due by itself, in any order. */
+    due(): { at: Seconds; happen(): void }[] {
+      const renewals = subscriptions
+        .values()
+        .filter(({ status }) => status === 'active' || status === 'past_due')
+        .map((subscription) => ({ at: periodOf(subscription).end, happen: () => renew(subscription.id) }))
+      const retries = invoices
+        .values()
+        .flatMap(({ id, nextAttemptAt }) =>
+          nextAttemptAt === null ? [] : [{ at: nextAttemptAt, happen: () => chargeAgain(id) }],
+        )
+      return [...retries, ...renewals]
+    },
+  }
+}
+
+export type Billing = ReturnType<typeof createBilling>
+
+export function isLive({ status }: SubscriptionRecord): boolean {
+  return status !== 'canceled'
+}

@@ -1,0 +1,28 @@
+import type { Table } from '../../platforms/shared/tables.ts'
+import type { Seconds } from './records.ts'
+
+/** The processor's own clock: it goes on with the real one, and can be put forward. */
+export function createClock(offsets: Table<number>) {
+  let pinned: Seconds | null = null
+
+  const nowMs = () => Date.now() + (offsets.get('aheadMs') ?? 0)
+
+  return {
+    nowMs,
+    now: (): Seconds => pinned ?? Math.floor(nowMs() / 1_000),
+    /** What happened at an instant that has passed meanwhile happens as at that instant. */
+    at(instant: Seconds, happen: () => void): void {
+      pinned = instant
+      try {
+        happen()
+      } finally {
+        pinned = null
+      }
+    },
+    putTo(instantMs: number): void {
+      offsets.set('aheadMs', instantMs - Date.now())
+    },
+  }
+}
+
+export type Clock = ReturnType<typeof createClock>

@@ -1,0 +1,21 @@
+import { refused } from './errors.ts'
+
+/** Puts objects where only their ids stand, at each of the paths; `data` goes through a list. */
+export function expand(object: object, paths: string[], byId: (id: string) => object | null): object {
+  return paths.reduce((expanded, path) => along(expanded, path.split('.'), path, byId) as object, object)
+}
+
+function along(value: unknown, keys: string[], path: string, byId: (id: string) => object | null): unknown {
+  if (Array.isArray(value)) return value.map((one) => along(one, keys, path, byId))
+  const [key, ...deeper] = keys
+  if (value === null) return null
+  const inside = typeof value === 'string' ? byId(value) : value
+  if (typeof inside !== 'object' || inside === null) throw notExpandable(path)
+  if (key === undefined) return inside
+  if (!(key in inside)) throw notExpandable(path)
+  return { ...inside, [key]: along((inside as Record<string, unknown>)[key], deeper, path, byId) }
+}
+
+function notExpandable(path: string) {
+  return refused(400, { message: `This property cannot be expanded (${path}).` })
+}

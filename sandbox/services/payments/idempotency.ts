@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Table } from '../../platforms/shared/tables.ts'
+import { refused } from './errors.ts'
+import type { KeptAnswer } from './records.ts'
+
+const KEPT_MS = 24 * 3_600_000
+const LONGEST_KEY = 255
+
+interface IdempotencyDeps {
+  answers: Table<KeptAnswer>
+  /** How long a call takes, and so how long its key is in use. */
+  workMs: number
+}
+
+type Done = Omit<KeptAnswer, 'fingerprint' | 'at'>
+
+/** Does what was asked once, and answers the same ever after, for a day. */
+export function createIdempotency({ answers, workMs }: IdempotencyDeps) {
+  const inUse = new Set<string>()
+
+  function kept(key: string, now: number): KeptAnswer | undefined {
+    const answer = answers.get(key)
+    return answer && now - answer.at < KEPT_MS ? answer : undefined
+  }
+
+  return async function once(key: string, asked: unknown, work: () => Done): Promise<Done & { isReplay: boolean }> {
+    if (key.length > LONGEST_KEY) {
+      throw refused(400, { type: 'idempotency_error', message: 'Idempotency keys can be at most 255 characters long.' })
+    }
+    if (inUse.has(key)) {
+      throw refused(409, {
+        type: 'idempotency_error',
+        code: 'idempotency_key_in_use',
+        message: `There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, and the other request is still going through): ${key}. Please try again later.`,
+      })
+    }
+    const now = Date.now()
+    const fingerprint = createHash('sha256').update(JSON.stringify(asked)).digest('hex')
+    const earlier = kept(key, now)
+    if (earlier && earlier.fingerprint !== fingerprint) {
+      throw refused(400, {
+        type: 'idempotency_error',
+        message: `Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '${key}' if you meant to execute a different request.`,
+      })
+    }
+    if (earlier) return { ...earlier, isReplay: true }
+    inUse.add(key)
+    try {
+      const done = work()
+      answers.set(key, { ...done, fingerprint, at: now })
+      await delay(workMs)
+      return { ...done, isReplay: false }
+    } finally {
+      inUse.delete(key)
+    }
+  }
+}

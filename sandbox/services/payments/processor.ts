@@ -1,0 +1,48 @@
+import { createBilling } from './billing.ts'
+import { createCheckouts } from './checkouts.ts'
+import { createClock } from './clock.ts'
+import { createEvents } from './events.ts'
+import { createPortals } from './portals.ts'
+import type { EventRecord } from './records.ts'
+import { createShapes } from './shapes.ts'
+import type { State } from './state.ts'
+
+interface ProcessorDeps {
+  state: State
+  /** Where browsers and clients find it. */
+  base(): string
+  webhooks: { isListenedTo(): boolean; send(event: EventRecord): void }
+}
+
+/** The processor as its API, its pages and its controls use it. */
+export function createProcessor({ state, base, webhooks }: ProcessorDeps) {
+  const shapes = createShapes(state, base)
+  const clock = createClock(state.clock)
+  const events = createEvents({ state, clock, ...webhooks })
+  const billing = createBilling({ state, shapes, clock, events })
+  const checkouts = createCheckouts({ state, shapes, clock, events, billing })
+  const portals = createPortals({ state, clock })
+
+  return {
+    state,
+    shapes,
+    clock,
+    events,
+    billing,
+    checkouts,
+    portals,
+
+    /** Lets happen, in order and each at its instant, what has fallen due. Whoever looks calls it first. */
+    settle(): void {
+      const now = clock.now()
+      for (;;) {
+        const due = [...billing.due(), ...checkouts.due()].filter(({ at }) => at <= now)
+        const [next] = due.toSorted((one, other) => one.at - other.at)
+        if (!next) return
+        clock.at(next.at, next.happen)
+      }
+    },
+  }
+}
+
+export type Processor = ReturnType<typeof createProcessor>
