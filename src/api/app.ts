@@ -11,6 +11,8 @@ import { answerFrameworkError, answerSocketError, installErrorHandling } from '.
 import { healthRoutes } from './health/routes.ts'
 import { deviceRoutes } from './notifications/device-routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
+import { paymentRoutes } from './payments/routes.ts'
+import { webhookRoutes } from './payments/webhook-routes.ts'
 import { callbackRoutes } from './platforms/callback-routes.ts'
 import { platformRoutes } from './platforms/routes.ts'
 import { browsers } from './plugins/browsers.ts'
@@ -100,6 +102,7 @@ async function publicRoutes(app: FastifyInstance, { context }: RoutesOptions): P
   app.addHook('onRequest', app.requireReady)
   await app.register(authRoutes, { prefix: '/api/auth', context })
   await app.register(callbackRoutes, { prefix: '/api/platform', context })
+  await app.register(webhookRoutes, { prefix: '/api/payments', context })
   await app.register(realtime, { context })
 }
 
@@ -113,6 +116,7 @@ async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Pro
   await app.register(notificationRoutes, { prefix: '/api/notifications', context })
   await app.register(profileRoutes, { prefix: '/api/profile', context })
   await app.register(captionRoutes, { prefix: '/api/generate', context })
+  await app.register(paymentRoutes, { prefix: '/api/payments', context })
   await app.register(deviceRoutes, { prefix: '/api', context })
   await app.register(dataRoutes, { prefix: '/api/profile', context })
 }

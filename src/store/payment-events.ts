@@ -92,11 +92,12 @@ export function createPaymentEventStore(connection: Connection) {
       await collection().updateOne({ _id: id }, { $set: { userId } })
     },
 
-    /** Nothing is left to do for it. */
+    /** Nothing is left to do for it. What the payload said has served; what is ignored is nobody's, whoever it names. */
     async settle(id: string, state: 'applied' | 'ignored', at: Date, session?: ClientSession): Promise<void> {
+      const forgotten = { told: null, toldInvoice: null, ...(state === 'ignored' && { userId: null }) }
       await collection().updateOne(
         { _id: id, state: 'waiting' },
-        { $set: { state, settledAt: at } },
+        { $set: { state, settledAt: at, ...forgotten } },
         { ...(session && { session }) },
       )
     },

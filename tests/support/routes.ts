@@ -187,6 +187,10 @@ export const ROUTES: Record<string, RouteCase> = {
       },
     ]),
   ),
+  // Without a payment processor, and for a user who never paid.
+  'POST /api/payments/billing-portal': userRoute(400),
+  'GET /api/payments/status': userRoute(200),
+  'POST /api/payments/webhook': publicRoute(503),
   'POST /api/notifications/devices': userRoute(200, { token: 'a-device:token', platform: 'android' }),
   'POST /api/firebase/save-token': userRoute(200, { token: 'a-browser:token' }),
   'DELETE /api/notifications/devices/:token': deviceRoute,

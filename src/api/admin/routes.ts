@@ -10,12 +10,11 @@ import { monthsOf, userStatistics } from '../../domain/user-statistics.ts'
 import { presentRecord } from '../auth/present.ts'
 import { jsonStream } from '../json-stream.ts'
 import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
-import { errorResponses } from '../schemas/envelope.ts'
+import { answered, errorResponses } from '../schemas/envelope.ts'
 import { presentChanged, presentEntry } from './present.ts'
 import {
   ActivityBody,
   AdminAnalytics,
-  answered,
   AuditPage,
   AuditQuery,
   ChangedPlan,

@@ -3,9 +3,7 @@ import { AUDIT_ACTIONS } from '../../domain/audit.ts'
 import { ROLES, SUBSCRIPTION_PLANS } from '../../domain/user.ts'
 import { UserRecord } from '../auth/schema.ts'
 import { Instant, nullable, oneOf, pageFields, pageResultFields } from '../schemas/common.ts'
-
-/** Admin answers carry no `success` (contract section 1). */
-export const answered = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })
+import { answered } from '../schemas/envelope.ts'
 
 /** All users, unless a page is asked for: then beside `data` stands which page it is. */
 export const UserList = Type.Composite([answered(Type.Array(UserRecord)), Type.Partial(Type.Object(pageResultFields))])

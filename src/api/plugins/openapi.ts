@@ -44,6 +44,7 @@ const TAGS = [
   { name: 'platforms', description: 'Connected platform accounts' },
   { name: 'notifications', description: 'The notification center, and how to hear of what is new at once' },
   { name: 'captions', description: 'Ideas for what to write' },
+  { name: 'payments', description: 'The Pro subscription' },
   { name: 'admin', description: 'For admins alone' },
   { name: 'health', description: 'For load balancers and monitoring' },
 ]

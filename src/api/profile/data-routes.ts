@@ -28,6 +28,7 @@ const Export = Type.Object({
   sessions: records('As GET /api/auth/devices'),
   devices: records('What gets push messages: platform, createdAt, lastSeen'),
   mails: records('Mails of the last days: kind, state, createdAt'),
+  payments: records('What the payment processor told of the subscription in the last 90 days'),
   changesByAdmins: records('What admins changed of the account'),
 })
 

@@ -4,6 +4,7 @@ import { FOLDERS } from '../../domain/storage-keys.ts'
 import type { User } from '../../domain/user.ts'
 import { presentDevice, presentRecord } from '../auth/present.ts'
 import { presentNotification } from '../notifications/present.ts'
+import { presentPaymentEvent } from '../payments/present.ts'
 import { presentAccounts } from '../platforms/present.ts'
 import { presentPost } from '../posts/present.ts'
 
@@ -26,6 +27,7 @@ export async function exportOf(context: Context, user: User, sessionId: string) 
     sessions: (await context.sessions.listOf(userId, now)).map((session) => presentDevice(session, sessionId)),
     devices: await devicesOf(context, userId),
     mails: each(context.mails.allOf(userId), ({ kind, state, createdAt }) => ({ kind, state, createdAt })),
+    payments: each(context.paymentEvents.allOf(userId), presentPaymentEvent),
     changesByAdmins: each(context.audit.about(userId), presentChange),
   }
 }

@@ -1,0 +1,46 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { openBillingPortal } from '../../commands/open-billing-portal.ts'
+import type { Context } from '../../context.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+import { SECOND } from '../../domain/times.ts'
+import { answered, errorResponses } from '../schemas/envelope.ts'
+import { presentSubscription } from './present.ts'
+import { HostedPage, SubscriptionStatus } from './schema.ts'
+
+const tags = ['payments']
+/** What a route needs besides the processor. */
+const MARGIN_MS = 5 * SECOND
+
+/** Spec 4.6, for authenticated users. Like those for admins the answers carry no `success` (contract section 1). */
+export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  const deadlineMs = context.config.PAYMENTS_TIMEOUT_MS + MARGIN_MS
+
+  app.post(
+    '/billing-portal',
+    {
+      config: { deadlineMs },
+      schema: {
+        tags,
+        summary: 'The page on which the user looks after cards, invoices and the subscription',
+        response: { 200: answered(HostedPage), ...errorResponses },
+      },
+    },
+    async ({ user }) => ({ message: 'Billing portal opened', data: await openBillingPortal(context, user.userId) }),
+  )
+
+  app.get(
+    '/status',
+    {
+      schema: {
+        tags,
+        summary: 'Plan, subscription, what of the plan is used, and its limits',
+        response: { 200: answered(SubscriptionStatus), ...errorResponses },
+      },
+    },
+    async (request) => {
+      const user = await context.users.findById(request.user.userId)
+      if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
+      return { message: 'Subscription status found', data: presentSubscription(user) }
+    },
+  )
+}

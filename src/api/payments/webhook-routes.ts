@@ -1,0 +1,41 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import { setUp } from '../../commands/payment-calls.ts'
+import { receivePaymentEvent } from '../../commands/receive-payment-event.ts'
+import type { Context } from '../../context.ts'
+import { errorResponses } from '../schemas/envelope.ts'
+import { Received } from './schema.ts'
+
+/**
+ * Where the payment processor tells of events (spec 6.1), authenticated by its signature over the very bytes: this scope has a body
+ * parser of its own, which leaves them as they came, and nothing here may depend on what they say before the signature was found good.
+ */
+export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => body,
+  )
+
+  app.post(
+    '/webhook',
+    {
+      config: { isUnlimited: true },
+      schema: {
+        tags: ['payments'],
+        summary: 'Events of the payment processor, signed by it',
+        headers: Type.Object({ 'stripe-signature': Type.Optional(Type.String()) }),
+        response: { 200: Received, ...errorResponses },
+      },
+    },
+    async ({ body, headers }) => {
+      const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+      const payments = setUp(context.payments)
+      const event = await payments.readEvent(bytes, headers['stripe-signature'], context.clock.now())
+      await receivePaymentEvent(context, event)
+      return { received: true as const }
+    },
+  )
+}

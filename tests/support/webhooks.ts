@@ -1,0 +1,32 @@
+import { createHmac } from 'node:crypto'
+import { createPayments } from '../../src/integrations/payments.ts'
+import { unique } from './servers.ts'
+
+interface Signing {
+  secret: string
+  at?: Date
+  scheme?: string
+}
+
+/** The header that the payment processor sends with a webhook of these bytes. */
+export function signatureOf(body: string | Buffer, { secret, at = new Date(), scheme = 'v1' }: Signing): string {
+  const seconds = Math.floor(at.getTime() / 1_000)
+  const hmac = createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex')
+  return `t=${seconds},${scheme}=${hmac}`
+}
+
+/** The processor's client without a processor: what is signed can be read all the same. */
+export function paymentsWithoutProcessor(...webhookSecrets: string[]) {
+  return createPayments({
+    secretKey: 'sk_test_none',
+    url: 'http://127.0.0.1:9',
+    priceId: 'price_pro',
+    webhookSecrets,
+    timeoutMs: 100,
+  })
+}
+
+/** An event as the processor writes it, about nothing but these ids. */
+export function eventOf(type: string, object: object, id = unique('evt')) {
+  return { id, object: 'event', type, created: Math.floor(Date.now() / 1_000), data: { object } }
+}
