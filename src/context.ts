@@ -6,6 +6,7 @@ import { createDiscardPrepared } from './commands/discard-prepared.ts'
 import { mailBacklog } from './commands/queue-mail.ts'
 import { erasureBacklog } from './commands/erase-account.ts'
 import { createStorePost } from './commands/store-post.ts'
+import { createSyncSubscription } from './commands/sync-subscription.ts'
 import type { Config } from './config.ts'
 import { HOUR, SECOND } from './domain/times.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
@@ -97,6 +98,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     ownersAmong: push ? pushTokens.ownersAmong : async () => new Set(),
     begin: createBeginPushes({ pushes, orchestrator, logger }),
   })
+  const payments = overrides.payments ?? paymentsOf(config)
+  const paymentEvents = createPaymentEventStore(connection)
   const erasures = createErasureStore(connection)
   const rateLimits = createRateLimits(connection)
   const loginFailures = createLoginFailures(rateLimits, {
@@ -143,8 +146,18 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     changes: { follow: (follower: Parameters<typeof followChanges>[1]) => followChanges(connection, follower) },
     captions: overrides.captions ?? captionsOf(config),
     /** Null where they are not set up. */
-    payments: overrides.payments ?? paymentsOf(config),
-    paymentEvents: createPaymentEventStore(connection),
+    payments,
+    paymentEvents,
+    syncSubscription: createSyncSubscription({
+      database,
+      users,
+      payments,
+      paymentEvents,
+      notifications,
+      planLimits: planLimits(config),
+      clock,
+      logger,
+    }),
     push,
     pushes,
     pushTokens,

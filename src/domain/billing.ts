@@ -37,12 +37,19 @@ export interface ProcessorSubscription {
   latestInvoice: ProcessorInvoice | null
 }
 
+export interface KnownSubscription extends Pick<ProcessorSubscription, 'id' | 'customerId' | 'createdAt'> {
+  /** The newest event that was heard of it: what an older one says of it has passed. */
+  heard?: { eventId: string; at: Date }
+  /** User and admins were told that it runs beside another one. */
+  isFlagged?: true
+}
+
 /** What the service keeps of a user's dealings with the processor; nobody is shown it. */
 export interface Billing {
   /** Grows with every change of it or of the subscription: writes are conditional on it. */
   revision: number
-  /** Known and not ended, the oldest first: that one is the record's. */
-  subscriptions: Pick<ProcessorSubscription, 'id' | 'customerId' | 'createdAt'>[]
+  /** Known and not ended, the oldest first: the oldest that is paid for is the record's. */
+  subscriptions: KnownSubscription[]
   /** What plan, status and limits were last set by; an admin's override stands until it differs. */
   applied: { subscriptionId: string; state: ProcessorState } | null
   /** Those that ended last: they never come back. */

@@ -1,7 +1,9 @@
+import type { BillingNews } from './billing-rule.ts'
 import { effectiveContent } from './content.ts'
 import type { Failure } from './failure.ts'
 import { platformLabel, type Platform } from './platforms.ts'
 import type { Post } from './post.ts'
+import { dayOf } from './times.ts'
 import type { User } from './user.ts'
 
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
@@ -101,7 +103,7 @@ export function connectionExpired(userId: string, platform: Platform, credential
 
 /** A connection that only a new login keeps alive: once for each end it comes to. */
 export function connectionEnding(userId: string, platform: Platform, endsAt: Date): NewNotification {
-  const day = endsAt.toISOString().slice(0, 10)
+  const day = dayOf(endsAt)
   return {
     userId,
     dedupeKey: `connection-ending:${userId}:${platform}:${day}`,
@@ -113,17 +115,74 @@ export function connectionEnding(userId: string, platform: Platform, endsAt: Dat
 }
 
 /** The plan of a user was changed, by an admin or by a payment: once for each change, which has an id. */
-export function planChanged({ _id, subscription, limits }: User, changeId: string): NewNotification {
+export function planChanged({ _id, subscription, limits }: Payer, changeId: string): NewNotification {
   const isPro = subscription.plan === 'pro'
   const allowance = `${limits.maxPosts} posts and ${limits.maxCaptionGenerations} caption generations`
-  return {
-    userId: _id,
+  return ofUser(_id, _id, {
     dedupeKey: `plan-changed:${changeId}`,
     type: isPro ? 'success' : 'info',
     message: `Your account is on the ${isPro ? 'Pro' : 'Free'} plan now: ${allowance}`,
-    reference: { type: 'user', id: _id, model: 'User' },
-    options: {},
-  }
+  })
+}
+
+type Payer = Pick<User, '_id' | 'subscription' | 'limits'>
+
+/**
+ * What a change of the subscription means for the user: once for each change, which has an id. They name places, not addresses: those
+ * of the processor's pages are made for one visit.
+ */
+export function billingChanged(
+  kind: Exclude<BillingNews['kind'], 'secondSubscription'>,
+  user: Payer,
+  changeId: string,
+): NewNotification {
+  if (kind === 'planChanged') return planChanged(user, changeId)
+  const end = user.subscription.currentPeriodEnd
+  const texts = {
+    paymentFailed: {
+      type: 'warning',
+      message:
+        'The payment for your Pro plan did not go through. Your account stays on Pro for now: check your payment method in the billing portal.',
+    },
+    paymentRecovered: {
+      type: 'success',
+      message: 'The payment for your Pro plan went through. Nothing else is to do.',
+    },
+    planEnding: {
+      type: 'info',
+      message: `Your Pro plan ends${end ? ` on ${dayOf(end)}` : ' with the paid period'}. You can resume it in the billing portal until then.`,
+    },
+    planContinues: { type: 'success', message: 'Your Pro plan goes on and will not end with the paid period.' },
+  } as const
+  return ofUser(user._id, user._id, { dedupeKey: `billing:${changeId}:${kind}`, ...texts[kind] })
+}
+
+/** Two subscriptions run for one account: told to its user, and to every admin by ids alone. */
+export function secondSubscription(
+  userId: string,
+  ids: { first: string | null; second: string },
+  adminIds: string[],
+): NewNotification[] {
+  const dedupeKey = `second-subscription:${ids.second}`
+  const toUser = ofUser(userId, userId, {
+    dedupeKey: `${dedupeKey}:user`,
+    type: 'warning',
+    message:
+      'A second Pro subscription runs for your account and is charged as well. End the one you do not need in the billing portal, or ask for help.',
+  })
+  const message = `User ${userId} pays for a second subscription, ${ids.second}, besides ${ids.first ?? 'the first'}`
+  const toAdmins = adminIds.map((adminId) =>
+    ofUser(adminId, userId, { dedupeKey: `${dedupeKey}:admin:${adminId}`, type: 'warning', message }),
+  )
+  return [toUser, ...toAdmins]
+}
+
+function ofUser(
+  userId: string,
+  aboutId: string,
+  event: Pick<NewNotification, 'dedupeKey' | 'type' | 'message'>,
+): NewNotification {
+  return { ...event, userId, reference: { type: 'user', id: aboutId, model: 'User' }, options: {} }
 }
 
 function about(

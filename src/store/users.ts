@@ -29,8 +29,11 @@ export type UserChange = Partial<
 >
 
 /** What follows from the payment processor's truth. */
-export type BillingChange = Partial<{ subscription: Subscription; usage: Usage; limits: Limits }> &
-  Partial<{ [K in Exclude<keyof Billing, 'revision'> as `billing.${K}`]: Billing[K] }>
+export type BillingChange = Partial<
+  { [K in keyof Subscription as `subscription.${K}`]: Subscription[K] } & { usage: Usage; limits: Limits } & {
+    [K in Exclude<keyof Billing, 'revision'> as `billing.${K}`]: Billing[K]
+  }
+>
 
 const nullable = <T>(type: T) => ({ type, default: null })
 const required = <T>(type: T) => ({ type, required: true }) as const
@@ -61,7 +64,16 @@ const userSchema = new Schema<User>(
     },
     billing: {
       revision: { type: Number, default: 0 },
-      subscriptions: [{ _id: false, id: String, customerId: String, createdAt: Date }],
+      subscriptions: [
+        {
+          _id: false,
+          id: String,
+          customerId: String,
+          createdAt: Date,
+          heard: { type: { _id: false, eventId: String, at: Date }, default: undefined },
+          isFlagged: Boolean,
+        },
+      ],
       applied: nullable(
         new Schema<NonNullable<Billing['applied']>>(
           { subscriptionId: required(String), state: { type: String, enum: PROCESSOR_STATES, required: true } },

@@ -1,0 +1,91 @@
+import type { ProcessorInvoice, ProcessorSubscription } from '../../src/domain/billing.ts'
+import { subscriptionsToAsk, type Billed } from '../../src/domain/billing-look.ts'
+import { followProcessor, type BillingStep } from '../../src/domain/billing-rule.ts'
+import type { PaymentEvent } from '../../src/domain/payment-events.ts'
+import { newUser, type User } from '../../src/domain/user.ts'
+import { after, T0 } from './posts.ts'
+
+export const MONTH = 30 * 86_400_000
+export const LIMITS = {
+  free: { maxPosts: 30, maxCaptionGenerations: 15 },
+  pro: { maxPosts: 60, maxCaptionGenerations: 30 },
+}
+
+export function buildInvoice(fields: Partial<ProcessorInvoice> = {}): ProcessorInvoice {
+  return { id: 'in_1', subscriptionId: 'sub_1', customerId: 'cus_1', isFirst: true, isPaid: true, ...fields }
+}
+
+export function buildSubscription(fields: Partial<ProcessorSubscription> = {}): ProcessorSubscription {
+  return {
+    id: 'sub_1',
+    customerId: 'cus_1',
+    userId: 'user_1',
+    state: 'active',
+    createdAt: T0,
+    currentPeriodStart: T0,
+    currentPeriodEnd: after(T0, MONTH),
+    cancelAtPeriodEnd: false,
+    latestInvoice: buildInvoice({ ...(fields.id && { subscriptionId: fields.id }) }),
+    ...fields,
+  }
+}
+
+let events = 0
+
+export function buildEvent(fields: Partial<PaymentEvent> = {}): PaymentEvent {
+  return {
+    id: `evt_${(events += 1)}`,
+    type: 'customer.subscription.updated',
+    createdAt: T0,
+    userId: 'user_1',
+    customerId: 'cus_1',
+    subscriptionId: 'sub_1',
+    invoiceId: null,
+    told: null,
+    toldInvoice: null,
+    ...fields,
+  }
+}
+
+export function buildUser(): User {
+  const user = newUser(
+    { _id: 'user_1', email: 'a@example.test', name: 'Ann', passwordHash: null, limits: LIMITS.free },
+    T0,
+  )
+  return { ...user, usage: { postsCreated: 7, captionGenerations: 3 } }
+}
+
+/** What the processor has: a test changes it and looks again. */
+export interface Truth {
+  subscriptions: ProcessorSubscription[]
+  invoices?: ProcessorInvoice[]
+  checkout?: { status: 'open' | 'complete' | 'expired'; subscriptionId: string | null }
+}
+
+/** One look as the command takes it, without servers. */
+export function look(user: User, truth: Truth, event: PaymentEvent | null = null): { user: User; step: BillingStep } {
+  const checkout = user.billing.checkoutId === null ? null : (truth.checkout ?? null)
+  const ids = subscriptionsToAsk(user satisfies Billed, event, checkout?.subscriptionId ?? null)
+  const invoices = [...truth.subscriptions.flatMap((one) => one.latestInvoice ?? []), ...(truth.invoices ?? [])]
+  const step = followProcessor(
+    user,
+    {
+      subscriptions: new Map(ids.map((id) => [id, truth.subscriptions.find((one) => one.id === id) ?? null])),
+      event,
+      invoice: event?.invoiceId ? (invoices.find(({ id }) => id === event.invoiceId) ?? event.toldInvoice) : null,
+      checkout,
+    },
+    LIMITS,
+  )
+  return { user: apply(user, step), step }
+}
+
+function apply(user: User, { subscription, limits, resetsUsage, billing }: BillingStep): User {
+  return {
+    ...user,
+    subscription: { ...user.subscription, ...subscription },
+    limits: limits ?? user.limits,
+    usage: resetsUsage ? { postsCreated: 0, captionGenerations: 0 } : user.usage,
+    billing: { ...billing, revision: user.billing.revision + 1 },
+  }
+}
