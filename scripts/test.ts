@@ -6,12 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { findChromium } from '../sandbox/servers/chromium.ts'
 import { findMongod } from '../sandbox/servers/mongod.ts'
 import { findObjectStorage } from '../sandbox/servers/object-storage.ts'
+import { findPaymentsMock } from '../sandbox/servers/payments-mock.ts'
 import { findTemporal } from '../sandbox/servers/temporal.ts'
 import { findTestServer } from '../sandbox/servers/test-server.ts'
 import { leashed, say } from './provision.mjs'
 
 const WITHOUT_SERVERS = /^(\.\/)?tests\/(domain|toolchain|deploy|sandbox|workflows)\b/
 const IN_A_BROWSER = /^(\.\/)?tests\/browser\b/
+const OF_PAYMENTS = /^(\.\/)?tests\/integrations\b/
 const TIME_SKIPPING = /^(\.\/)?tests\/workflows\b/
 
 const args = process.argv.slice(2)
@@ -32,13 +34,14 @@ async function findServers(chosen: string[]): Promise<void> {
     await findTemporal()
     await findObjectStorage()
   }
-  if (all || chosen.some((path) => IN_A_BROWSER.test(path))) await findBrowser()
+  if (all || chosen.some((path) => IN_A_BROWSER.test(path))) await unlessUnavailable(findChromium)
+  if (all || chosen.some((path) => OF_PAYMENTS.test(path))) await unlessUnavailable(findPaymentsMock)
   if (all || chosen.some((path) => TIME_SKIPPING.test(path))) await findTestServer()
 }
 
-/** Not every machine can have one, and most tests do without: those that need it fail by themselves. */
-async function findBrowser(): Promise<void> {
-  await findChromium().catch((error: unknown) => say(`\n${error instanceof Error ? error.message : error}\n`))
+/** Not every machine can have it, and most tests do without: those that need it fail by themselves. */
+async function unlessUnavailable(find: () => Promise<string>): Promise<void> {
+  await find().catch((error: unknown) => say(`\n${error instanceof Error ? error.message : error}\n`))
 }
 
 function runVitest(): void {

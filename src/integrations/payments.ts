@@ -127,7 +127,7 @@ export function createPayments({ secretKey, url, priceId, webhookSecrets, timeou
     },
 
     async removeCustomer(customerId) {
-      await unlessMissing(call('remove a customer', (client) => client.customers.del(customerId, onlyThisCall())))
+      await unlessMissing(call('remove a customer', (client) => client.customers.del(customerId, {}, onlyThisCall())))
     },
 
     async readSubscription(id) {
