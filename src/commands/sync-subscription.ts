@@ -48,6 +48,10 @@ export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscrip
         return null
       }
       const look = await lookAt(payments, user, event ?? null)
+      for (const [subscriptionId, said] of look.subscriptions) {
+        if (said) continue
+        deps.logger.warn({ userId, subscriptionId }, 'the processor does not know a subscription: is this its account?')
+      }
       const step = followProcessor(user, look, deps.planLimits)
       if ((!event && !step.isChanged) || (await write(deps, user, step, event))) return stateOf(user, step)
     }

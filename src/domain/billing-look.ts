@@ -71,7 +71,8 @@ export function subscriptionsToAsk(user: Billed, event: PaymentEvent | null, che
 
 /**
  * Where the processor knows a subscription, that counts, and what events say does not. Where it does not, the signed payload counts
- * if none that is newer was heard of; with nothing said, it ended.
+ * if none that is newer was heard of; with nothing said, nothing follows: it forgets no subscription, so it is likelier the wrong
+ * account that is asked.
  */
 export function findSubscription(id: string, user: Billed, look: ProcessorLook): Found {
   const known = billingOf(user).subscriptions.find((one) => one.id === id)
@@ -81,11 +82,11 @@ export function findSubscription(id: string, user: Billed, look: ProcessorLook):
   const base = {
     id,
     customerId: said?.customerId ?? known?.customerId ?? event?.customerId ?? null,
-    createdAt: said?.createdAt ?? known?.createdAt ?? new Date(0),
+    createdAt: known?.createdAt ?? said?.createdAt ?? new Date(0),
     heard: newest(known?.heard, event),
     isFlagged: known?.isFlagged ?? false,
   }
-  if (!said) return { ...base, state: 'canceled', standing: 'cancelled', said: null }
+  if (!said) return { ...base, state: 'incomplete', standing: 'unsettled', said: null }
   const standing = STANDINGS[said.state as keyof typeof STANDINGS] ?? 'unsettled'
   const hasPassed = said === told && standing !== 'cancelled' && base.heard?.eventId !== event?.id
   return { ...base, state: said.state, standing: hasPassed ? 'unsettled' : standing, said: hasPassed ? null : said }

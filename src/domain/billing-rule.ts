@@ -54,7 +54,7 @@ export function followProcessor(
   const renewal = countInvoices(before.countedInvoiceIds, look, record)
   const resetsUsage = move.resetsUsage || renewal.resetsUsage
   const billing = {
-    subscriptions: running.map((one) => knownOf(one, seconds.includes(one))),
+    subscriptions: running.flatMap((one) => knownOf(one, seconds.includes(one))),
     applied: move.applied,
     endedIds: [...before.endedIds, ...ended.map(({ id }) => id)].slice(-KEPT_ENDED),
     countedInvoiceIds: renewal.counted,
@@ -165,15 +165,10 @@ function newsOfSeconds(seconds: Found[]): BillingNews[] {
   )
 }
 
-function knownOf({ id, customerId, createdAt, heard, isFlagged }: Found, isSecond: boolean): KnownSubscription {
-  return {
-    id,
-    // Not known only of what has ended.
-    customerId: customerId!,
-    createdAt,
-    ...(heard && { heard }),
-    ...((isFlagged || isSecond) && { isFlagged: true }),
-  }
+/** Of one that nobody said anything of, there is nothing to know. */
+function knownOf({ id, customerId, createdAt, heard, isFlagged }: Found, isSecond: boolean): KnownSubscription[] {
+  if (customerId === null) return []
+  return [{ id, customerId, createdAt, ...(heard && { heard }), ...((isFlagged || isSecond) && { isFlagged: true }) }]
 }
 
 function isRecords(user: Billed, id: string): boolean {

@@ -1,8 +1,10 @@
+import type { ProcessorSubscription } from '../domain/billing.ts'
 import { PAYMENT_EVENT_TYPES, type PaymentEvent } from '../domain/payment-events.ts'
 import {
   fieldsOf,
   idOf,
   instantOf,
+  paidPeriodOf,
   readInvoiceObject,
   readSubscriptionObject,
   userIdIn,
@@ -21,10 +23,10 @@ const NOTHING: About = {
   toldInvoice: null,
 }
 
-const READERS: Record<Type, (object: unknown) => About> = {
+const READERS: Record<Type, (object: unknown, createdAt: Date) => About> = {
   'checkout.session.completed': aboutCheckout,
-  'invoice.payment_succeeded': aboutInvoice,
-  'invoice.payment_failed': aboutInvoice,
+  'invoice.payment_succeeded': (...told) => aboutInvoice('active', ...told),
+  'invoice.payment_failed': (...told) => aboutInvoice('past_due', ...told),
   'customer.subscription.updated': aboutSubscription,
   'customer.subscription.deleted': aboutSubscription,
 }
@@ -37,18 +39,18 @@ export function readEventObject(value: unknown): PaymentEvent | null {
   if (id === null || typeof type !== 'string' || createdAt === null) return null
   if (typeof object !== 'object' || object === null || Array.isArray(object)) return null
   const known = PAYMENT_EVENT_TYPES.find((candidate) => candidate === type)
-  return { id, type, createdAt, ...(known === undefined ? NOTHING : READERS[known](object)) }
+  return { id, type, createdAt, ...(known === undefined ? NOTHING : READERS[known](object, createdAt)) }
 }
 
-function aboutCheckout(object: unknown): About {
+function aboutCheckout(object: unknown, createdAt: Date): About {
   const session = fieldsOf(object)
-  return {
-    ...NOTHING,
+  const ids = {
     userId: userIdIn(session['metadata']),
     customerId: idOf(session['customer']),
     subscriptionId: idOf(session['subscription']),
-    invoiceId: idOf(session['invoice']),
   }
+  const state = session['payment_status'] === 'unpaid' ? 'incomplete' : 'active'
+  return { ...NOTHING, ...ids, invoiceId: idOf(session['invoice']), told: impliedBy(ids, { state, createdAt }) }
 }
 
 function aboutSubscription(object: unknown): About {
@@ -63,14 +65,42 @@ function aboutSubscription(object: unknown): About {
   }
 }
 
-function aboutInvoice(object: unknown): About {
-  const toldInvoice = readInvoiceObject(object)
+function aboutInvoice(state: 'active' | 'past_due', object: unknown, createdAt: Date): About {
+  const read = readInvoiceObject(object)
+  if (read === null) return NOTHING
+  const toldInvoice = { ...read, isPaid: read.isPaid || state === 'active' }
+  const ids = {
+    userId: userIdOfInvoice(object),
+    customerId: toldInvoice.customerId,
+    subscriptionId: toldInvoice.subscriptionId,
+  }
+  // A subscription whose first payment fails has not begun.
+  const implied = toldInvoice.isFirst && state === 'past_due' ? 'incomplete' : state
+  const period = state === 'active' ? paidPeriodOf(object) : {}
+  const told = impliedBy(ids, { state: implied, createdAt, ...period })
   return {
     ...NOTHING,
-    userId: userIdOfInvoice(object),
-    customerId: toldInvoice?.customerId ?? null,
-    subscriptionId: toldInvoice?.subscriptionId ?? null,
-    invoiceId: toldInvoice?.id ?? null,
+    ...ids,
+    invoiceId: toldInvoice.id,
+    told: told && { ...told, latestInvoice: toldInvoice },
     toldInvoice,
+  }
+}
+
+/** What an event about something else lets one conclude about its subscription. */
+function impliedBy(
+  { userId, customerId, subscriptionId }: Pick<About, 'userId' | 'customerId' | 'subscriptionId'>,
+  implied: Pick<ProcessorSubscription, 'state' | 'createdAt'> & Partial<ProcessorSubscription>,
+): ProcessorSubscription | null {
+  if (customerId === null || subscriptionId === null) return null
+  return {
+    id: subscriptionId,
+    customerId,
+    userId,
+    currentPeriodStart: null,
+    currentPeriodEnd: null,
+    cancelAtPeriodEnd: false,
+    latestInvoice: null,
+    ...implied,
   }
 }

@@ -73,6 +73,13 @@ function periodOf(subscription: Fields): Period {
   }
 }
 
+/** The one that an invoice pays for: that of its last line. */
+export function paidPeriodOf(invoice: unknown): Period {
+  const lines = fieldsOf(fieldsOf(invoice)['lines'])['data']
+  const { start, end } = fieldsOf(fieldsOf(Array.isArray(lines) ? lines.at(-1) : null)['period'])
+  return { currentPeriodStart: instantOf(start), currentPeriodEnd: instantOf(end) }
+}
+
 /** The portal writes a cancellation of the newer billing mode as an instant. */
 function endsWithin({ currentPeriodEnd }: Period, cancelAt: unknown): boolean {
   const end = instantOf(cancelAt)

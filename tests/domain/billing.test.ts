@@ -304,14 +304,25 @@ describe('a subscription that the processor does not know any more', () => {
     expect(user.subscription).toMatchObject({ status: 'pastDue', currentPeriodEnd: after(T0, MONTH) })
   })
 
-  it.each([
-    ['the payload says so', saying('canceled', 0)],
-    ['nothing is said', null],
-    ['the event says nothing of it', buildEvent({ type: 'invoice.payment_succeeded' })],
-  ])('has ended when %s', (_, told) => {
-    const { user } = look(pro(), gone, told)
+  it('has ended when the payload says so, for good', () => {
+    const { user } = look(pro(), gone, saying('canceled', 0))
     expect(user.subscription).toMatchObject({ plan: 'free', status: 'cancelled', processorCustomerId: 'cus_1' })
     expect(look(user, gone, saying('active', 5)).user.subscription.plan).toBe('free')
+  })
+
+  it.each([
+    ['nothing is said', null],
+    ['the event says nothing of it', buildEvent({ type: 'invoice.payment_succeeded' })],
+  ])('stays as it was when %s: it may be the wrong account that is asked', (_, told) => {
+    const before = pro()
+    const { user } = look(before, gone, told)
+    expect(user.subscription).toEqual(before.subscription)
+    expect(user.billing.subscriptions).toMatchObject([{ id: 'sub_1' }])
+  })
+
+  it('of which nobody ever said anything is nothing', () => {
+    const { user } = look(buildUser(), gone, buildEvent({ customerId: null }))
+    expect(user).toMatchObject({ subscription: { plan: 'free', status: 'active' }, billing: { subscriptions: [] } })
   })
 })
 

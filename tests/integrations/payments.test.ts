@@ -140,6 +140,7 @@ describe('a signed body', () => {
 })
 
 const START = 1_790_000_000
+const EVENT_AT = new Date(START * 1000)
 const END = START + 30 * 86_400
 
 const SUBSCRIPTION = {
@@ -167,7 +168,13 @@ const READ_SUBSCRIPTION = {
   latestInvoice: null,
 }
 
-const INVOICE = { id: 'in_1', object: 'invoice', customer: 'cus_1', billing_reason: 'subscription_cycle' }
+const INVOICE = {
+  id: 'in_1',
+  object: 'invoice',
+  customer: 'cus_1',
+  billing_reason: 'subscription_cycle',
+  lines: { data: [{ period: { start: START, end: END } }] },
+}
 
 const READ_INVOICE = { id: 'in_1', subscriptionId: 'sub_1', customerId: 'cus_1', isFirst: false, isPaid: true }
 
@@ -184,9 +191,22 @@ describe('what an event is about', () => {
       customerId: 'cus_1',
       subscriptionId: 'sub_1',
       invoiceId: 'in_1',
-      told: null,
+      told: {
+        ...READ_SUBSCRIPTION,
+        userId,
+        state: 'active',
+        createdAt: EVENT_AT,
+        currentPeriodStart: null,
+        currentPeriodEnd: null,
+      },
       toldInvoice: null,
     })
+  })
+
+  it('implies no more of a checkout that is yet to be paid', async () => {
+    const session = { id: 'cs_1', customer: 'cus_1', subscription: 'sub_1', payment_status: 'unpaid' }
+    const event = await readSigned(eventOf('checkout.session.completed', session))
+    expect(event.told).toMatchObject({ id: 'sub_1', state: 'incomplete' })
   })
 
   it.each([
@@ -232,9 +252,18 @@ describe('what an event is about', () => {
       customerId: 'cus_1',
       subscriptionId: 'sub_1',
       invoiceId: 'in_1',
-      told: null,
+      told: { ...READ_SUBSCRIPTION, state: 'active', createdAt: EVENT_AT, latestInvoice: READ_INVOICE },
       toldInvoice: READ_INVOICE,
     })
+  })
+
+  it('implies that a renewal failed, and that what was never paid has not begun', async () => {
+    const invoice = { ...INVOICE, status: 'open', parent: { subscription_details: DETAILS } }
+    const failed = await readSigned(eventOf('invoice.payment_failed', invoice))
+    expect(failed.told).toMatchObject({ state: 'past_due', currentPeriodEnd: null })
+    const first = { ...invoice, billing_reason: 'subscription_create' }
+    const begun = await readSigned(eventOf('invoice.payment_failed', first))
+    expect(begun.told).toMatchObject({ state: 'incomplete' })
   })
 
   it('tells the first invoice of a subscription, and one that is not paid', async () => {
