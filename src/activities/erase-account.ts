@@ -9,6 +9,7 @@ import { ServiceError } from '../domain/service-error.ts'
 import { foldersOf } from '../domain/storage-keys.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/times.ts'
 import type { ConnectedAccount } from '../store/platform-accounts.ts'
+import { backgroundWorkflowId, publishPostWorkflowId } from '../workflows/messages.ts'
 import { waiting } from './attempts.ts'
 
 /** Longer than an upload address, a login that was just being checked, or a call to a platform can be on its way. */
@@ -75,6 +76,9 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     'Forget where the user came from': (userId) => deps.audit.forgetAddressesOf(userId),
     'End the subscription, and forget the customer': endSubscription,
     'Remove the user record': removeUser,
+    // Nothing starts it again when there is no such user.
+    'Remove the workflow of the subscription': (userId) =>
+      orchestrator.forget([backgroundWorkflowId('subscription', userId)]),
   }
 
   async function cancelPosts(userId: string): Promise<void> {
@@ -107,7 +111,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
       await inTurns(page.filter(mayHavePrepared), (post) => deps.discardPrepared(post, post.platformStatuses))
       const ids = page.map(({ _id }) => _id)
       // First: without the posts nobody knows their workflows any more.
-      await orchestrator.forget(ids)
+      await orchestrator.forget(ids.map(publishPostWorkflowId))
       await posts.removeSome(userId, ids)
     }
   }

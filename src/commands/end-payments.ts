@@ -1,4 +1,5 @@
 import type { ProcessorSubscription } from '../domain/billing.ts'
+import { billingOf } from '../domain/billing-look.ts'
 import type { User } from '../domain/user.ts'
 import type { Payments } from '../integrations/payments.ts'
 
@@ -7,16 +8,18 @@ import type { Payments } from '../integrations/payments.ts'
  * repeated, and is not done before the processor says so.
  * @throws PaymentsError
  */
-export async function endPayments(payments: Payments, { subscription, billing }: User): Promise<void> {
-  const paid = billing.checkoutId === null ? null : await closeCheckout(payments, billing.checkoutId)
-  const subscriptions = [...billing.subscriptions, ...(paid ? [paid] : [])]
-  for (const { id } of subscriptions) await payments.endSubscription(id, `erase/${id}`)
-  const customers = [...subscriptions.map(({ customerId }) => customerId), subscription.processorCustomerId]
+export async function endPayments(payments: Payments, user: User): Promise<void> {
+  const { checkoutId, subscriptions } = billingOf(user)
+  const paid = checkoutId === null ? null : await closeCheckout(payments, checkoutId)
+  const all = [...subscriptions, ...(paid ? [paid] : [])]
+  for (const { id } of all) await payments.endSubscription(id, `erase/${id}`)
+  const customers = [...all.map(({ customerId }) => customerId), user.subscription.processorCustomerId]
   for (const customerId of new Set(customers)) if (customerId !== null) await payments.removeCustomer(customerId)
 }
 
-export function hasPayments({ subscription, billing }: User): boolean {
-  return billing.checkoutId !== null || billing.subscriptions.length > 0 || subscription.processorCustomerId !== null
+export function hasPayments(user: User): boolean {
+  const { checkoutId, subscriptions } = billingOf(user)
+  return checkoutId !== null || subscriptions.length > 0 || user.subscription.processorCustomerId !== null
 }
 
 /** What was paid with it, perhaps at the last moment, without anybody here having heard of it. */

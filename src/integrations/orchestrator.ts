@@ -15,6 +15,7 @@ import type { Post } from '../domain/post.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
 import {
   BACKGROUND_WORK,
+  backgroundWorkflowId,
   paymentEventSignal,
   PUBLISH_SIGNALS,
   publishPostWorkflowId,
@@ -118,9 +119,8 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
       )
     },
 
-    /** Deletes what Temporal keeps of these posts' workflows; those that still run end by it. A server that forbids it keeps ids only. */
-    async forget(postIds: string[]): Promise<void> {
-      const ids = postIds.map(publishPostWorkflowId)
+    /** Deletes what Temporal keeps of these workflows; those that still run end by it. A server that forbids it keeps ids only. */
+    async forget(ids: string[]): Promise<void> {
       await bounded(async () => {
         // The list of all runs is some moments late; the latest run is found without it.
         const runs = ids.map((workflowId) => ({ workflowId, runId: '' }))
@@ -238,10 +238,9 @@ function startOptions(post: Post, plan: PublishPlan) {
 }
 
 function workOptions(work: BackgroundWork, id: string, { summary, fairnessKey }: WorkOptions) {
-  const { idPrefix, taskQueue } = BACKGROUND_WORK[work]
   return {
-    workflowId: `${idPrefix}${id}`,
-    taskQueue,
+    workflowId: backgroundWorkflowId(work, id),
+    taskQueue: BACKGROUND_WORK[work].taskQueue,
     workflowIdConflictPolicy: 'USE_EXISTING' as const,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     staticSummary: summary,

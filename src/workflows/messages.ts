@@ -86,3 +86,7 @@ export const BACKGROUND_WORK = {
 } as const satisfies Record<string, { idPrefix: string; taskQueue: TaskQueue }>
 
 export type BackgroundWork = keyof typeof BACKGROUND_WORK
+
+export function backgroundWorkflowId(work: BackgroundWork, id: string): string {
+  return `${BACKGROUND_WORK[work].idPrefix}${id}`
+}

@@ -8,6 +8,7 @@ import type { Context } from '../../src/context.ts'
 import { CLI_ACTOR } from '../../src/domain/audit.ts'
 import { DAY, MINUTE, SECOND } from '../../src/domain/times.ts'
 import type { User } from '../../src/domain/user.ts'
+import { publishPostWorkflowId } from '../../src/workflows/messages.ts'
 import { apiWorld, createAccount, PASSWORD, type ApiWorld, type SignedIn } from '../support/api.ts'
 import { newNotification } from '../support/notifications.ts'
 import { buildPost, claimOf } from '../support/posts.ts'
@@ -35,7 +36,7 @@ beforeAll(async () => {
           return isTemporalThere
         },
         tellOfPayment: async () => isTemporalThere,
-        forget: async (postIds) => void forgotten.push(...postIds),
+        forget: async (ids) => void forgotten.push(...ids),
         ensureSchedules: async () => {},
         ping: async () => {},
         problems: async () => [],
@@ -177,7 +178,7 @@ describe('an erased account', () => {
       expect.objectContaining({ actorId: userId, subjectId: userId, ipAddress: null }),
     )
     expect(bluesky.revoked.length).toBe(before + 1)
-    expect(forgotten).toEqual(expect.arrayContaining(posts))
+    expect(forgotten).toEqual(expect.arrayContaining([...posts.map(publishPostWorkflowId), `subscription/${userId}`]))
     expect(await stored(other)).toMatchObject({ email: other.user.email, isDisabled: false })
     expect((await traces(context, other.user._id)).length).toBeGreaterThan(11)
   })

@@ -4,7 +4,7 @@ import { publishPostWorkflowId } from '../../src/workflows/messages.ts'
 import { buildPost } from '../support/posts.ts'
 import { testContext } from '../support/servers.ts'
 
-it('forgets the workflows of posts, also of one that runs, and those that are not there', async () => {
+it('forgets workflows, also one that runs, and those that are not there', async () => {
   const { orchestrator, config, ...context } = await testContext()
   const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
   try {
@@ -14,7 +14,7 @@ it('forgets the workflows of posts, also of one that runs, and those that are no
     const describe = ({ _id }: typeof gone) => workflow.getHandle(publishPostWorkflowId(_id)).describe()
     expect((await describe(gone)).status.name).toBe('RUNNING')
 
-    const ids = [gone._id, buildPost()._id]
+    const ids = [gone, buildPost()].map(({ _id }) => publishPostWorkflowId(_id))
     await orchestrator.forget(ids)
     await expect.poll(() => describe(gone).catch((error: unknown) => error), POLL).toBeInstanceOf(WorkflowNotFoundError)
     await orchestrator.forget(ids)
