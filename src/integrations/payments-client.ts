@@ -45,18 +45,26 @@ export function createPaymentsClient({ secretKey, url, timeoutMs }: ClientOption
     return limitedFetch(input, { ...init, signal: AbortSignal.any(signals) })
   }
 
-  return async function call<T>(aim: string, ask: (client: Stripe) => Promise<T>): Promise<T> {
+  return async function call<T extends object>(aim: string, ask: (client: Stripe) => Promise<T>): Promise<T> {
     const client = await (opened ??= open())
     const deadline = AbortSignal.timeout(timeoutMs)
     const isLate = new Promise<never>((_resolve, reject) => {
       deadline.addEventListener('abort', () => reject(deadline.reason as Error), { once: true })
     })
     try {
-      return await Promise.race([deadlines.run(deadline, () => ask(client)), isLate])
+      const answer = await Promise.race([deadlines.run(deadline, () => ask(client)), isLate])
+      assertSuccess(answer)
+      return answer
     } catch (error) {
       throw failureOf(aim, error as Failure, deadline.aborted)
     }
   }
+}
+
+/** The library takes every JSON that names no error of the processor for a success: one of a gateway in between, too. */
+function assertSuccess({ lastResponse }: { lastResponse?: { statusCode: number } }): void {
+  const { statusCode = 200 } = lastResponse ?? {}
+  if (statusCode >= 300) throw Object.assign(new Error('not an answer of the processor'), { statusCode })
 }
 
 /** Of the library's errors; what could not be sent or read has no status. */

@@ -87,7 +87,7 @@ export function createPayments({ secretKey, url, priceId, webhookSecrets, timeou
           { idempotencyKey },
         ),
       )
-      return { id: session.id, url: readable(session.url, 'open a checkout') }
+      return { id: readable(session.id, 'open a checkout'), url: readable(session.url, 'open a checkout') }
     },
 
     readCheckout,
@@ -175,8 +175,9 @@ function readCheckoutObject({ id, status, url, subscription }: Stripe.Checkout.S
   }
 }
 
-function readable<T>(value: T | null, aim: string): T {
-  if (value !== null) return value
+/** Answers are other people's: what their types promise may not be there. */
+function readable<T>(value: T | null | undefined, aim: string): T {
+  if (value !== null && value !== undefined) return value
   throw new PaymentsError(`Asked to ${aim}, the processor answered what cannot be read`, { isRefused: false })
 }
 

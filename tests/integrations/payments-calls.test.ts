@@ -91,6 +91,8 @@ describe('a call to the processor', () => {
     ['too many calls', refusing(429, { type: 'invalid_request_error', code: 'rate_limit' }), false],
     ['an outage', refusing(500, { type: 'api_error' }), false],
     ['a page of a proxy', answering(502, '<html>Bad gateway</html>'), false],
+    ['JSON of a proxy', answering(502, { message: 'Bad gateway' }), false],
+    ['JSON about nothing', answering(200, {}), false],
     ['an address elsewhere', (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(), false],
     ['what is no session', answering(200, { id: 'cs_1', url: null }), false],
   ])('fails on %s without repeating its words', async (_case, answer, isRefused) => {
