@@ -188,6 +188,8 @@ export const ROUTES: Record<string, RouteCase> = {
     ]),
   ),
   // Without a payment processor, and for a user who never paid.
+  'POST /api/payments/create-checkout': userRoute(503),
+  'POST /api/payments/cancel': userRoute(400),
   'POST /api/payments/billing-portal': userRoute(400),
   'GET /api/payments/status': userRoute(200),
   'POST /api/payments/webhook': publicRoute(503),

@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { cancelSubscription } from '../../commands/cancel-subscription.ts'
+import { createCheckout } from '../../commands/create-checkout.ts'
 import { openBillingPortal } from '../../commands/open-billing-portal.ts'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { SECOND } from '../../domain/times.ts'
-import { answered, errorResponses } from '../schemas/envelope.ts'
+import { answered, answeredWithoutData, errorResponses } from '../schemas/envelope.ts'
 import { presentSubscription } from './present.ts'
 import { HostedPage, SubscriptionStatus } from './schema.ts'
 
@@ -13,7 +15,21 @@ const MARGIN_MS = 5 * SECOND
 
 /** Spec 4.6, for authenticated users. Like those for admins the answers carry no `success` (contract section 1). */
 export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
-  const deadlineMs = context.config.PAYMENTS_TIMEOUT_MS + MARGIN_MS
+  const deadlineMs = 3 * context.config.PAYMENTS_TIMEOUT_MS + MARGIN_MS
+
+  app.post(
+    '/create-checkout',
+    {
+      config: { deadlineMs },
+      schema: {
+        tags,
+        summary: 'The page on which the user pays for Pro',
+        description: 'The same page again while it is open. 409 ALREADY_SUBSCRIBED while there is a subscription.',
+        response: { 200: answered(HostedPage), ...errorResponses },
+      },
+    },
+    async ({ user }) => ({ message: 'Checkout session created', data: await createCheckout(context, user.userId) }),
+  )
 
   app.post(
     '/billing-portal',
@@ -26,6 +42,23 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       },
     },
     async ({ user }) => ({ message: 'Billing portal opened', data: await openBillingPortal(context, user.userId) }),
+  )
+
+  app.post(
+    '/cancel',
+    {
+      config: { deadlineMs },
+      schema: {
+        tags,
+        summary: 'End the subscription with the period that is paid for',
+        description: 'Until then the plan stays as it is, and the billing portal can take it back.',
+        response: { 200: answeredWithoutData, ...errorResponses },
+      },
+    },
+    async ({ user }) => {
+      await cancelSubscription(context, user.userId)
+      return { message: 'Subscription will be cancelled at the end of the billing period' }
+    },
   )
 
   app.get(

@@ -1,0 +1,65 @@
+import type { Context } from '../context.ts'
+import { billingOf } from '../domain/billing-look.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { User } from '../domain/user.ts'
+import type { Checkout, Payments } from '../integrations/payments.ts'
+import { catchUp, keyOfMinute, orElse, setUp } from './payment-calls.ts'
+
+/** Each round finds what the one before has left, so more are only needed where others write in between. */
+const ROUNDS = 5
+const OVER = new Set(['canceled', 'incomplete_expired'])
+
+type Deps = Pick<Context, 'users' | 'payments' | 'syncSubscription' | 'config' | 'clock' | 'logger'>
+
+/**
+ * The page on which the user pays for Pro. There is one at a time: the record names it, and only what the record names is handed out, so
+ * that double clicks get the same one whichever process they reach, and nobody pays twice.
+ * @throws ServiceError ALREADY_SUBSCRIBED, PAYMENT_SESSION_FAILED
+ */
+export async function createCheckout(deps: Deps, userId: string): Promise<{ url: string }> {
+  const payments = setUp(deps.payments)
+  return orElse(findOrOpen(deps, payments, userId), 'PAYMENT_SESSION_FAILED', 'Payment session creation failed')
+}
+
+async function findOrOpen(deps: Deps, payments: Payments, userId: string): Promise<{ url: string }> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const user = await deps.users.findById(userId)
+    if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
+    if (user.subscription.processorSubscriptionId !== null) throw alreadySubscribed()
+    const { revision, checkoutId } = billingOf(user)
+
+    const last = checkoutId === null ? null : await payments.readCheckout(checkoutId)
+    if (last?.status === 'open' && last.url !== null) return { url: last.url }
+    if (last && (await isPaid(payments, last))) {
+      // The webhook is late or lost.
+      await catchUp(deps, userId)
+      throw alreadySubscribed()
+    }
+
+    // What the processor answers may be a repetition, of a session that has ended since: it is looked at by the next round.
+    const { id } = await open(deps, payments, user)
+    await deps.users.changeBilling(userId, revision, { 'billing.checkoutId': id })
+  }
+  throw new ServiceError('SERVICE_UNAVAILABLE', 'The account is busy, try again', { retryAfterSeconds: 2 })
+}
+
+function open({ config, clock }: Deps, payments: Payments, user: User) {
+  return payments.openCheckout({
+    userId: user._id,
+    email: user.email,
+    customerId: user.subscription.processorCustomerId,
+    successUrl: `${config.FRONTEND_URL}/payment/success?session_id={CHECKOUT_SESSION_ID}`,
+    cancelUrl: `${config.FRONTEND_URL}/payment/cancel`,
+    idempotencyKey: keyOfMinute(`checkout/${user._id}/${billingOf(user).revision}`, clock.now()),
+  })
+}
+
+async function isPaid(payments: Payments, { status, subscriptionId }: Checkout): Promise<boolean> {
+  if (status !== 'complete' || subscriptionId === null) return false
+  const subscription = await payments.readSubscription(subscriptionId)
+  return subscription !== null && !OVER.has(subscription.state)
+}
+
+function alreadySubscribed(): ServiceError {
+  return new ServiceError('ALREADY_SUBSCRIBED', 'You already have a subscription')
+}
