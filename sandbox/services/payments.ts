@@ -3,6 +3,7 @@ import type { LedgerEntry } from '../platforms/fault-proxy.ts'
 import { startSimulator, type SimulatorPlace } from '../platforms/shared/simulator.ts'
 import { apiRoutes } from './payments/api.ts'
 import { controlRoutes, createControls } from './payments/controls.ts'
+import { pageRoutes } from './payments/page-routes.ts'
 import { createProcessor } from './payments/processor.ts'
 import type { InvoiceRecord } from './payments/records.ts'
 import { createPaymentsServer } from './payments/server.ts'
@@ -52,7 +53,10 @@ export async function startPayments({ dir, ...behaviour }: Pick<SimulatorPlace, 
         .values()
         .flatMap((invoice) => (invoice.paidAt === null ? [] : [ledgerEntry(invoice, invoice.paidAt)]))
     return {
-      server: createPaymentsServer({ base, routes: apiRoutes({ processor, workMs }) }),
+      server: createPaymentsServer({
+        base,
+        routes: [...pageRoutes({ processor, controls, base }), ...apiRoutes({ processor, workMs })],
+      }),
       fronts: { payments: { ledger, controls: controlRoutes(controls) } },
       api: { account: state.account, webhooks, controls },
     }

@@ -1,0 +1,155 @@
+import type { Answer } from '../../platforms/fault-proxy.ts'
+import { escapeHtml, page } from '../../platforms/shared/html.ts'
+import { isLive } from './billing.ts'
+import type {
+  Card,
+  CheckoutRecord,
+  CustomerRecord,
+  EventRecord,
+  InvoiceRecord,
+  Seconds,
+  SubscriptionRecord,
+} from './records.ts'
+import { periodOf, UNIT_AMOUNT } from './shapes.ts'
+
+const EVENTS_SHOWN = 40
+const PRICE = `$${(UNIT_AMOUNT / 100).toFixed(2)}`
+const STYLE = `<style>
+table{border-collapse:collapse;width:100%}
+td,th{border-top:1px solid #ddd;padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top}
+form{display:inline}
+button{white-space:nowrap}
+.note,.bad{background:#fff6d8;border-radius:8px;padding:.4rem .8rem}
+.bad{background:#fde8e8}
+</style>`
+const NOTE = '<p class="note">This is a sandbox: nobody is asked for a card, and no money moves.</p>'
+
+const CARDS: Record<Card, string> = { works: 'a card that works', fails: 'a card that is declined' }
+
+function sandboxPage(status: number, title: string, body: string): Answer {
+  return page(status, title, `${STYLE}${NOTE}${body}`)
+}
+
+/** Where a subscription is bought; `problem` tells why it was not. */
+export function checkoutPage(checkout: CheckoutRecord, email: string | null, problem: string | null = null): Answer {
+  const { allowPromotionCodes, cancelUrl } = checkout
+  const code = allowPromotionCodes
+    ? '<p><label>Promotion code <input name="code" autocomplete="off"></label> (this sandbox has given out none)</p>'
+    : ''
+  const back = cancelUrl === null ? '' : `<p><a id="back" href="${escapeHtml(cancelUrl)}">Back, without paying</a></p>`
+  return sandboxPage(
+    problem === null ? 200 : 402,
+    'Subscribe to Pro',
+    `${problem === null ? '' : `<p class="bad" role="alert">${escapeHtml(problem)}</p>`}
+<p><strong>${PRICE} a month</strong>, renewed every month until it is cancelled.</p><p>For ${escapeHtml(email ?? 'somebody')}</p>
+<form method="post">${code}
+<p><button name="card" value="works">Pay ${PRICE} with ${CARDS.works}</button> <button name="card" value="fails">Pay with ${CARDS.fails}</button></p>
+</form>${back}`,
+  )
+}
+
+interface Customer {
+  customer: CustomerRecord
+  subscriptions: SubscriptionRecord[]
+  invoices: InvoiceRecord[]
+}
+
+/** Where customers look after what they pay for. */
+export function portalPage({ customer, subscriptions, invoices }: Customer, returnUrl: string | null): Answer {
+  const back = returnUrl === null ? '' : `<p><a id="back" href="${escapeHtml(returnUrl)}">Back to postonce</a></p>`
+  const plans = subscriptions.map((subscription) => `<p>${planOf(subscription)} ${planButtons(subscription)}</p>`)
+  const rows = invoices.map((invoice) => [
+    `<a href="/i/${invoice.id}">${escapeHtml(invoice.number)}</a>`,
+    dayOf(invoice.createdAt),
+    PRICE,
+    invoice.status,
+    invoice.status === 'open' ? button('pay', '', 'Pay now') : '',
+  ])
+  const other: Card = customer.card === 'works' ? 'fails' : 'works'
+  return sandboxPage(
+    200,
+    'Your subscription',
+    `${back}<p>${escapeHtml(customer.email ?? 'Customer')}</p>${plans.join('') || '<p>There is none.</p>'}
+<h2>Card</h2><p>On file: <span id="card">${CARDS[customer.card]}</span> ${button(other, '', `Use ${CARDS[other]}`)}</p>
+<h2>Invoices</h2>${table(['Number', 'Of', 'Amount', 'State', ''], rows)}`,
+  )
+}
+
+function planOf(subscription: SubscriptionRecord): string {
+  const { status, cancelAtPeriodEnd, endedAt } = subscription
+  const end = dayOf(periodOf(subscription).end)
+  const next = endedAt !== null ? `ended on ${dayOf(endedAt)}` : `${cancelAtPeriodEnd ? 'ends' : 'renews'} on ${end}`
+  return `<strong>Pro</strong>, ${PRICE} a month: <span class="state">${status}, ${next}</span>`
+}
+
+function planButtons(subscription: SubscriptionRecord): string {
+  if (!isLive(subscription)) return ''
+  const { id, cancelAtPeriodEnd } = subscription
+  return cancelAtPeriodEnd ? button('resume', id, 'Resume') : button('cancel', id, 'Cancel at the end of the period')
+}
+
+export function invoicePage(invoice: InvoiceRecord): Answer {
+  const { number, customerEmail, createdAt, periodStart, periodEnd, status } = invoice
+  const rows = [
+    ['For', escapeHtml(customerEmail ?? 'somebody')],
+    ['Of', dayOf(createdAt)],
+    ['Pro', `${dayOf(periodStart)} to ${dayOf(periodEnd)}`],
+    ['Amount', PRICE],
+    ['State', status],
+  ]
+  return sandboxPage(200, `Invoice ${number}`, table([], rows))
+}
+
+interface Everything {
+  now: Seconds
+  customers: CustomerRecord[]
+  subscriptions: SubscriptionRecord[]
+  events: EventRecord[]
+}
+
+/** For whoever tries the sandbox out: all there is, and the clock. */
+export function overviewPage({ now, customers, subscriptions, events }: Everything): Answer {
+  const emailOf = (id: string) => customers.find((customer) => customer.id === id)?.email ?? id
+  const people = customers
+    .filter(({ isDeleted }) => !isDeleted)
+    .map(({ id, email, card }) => [
+      escapeHtml(email ?? id),
+      CARDS[card],
+      card === 'works' ? button('fails', id, 'Decline the card') : button('works', id, 'Let the card work'),
+    ])
+  const plans = subscriptions.map((subscription) => [
+    escapeHtml(emailOf(subscription.customerId)),
+    `${planOf(subscription)}<br><small>${subscription.id}</small>`,
+    isLive(subscription) ? `${planButtons(subscription)} ${button('end', subscription.id, 'End now')}` : '',
+  ])
+  const told = events
+    .slice(0, EVENTS_SHOWN)
+    .map(({ id, type, created, deliveries, isHeld }) => [
+      secondOf(created),
+      `${escapeHtml(type)}<br><small>${id}</small>`,
+      deliveries.map(({ status }) => status ?? 'no answer').join(', ') || (isHeld ? 'held back' : 'on its way'),
+      button('deliver', id, 'Deliver'),
+    ])
+  return sandboxPage(
+    200,
+    'Payment sandbox',
+    `<p>It stands for Stripe. Here the time is <strong id="now">${secondOf(now)}</strong>. ${button('day', '', 'A day later')} ${button('month', '', 'A month later')}</p>
+<h2>Customers</h2>${table(['Address', 'Pays with', ''], people)}
+<h2>Subscriptions</h2>${table(['Of', 'State', ''], plans)}
+<h2>Events, the latest first</h2>${table(['At', 'Type', 'The service answered', ''], told)}`,
+  )
+}
+
+/** A form of its own, so that it can stand anywhere. */
+function button(action: string, id: string, label: string): string {
+  return `<form method="post"><input type="hidden" name="id" value="${escapeHtml(id)}"><button name="action" value="${action}">${label}</button></form>`
+}
+
+function table(headings: string[], rows: string[][]): string {
+  if (rows.length === 0) return '<p>None yet.</p>'
+  const head = headings.length === 0 ? '' : `<tr>${headings.map((words) => `<th>${words}</th>`).join('')}</tr>`
+  return `<table>${head}${rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('')}</table>`
+}
+
+const secondOf = (seconds: Seconds) => `${new Date(seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+const dayOf = (seconds: Seconds) => new Date(seconds * 1_000).toISOString().slice(0, 10)
