@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { billingOf } from '../domain/billing-look.ts'
+import { PaymentsError } from '../domain/payments-error.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { User } from '../domain/user.ts'
 import type { Checkout, Payments } from '../integrations/payments.ts'
@@ -43,15 +44,25 @@ async function findOrOpen(deps: Deps, payments: Payments, userId: string): Promi
   throw new ServiceError('SERVICE_UNAVAILABLE', 'The account is busy, try again', { retryAfterSeconds: 2 })
 }
 
-function open({ config, clock }: Deps, payments: Payments, user: User) {
-  return payments.openCheckout({
-    userId: user._id,
-    email: user.email,
-    customerId: user.subscription.processorCustomerId,
-    successUrl: `${config.FRONTEND_URL}/payment/success?session_id={CHECKOUT_SESSION_ID}`,
-    cancelUrl: `${config.FRONTEND_URL}/payment/cancel`,
-    idempotencyKey: keyOfMinute(`checkout/${user._id}/${billingOf(user).revision}`, clock.now()),
-  })
+async function open({ config, clock }: Deps, payments: Payments, user: User): Promise<{ id: string }> {
+  const { _id: userId, email, subscription } = user
+  const openFor = (customerId: string | null, what: string) =>
+    payments.openCheckout({
+      userId,
+      email,
+      customerId,
+      successUrl: `${config.FRONTEND_URL}/payment/success?session_id={CHECKOUT_SESSION_ID}`,
+      cancelUrl: `${config.FRONTEND_URL}/payment/cancel`,
+      idempotencyKey: keyOfMinute(`${what}/${userId}/${billingOf(user).revision}`, clock.now()),
+    })
+  try {
+    return await openFor(subscription.processorCustomerId, 'checkout')
+  } catch (error) {
+    // Somebody removed the customer there: who comes back is a new one.
+    const isUnknown = error instanceof PaymentsError && error.reason === 'resource_missing'
+    if (!isUnknown || subscription.processorCustomerId === null) throw error
+    return openFor(null, 'checkout-anew')
+  }
 }
 
 async function isPaid(payments: Payments, { status, subscriptionId }: Checkout): Promise<boolean> {

@@ -7,11 +7,11 @@ import { keyOfMinute } from '../../src/commands/payment-calls.ts'
 import type { Config } from '../../src/config.ts'
 import type { Context } from '../../src/context.ts'
 import { CLI_ACTOR } from '../../src/domain/audit.ts'
-import { DAY } from '../../src/domain/times.ts'
+import { DAY, MINUTE } from '../../src/domain/times.ts'
 import type { User } from '../../src/domain/user.ts'
+import { createPayments } from '../../src/integrations/payments.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
-import { unique } from '../support/servers.ts'
 
 const FRONTEND_URL = 'https://app.example.test'
 
@@ -182,6 +182,17 @@ describe('a checkout', () => {
     expect(await atProcessor('checkout/sessions', await checkoutOf(who))).toMatchObject({ customer: who.customerId })
   })
 
+  it('is there again for a customer whom somebody removed at the processor, as a new one', async () => {
+    const who = await subscriber()
+    await context.payments!.removeCustomer(who.customerId)
+    await context.syncSubscription(who.user._id)
+    expect((await checkout(who)).status).toBe(200)
+    const bought = processor.processor.pay(await checkoutOf(who))
+    await context.syncSubscription(who.user._id)
+    expect(bought.customerId).not.toBe(who.customerId)
+    expect((await recordOf(who)).subscription).toMatchObject({ plan: 'pro', processorCustomerId: bought.customerId })
+  })
+
   it('is there again when what was bought with the last one ended before anybody here looked', async () => {
     const who = await signIn(context)
     await checkout(who)
@@ -239,14 +250,20 @@ describe('a checkout', () => {
 
   it('that the processor refused is not refused for the rest of the day', async () => {
     const { user } = await signIn(context)
-    const asked = (daysLater: number) => {
-      const now = new Date(Date.now() + daysLater)
-      return createCheckout({ ...context, clock: { ...context.clock, now: () => now } }, user._id)
-    }
-    await context.users.changeBilling(user._id, 0, { 'subscription.processorCustomerId': unique('cus') })
-    await expect(asked(0)).rejects.toMatchObject({ code: 'PAYMENT_SESSION_FAILED' })
-    await context.users.changeBilling(user._id, 1, { 'subscription.processorCustomerId': null })
-    await expect(asked(60_000)).resolves.toMatchObject({ url: expect.any(String) })
+    const payments = createPayments({
+      secretKey: context.config.STRIPE_SECRET_KEY,
+      url: processor.url,
+      priceId: 'price_of_nothing',
+      webhookSecrets: [],
+      timeoutMs: context.config.PAYMENTS_TIMEOUT_MS,
+    })
+    const now = new Date()
+    const ask = (deps: Partial<Context>, at: Date) =>
+      createCheckout({ ...context, ...deps, clock: { ...context.clock, now: () => at } }, user._id)
+    await expect(ask({ payments }, now)).rejects.toMatchObject({ code: 'PAYMENT_SESSION_FAILED' })
+    // It still has its answer to the key, which was for another price.
+    await expect(ask({}, now)).rejects.toMatchObject({ code: 'PAYMENT_SESSION_FAILED' })
+    await expect(ask({}, new Date(now.getTime() + MINUTE))).resolves.toMatchObject({ url: expect.any(String) })
   })
 })
 
