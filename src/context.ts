@@ -16,7 +16,7 @@ import { createConnectStates } from './integrations/connect-states.ts'
 import { createIdentityProvider, type IdentityProvider } from './integrations/identity.ts'
 import { createMailer } from './integrations/mail.ts'
 import { createMediaSource } from './integrations/media-source.ts'
-import { createMetrics } from './integrations/metrics.ts'
+import { createMetrics, type Metrics } from './integrations/metrics.ts'
 import { createPayments, type Payments } from './integrations/payments.ts'
 import { createOrchestrator, type PublishOrchestrator } from './integrations/orchestrator.ts'
 import { createPasswordHasher } from './integrations/password-hasher.ts'
@@ -98,7 +98,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     ownersAmong: push ? pushTokens.ownersAmong : async () => new Set(),
     begin: createBeginPushes({ pushes, orchestrator, logger }),
   })
-  const payments = overrides.payments ?? paymentsOf(config)
+  const payments = overrides.payments ?? paymentsOf(config, metrics)
   const paymentEvents = createPaymentEventStore(connection)
   const erasures = createErasureStore(connection)
   const rateLimits = createRateLimits(connection)
@@ -243,7 +243,7 @@ function identityOf(config: Config): IdentityProvider | null {
   })
 }
 
-function paymentsOf(config: Config): Payments | null {
+function paymentsOf(config: Config, { paymentCalled }: Pick<Metrics, 'paymentCalled'>): Payments | null {
   if (config.STRIPE_SECRET_KEY === '') return null
   return createPayments({
     secretKey: config.STRIPE_SECRET_KEY,
@@ -251,6 +251,7 @@ function paymentsOf(config: Config): Payments | null {
     priceId: config.STRIPE_PRICE_ID,
     webhookSecrets: config.STRIPE_WEBHOOK_SECRETS.split(',').map((secret) => secret.trim()),
     timeoutMs: config.PAYMENTS_TIMEOUT_MS,
+    onCall: paymentCalled,
   })
 }
 

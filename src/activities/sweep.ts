@@ -29,7 +29,7 @@ export interface SweepDeps {
   notifications: Pick<NotificationStore, 'insertOnce'>
   orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork'>
   clock: Clock
-  metrics: Pick<Metrics, 'swept'>
+  metrics: Pick<Metrics, 'swept' | 'tookUp'>
 }
 
 /** Repairs what a crash between a write and a workflow start, or a terminated workflow, left behind. */
@@ -47,6 +47,7 @@ export function createSweepActivities({ posts, notifications, orchestrator, back
       takenUp += started.filter(Boolean).length
       heartbeat(takenUp)
     }
+    metrics.tookUp(work, takenUp)
     if (takenUp > 0) log.info('Took up work that nobody had begun', { work, takenUp })
     return takenUp
   }

@@ -5,6 +5,7 @@ import { MAIL_FAILURES } from '../domain/mails.ts'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import type { Post } from '../domain/post.ts'
 import { SECOND } from '../domain/times.ts'
+import { BACKGROUND_WORK, type BackgroundWork } from '../workflows/messages.ts'
 
 const LATENESS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3_600]
 const CALL_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -15,6 +16,7 @@ const CALL_OUTCOMES = ['accepted', 'refused', 'unknown'] as const
 const DELIVERY_OUTCOMES = ['accepted', 'failed', 'deferred', 'unknown'] as const
 const FINDINGS = ['untold', 'overdue', 'stalled'] as const
 const PUSH_OUTCOMES = ['sent', 'dead', 'refused', 'later'] as const
+const PAYMENT_CALL_OUTCOMES = ['answered', 'refused', 'failed'] as const
 const MAIL_OUTCOMES = ['sent', 'later', ...MAIL_FAILURES] as const
 const SERVERS = ['mongodb', 'temporal'] as const
 const SOCKET_TRANSPORTS = ['plain', 'websocket', 'polling'] as const
@@ -31,6 +33,8 @@ export type SocketTransport = (typeof SOCKET_TRANSPORTS)[number]
 export type SocketEnding = (typeof SOCKET_ENDINGS)[number]
 export type PushOutcomeKind = (typeof PUSH_OUTCOMES)[number]
 /** `later`: the mail server did not take it, and is asked again. */
+/** `refused`: asking again would come to the same. */
+export type PaymentCallOutcome = (typeof PAYMENT_CALL_OUTCOMES)[number]
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 export type ProbedServer = (typeof SERVERS)[number]
 
@@ -117,6 +121,10 @@ export function createMetrics() {
     [],
   )
   const mails = counter('mails_total', 'Mails by what their sending came to', ['outcome'])
+  const paymentCalls = counter('payment_calls_total', 'Calls to the payment processor by what they came to', [
+    'outcome',
+  ])
+  const sweptWork = counter('sweep_work_total', 'Other work that the sweeper took up, by its workflow', ['work'])
   const up = gauge('server_up', 'Whether a server we need answered the last probe in time', ['server'])
   const probeSeconds = gauge('server_probe_seconds', 'How long the last probe took', ['server'])
   const sockets = gauge('sockets_open', 'Connections of those who listen for notifications', ['transport'])
@@ -132,6 +140,8 @@ export function createMetrics() {
   for (const reason of SOCKET_ENDINGS) socketEnds.inc({ reason }, 0)
   for (const outcome of PUSH_OUTCOMES) pushes.inc({ outcome }, 0)
   for (const outcome of MAIL_OUTCOMES) mails.inc({ outcome }, 0)
+  for (const work of Object.keys(BACKGROUND_WORK)) sweptWork.inc({ work }, 0)
+  for (const outcome of PAYMENT_CALL_OUTCOMES) paymentCalls.inc({ outcome }, 0)
 
   return {
     /** `route` is the pattern a request was matched with. */
@@ -179,6 +189,8 @@ export function createMetrics() {
     },
     pushed: (outcome: PushOutcomeKind): void => pushes.inc({ outcome }),
     mailed: (outcome: MailOutcome): void => mails.inc({ outcome }),
+    tookUp: (work: BackgroundWork, count: number): void => sweptWork.inc({ work }, count),
+    paymentCalled: (outcome: PaymentCallOutcome): void => paymentCalls.inc({ outcome }),
     pushFailed: (): void => pushFailures.inc(),
     probed(server: ProbedServer, isUp: boolean, seconds: number): void {
       up.set({ server }, isUp ? 1 : 0)

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Stripe } from 'stripe'
 import { PaymentsError } from '../domain/payments-error.ts'
 import { cappedFetch } from './capped-fetch.ts'
+import type { PaymentCallOutcome } from './metrics.ts'
 
 /** Of the installed package: answers are read, and types checked, as this version has them. */
 const API_VERSION = '2026-10-28.endive'
@@ -15,10 +16,12 @@ interface ClientOptions {
   url: string
   /** Of a whole call, repeats included. */
   timeoutMs: number
+  /** Told of every call what it came to. */
+  onCall?: (outcome: PaymentCallOutcome) => void
 }
 
 /** Makes calls by the processor's library, which is loaded with the first one. @throws PaymentsError */
-export function createPaymentsClient({ secretKey, url, timeoutMs }: ClientOptions) {
+export function createPaymentsClient({ secretKey, url, timeoutMs, onCall = () => {} }: ClientOptions) {
   const deadlines = new AsyncLocalStorage<AbortSignal>()
   const limitedFetch = cappedFetch(MAX_ANSWER_BYTES)
   let opened: Promise<Stripe> | undefined
@@ -54,9 +57,12 @@ export function createPaymentsClient({ secretKey, url, timeoutMs }: ClientOption
     try {
       const answer = await Promise.race([deadlines.run(deadline, () => ask(client)), isLate])
       assertSuccess(answer)
+      onCall('answered')
       return answer
     } catch (error) {
-      throw failureOf(aim, error as Failure, deadline.aborted)
+      const failure = failureOf(aim, error as Failure, deadline.aborted)
+      onCall(failure.isRefused ? 'refused' : 'failed')
+      throw failure
     }
   }
 }

@@ -4,6 +4,7 @@ import type { ProcessorInvoice, ProcessorSubscription } from '../domain/billing.
 import type { PaymentEvent } from '../domain/payment-events.ts'
 import { PaymentsError } from '../domain/payments-error.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import type { PaymentCallOutcome } from './metrics.ts'
 import { createPaymentsClient, isRefusal, unlessMissing } from './payments-client.ts'
 import { readEventObject } from './payments-events.ts'
 import { idOf, readInvoiceObject, readSubscriptionObject } from './payments-objects.ts'
@@ -58,11 +59,12 @@ export interface PaymentsOptions {
   webhookSecrets: string[]
   /** Of a whole call, repeats included. */
   timeoutMs: number
+  onCall?: (outcome: PaymentCallOutcome) => void
 }
 
 /** The processor is Stripe. The library is loaded when the first call or event needs it. */
-export function createPayments({ secretKey, url, priceId, webhookSecrets, timeoutMs }: PaymentsOptions): Payments {
-  const call = createPaymentsClient({ secretKey, url, timeoutMs })
+export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsOptions): Payments {
+  const call = createPaymentsClient(client)
 
   async function readCheckout(id: string): Promise<Checkout | null> {
     const session = await unlessMissing(call('read a checkout', (client) => client.checkout.sessions.retrieve(id)))

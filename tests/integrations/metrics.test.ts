@@ -27,6 +27,8 @@ it('shows what has not happened yet as 0, so that the first time is seen as a ch
   expect(text).toContain('postonce_publish_calls_total{platform="tumblr",outcome="unknown"} 0')
   expect(text).toContain('postonce_deliveries_total{platform="threads",outcome="failed"} 0')
   expect(text).toContain('postonce_sweep_findings_total{finding="stalled"} 0')
+  expect(text).toContain('postonce_payment_calls_total{outcome="failed"} 0')
+  expect(text).toContain('postonce_sweep_work_total{work="sendMail"} 0')
 })
 
 it('is off with port 0', async () => {

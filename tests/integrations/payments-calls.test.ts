@@ -24,6 +24,7 @@ const server = createServer((request, response) => {
 })
 let url: string
 let payments: Payments
+const outcomes: string[] = []
 
 beforeAll(async () => {
   url = await listenOnLoopback(server)
@@ -35,7 +36,8 @@ beforeEach(() => {
 })
 
 function paymentsWith(timeoutMs: number): Payments {
-  return createPayments({ secretKey: 'sk_test_secret', url, priceId: 'price_pro', webhookSecrets: [], timeoutMs })
+  const own = { secretKey: 'sk_test_secret', url, priceId: 'price_pro', webhookSecrets: [] }
+  return createPayments({ ...own, timeoutMs, onCall: (outcome) => outcomes.push(outcome) })
 }
 
 function answering(status: number, body: unknown): Answer {
@@ -100,6 +102,13 @@ describe('a call to the processor', () => {
     const failure = await payments.openCheckout(WISH).catch((error: unknown) => error)
     expect(failure).toMatchObject({ name: 'PaymentsError', isRefused })
     expect(JSON.stringify([String(failure), failure])).not.toContain(ADDRESS)
+  })
+
+  it('is counted by what it came to', async () => {
+    answers = [OPENED, refusing(400, { type: 'card_error' }), refusing(500, {}), refusing(500, {})]
+    outcomes.length = 0
+    for (const _ of [1, 2, 3]) await payments.openCheckout(WISH).catch(() => {})
+    expect(outcomes).toEqual(['answered', 'refused', 'failed'])
   })
 
   it('tells in its reason what the processor does not know', async () => {

@@ -142,6 +142,7 @@ describe('the sweeper', () => {
     expect(await world.outcomeOf(mailId)).toBe('sent')
     expect(world.catcher.mails.list(to)).toHaveLength(1)
     expect(await sweepIn(10 * MINUTE)).toEqual({ takenUp: 0 })
+    expect(await world.context.metrics.text()).toContain('postonce_sweep_work_total{work="sendMail"} 1')
   })
 
   it('leaves alone what a workflow looks after and tries again', async () => {
