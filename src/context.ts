@@ -5,6 +5,7 @@ import { createBeginPushes, pushBacklog } from './commands/begin-pushes.ts'
 import { createDiscardPrepared } from './commands/discard-prepared.ts'
 import { mailBacklog } from './commands/queue-mail.ts'
 import { erasureBacklog } from './commands/erase-account.ts'
+import { paymentBacklog } from './commands/payment-backlog.ts'
 import { createStorePost } from './commands/store-post.ts'
 import { createSyncSubscription } from './commands/sync-subscription.ts'
 import type { Config } from './config.ts'
@@ -128,7 +129,12 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
   const credentials = createAccountCredentials({ accounts, cipher, adapters: platforms, notifications, clock })
   /** Records whose work in the background the sweeper starts where nobody else could. */
-  const backlogs: Backlog[] = [mailBacklog({ mails }), pushBacklog({ pushes }), erasureBacklog({ erasures })]
+  const backlogs: Backlog[] = [
+    mailBacklog({ mails }),
+    pushBacklog({ pushes }),
+    erasureBacklog({ erasures }),
+    paymentBacklog({ paymentEvents }),
+  ]
 
   return {
     config,

@@ -1,3 +1,4 @@
+import { createBillingActivities, type BillingDeps } from './billing.ts'
 import { createCleanUploadsActivities, type CleanUploadsDeps } from './clean-uploads.ts'
 import { createDeliveryActivities, type DeliveryDeps } from './delivery.ts'
 import { createPushActivities, type PushDeps } from './push.ts'
@@ -16,7 +17,8 @@ export function createActivities(
     CleanUploadsDeps &
     SendMailDeps &
     PushDeps &
-    EraseAccountDeps,
+    EraseAccountDeps &
+    BillingDeps,
 ) {
   return {
     ...createDeliveryActivities(deps),
@@ -27,6 +29,7 @@ export function createActivities(
     ...createSendMailActivities(deps),
     ...createPushActivities(deps),
     ...createEraseAccountActivities(deps),
+    ...createBillingActivities(deps),
   }
 }
 

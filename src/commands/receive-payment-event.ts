@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { PAYMENT_EVENT_TYPES, type PaymentEvent } from '../domain/payment-events.ts'
 import { SECOND } from '../domain/times.ts'
+import { findPaymentOwner } from './payment-owner.ts'
 
 /** The processor waits for its acknowledgment; Temporal mostly answers within some milliseconds. */
 const PATIENCE_MS = SECOND / 2
 
-type Deps = Pick<Context, 'paymentEvents' | 'users' | 'orchestrator' | 'clock' | 'logger'>
+type Deps = Pick<Context, 'paymentEvents' | 'users' | 'erasures' | 'orchestrator' | 'clock' | 'logger'>
 
 /**
  * Stores a signed event, and has it acted on in the background. Once it is stored it need not be sent again: what Temporal does not hear
@@ -23,17 +24,10 @@ export async function receivePaymentEvent(deps: Deps, event: PaymentEvent): Prom
     logger.info({ eventId, type }, 'a payment event of a type that means nothing here was ignored')
     return
   }
-  const userId = await ownerOf(deps, event)
+  // As far as it is known here; else somebody who has the time asks the processor.
+  const userId = await findPaymentOwner(deps, event)
   if (userId !== null && userId !== event.userId) await paymentEvents.setUser(eventId, userId)
   await Promise.race([pass(deps, event, userId), delay(PATIENCE_MS, undefined, { ref: false })])
-}
-
-/** As far as it is known here; else somebody who has the time asks the processor. */
-async function ownerOf({ users }: Deps, { customerId, userId }: PaymentEvent): Promise<string | null> {
-  const owner =
-    (customerId === null ? null : await users.findByCustomer(customerId)) ??
-    (userId === null ? null : await users.findById(userId))
-  return owner?._id ?? null
 }
 
 function pass({ orchestrator }: Deps, { id: eventId, type }: PaymentEvent, userId: string | null): Promise<boolean> {

@@ -73,6 +73,18 @@ export const SUBSCRIPTION_SUMMARY = "Watch over a user's subscription"
 /** To the workflow `subscription`. */
 export const paymentEventSignal = defineSignal<[PaymentNews]>('paymentEvent')
 
+/** What the workflow `subscription` is told of a user's subscription. */
+export interface SubscriptionState {
+  /** There is one to watch. */
+  isLive: boolean
+  /** Epoch milliseconds. */
+  periodEndsAt: number | null
+  /** Plan and status. */
+  standing: string
+  /** What the last look changed. */
+  change: string
+}
+
 /**
  * Work in the background that a stored record asks for: the workflow of this name gets the record's id as its only argument, and
  * runs under that id, so that it is single.

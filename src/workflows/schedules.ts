@@ -35,5 +35,12 @@ export function scheduledWorkflows({ sweepIntervalMs }: { sweepIntervalMs: numbe
       longestRunMs: 12 * HOUR,
       summary: 'Remove uploads that no post took',
     },
+    {
+      name: 'reconcileBilling',
+      everyMs: DAY,
+      catchUpMs: DAY,
+      longestRunMs: 12 * HOUR,
+      summary: 'Compare all subscriptions with the payment processor',
+    },
   ]
 }
