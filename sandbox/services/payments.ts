@@ -7,7 +7,7 @@ import { pageRoutes } from './payments/page-routes.ts'
 import { createProcessor } from './payments/processor.ts'
 import type { InvoiceRecord } from './payments/records.ts'
 import { createPaymentsServer } from './payments/server.ts'
-import { UNIT_AMOUNT } from './payments/shapes.ts'
+import { UNIT_AMOUNT } from './payments/shapes/wire.ts'
 import { openState } from './payments/state.ts'
 import { createWebhooks } from './payments/webhooks.ts'
 

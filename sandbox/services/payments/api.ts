@@ -10,7 +10,8 @@ import { createIdempotency } from './idempotency.ts'
 import { nest, readAs } from './params.ts'
 import type { Processor } from './processor.ts'
 import type { CustomerRecord, SubscriptionRecord } from './records.ts'
-import { API_VERSIONS, listOf, shapeOf, type ApiShape } from './shapes.ts'
+import { API_VERSIONS, shapeOf, type ApiShape } from './shapes.ts'
+import { listOf } from './shapes/wire.ts'
 
 interface ApiCall<P> {
   /** Of what the address names. */
@@ -50,11 +51,7 @@ const checkoutParams = {
   subscription_data: optional(Type.Object({ metadata: optional(metadata) }, closed)),
 }
 
-const SubscriptionStatus = Type.Union(
-  ['active', 'past_due', 'unpaid', 'paused', 'trialing', 'incomplete', 'canceled', 'all'].map((status) =>
-    Type.Literal(status),
-  ),
-)
+const SubscriptionStatus = Type.Union(['active', 'past_due', 'canceled', 'all'].map((status) => Type.Literal(status)))
 
 interface ApiDeps {
   processor: Processor
@@ -105,7 +102,7 @@ export function apiRoutes({ processor, workMs }: ApiDeps): Route[] {
       checkouts.create({
         expiresAt: params.expires_at ?? null,
         customerId: customer?.id ?? null,
-        customerEmail: customer?.email ?? params.customer_email ?? null,
+        customerEmail: params.customer_email ?? null,
         clientReferenceId: params.client_reference_id ?? null,
         metadata: params.metadata ?? {},
         subscriptionMetadata: params.subscription_data?.metadata ?? {},
@@ -223,6 +220,9 @@ export function apiRoutes({ processor, workMs }: ApiDeps): Route[] {
   async function answer([method, path, schema, run]: ApiRoute, call: Call): Promise<SimulatorAnswer> {
     assertKey(call.request, account.secretKey)
     const version = headerOf(call.request, 'stripe-version') ?? API_VERSIONS.new
+    if (!/^\d{4}-\d{2}-\d{2}([.]\w+)?$/.test(version)) {
+      throw refused(400, { message: `Invalid Stripe API version: ${version}` })
+    }
     const shape = shapeOf(version)
     const given = nest([...call.url.searchParams, ...call.params.fields])
     const params = readAs(schema, given) as { expand?: string[] }

@@ -1,7 +1,8 @@
 import type { Clock } from './clock.ts'
 import type { Events, EventType } from './events.ts'
 import type { Card, CustomerRecord, InvoiceRecord, Metadata, Seconds, SubscriptionRecord } from './records.ts'
-import { periodOf, type Shapes } from './shapes.ts'
+import type { Shapes } from './shapes.ts'
+import { periodOf } from './shapes/subscription.ts'
 import { newId, type State } from './state.ts'
 
 interface BillingDeps {
@@ -152,8 +153,8 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
       return update(id, { ...also, cancelAtPeriodEnd, canceledAt: cancelAtPeriodEnd ? clock.now() : null })
     },
 
-    setCard(customerId: string, card: Card): void {
-      customers.set(customerId, { ...customers.get(customerId)!, card })
+    setCard(customerId: string, card: Card): CustomerRecord {
+      return customers.set(customerId, { ...customers.get(customerId)!, card })
     },
 
     /** @returns the unpaid invoices that were tried */
@@ -178,7 +179,7 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     due(): { at: Seconds; happen(): void }[] {
       const renewals = subscriptions
         .values()
-        .filter(({ status }) => status === 'active' || status === 'past_due')
+        .filter(isLive)
         .map((subscription) => ({ at: periodOf(subscription).end, happen: () => renew(subscription.id) }))
       const retries = invoices
         .values()
@@ -192,6 +193,6 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
 
 export type Billing = ReturnType<typeof createBilling>
 
-export function isLive({ status }: SubscriptionRecord): boolean {
-  return status !== 'canceled'
+export function isLive({ status, isForgotten }: SubscriptionRecord): boolean {
+  return status !== 'canceled' && !isForgotten
 }

@@ -15,7 +15,7 @@ interface CheckoutsDeps {
 
 export type NewCheckout = Omit<
   CheckoutRecord,
-  'id' | 'status' | 'createdAt' | 'expiresAt' | 'subscriptionId' | 'invoiceId'
+  'id' | 'status' | 'createdAt' | 'expiresAt' | 'makesCustomer' | 'subscriptionId' | 'invoiceId'
 > & { expiresAt: Seconds | null }
 
 const LIFE = 86_400
@@ -38,6 +38,7 @@ export function createCheckouts({ state: { checkouts }, shapes, clock, events, b
         status: 'open',
         createdAt,
         expiresAt: wanted.expiresAt ?? createdAt + LIFE,
+        makesCustomer: wanted.customerId === null,
         subscriptionId: null,
         invoiceId: null,
       })

@@ -91,7 +91,7 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
       const { id } = checkouts.create({
         expiresAt: null,
         customerId: customerId ?? null,
-        customerEmail: email,
+        customerEmail: customerId === undefined ? email : null,
         clientReferenceId: userId,
         metadata: { userId },
         subscriptionMetadata: { userId },
@@ -112,7 +112,7 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
       state.subscriptions.set(id, { ...found404(state.subscriptions.get(id), id), isForgotten: true })
     },
 
-    setCard: (id: string, card: Card) => billing.setCard(customer(id).id, card),
+    setCard: (id: string, card: Card) => void billing.setCard(customer(id).id, card),
     retryPayment: (id: string) =>
       billing.retryPayment(customer(id).id).map(({ id: invoiceId, status }) => ({ id: invoiceId, status })),
   }

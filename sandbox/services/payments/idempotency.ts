@@ -49,7 +49,7 @@ export function createIdempotency({ answers, workMs }: IdempotencyDeps) {
     try {
       const done = work()
       answers.set(key, { ...done, fingerprint, at: now })
-      await delay(workMs)
+      await delay(workMs, undefined, { ref: false })
       return { ...done, isReplay: false }
     } finally {
       inUse.delete(key)

@@ -10,7 +10,8 @@ import type {
   Seconds,
   SubscriptionRecord,
 } from './records.ts'
-import { periodOf, UNIT_AMOUNT } from './shapes.ts'
+import { periodOf } from './shapes/subscription.ts'
+import { UNIT_AMOUNT } from './shapes/wire.ts'
 
 const EVENTS_SHOWN = 40
 const PRICE = `$${(UNIT_AMOUNT / 100).toFixed(2)}`

@@ -23,6 +23,17 @@ export function createProcessor({ state, base, webhooks }: ProcessorDeps) {
   const checkouts = createCheckouts({ state, shapes, clock, events, billing })
   const portals = createPortals({ state, clock })
 
+  /** Lets happen, in order and each at its instant, what has fallen due. Whoever looks calls it first. */
+  function settle(): void {
+    const now = clock.now()
+    for (;;) {
+      const due = [...billing.due(), ...checkouts.due()].filter(({ at }) => at <= now)
+      const [next] = due.toSorted((one, other) => one.at - other.at)
+      if (!next) return
+      clock.at(next.at, next.happen)
+    }
+  }
+
   return {
     state,
     shapes,
@@ -31,17 +42,7 @@ export function createProcessor({ state, base, webhooks }: ProcessorDeps) {
     billing,
     checkouts,
     portals,
-
-    /** Lets happen, in order and each at its instant, what has fallen due. Whoever looks calls it first. */
-    settle(): void {
-      const now = clock.now()
-      for (;;) {
-        const due = [...billing.due(), ...checkouts.due()].filter(({ at }) => at <= now)
-        const [next] = due.toSorted((one, other) => one.at - other.at)
-        if (!next) return
-        clock.at(next.at, next.happen)
-      }
-    },
+    settle,
   }
 }
 

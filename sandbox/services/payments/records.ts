@@ -12,14 +12,12 @@ export interface CustomerRecord {
   isDeleted: boolean
 }
 
-export type SubscriptionStatus = 'active' | 'past_due' | 'unpaid' | 'paused' | 'trialing' | 'incomplete' | 'canceled'
-
 export interface SubscriptionRecord {
   id: string
   itemId: string
   customerId: string
   metadata: Metadata
-  status: SubscriptionStatus
+  status: 'active' | 'past_due' | 'canceled'
   createdAt: Seconds
   /** Periods begun; the last of them is the current one. They are counted from `createdAt`. */
   periods: number
@@ -56,7 +54,9 @@ export interface CheckoutRecord {
   createdAt: Seconds
   expiresAt: Seconds
   customerId: string | null
+  /** Of a customer that is yet to be made. */
   customerEmail: string | null
+  makesCustomer: boolean
   clientReferenceId: string | null
   metadata: Metadata
   subscriptionMetadata: Metadata

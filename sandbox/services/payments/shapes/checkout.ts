@@ -1,0 +1,87 @@
+import type Stripe from 'stripe'
+import type { CheckoutRecord } from '../records.ts'
+import { CURRENCY, UNIT_AMOUNT, type Wire } from './wire.ts'
+
+export function checkoutShape(record: CheckoutRecord, email: string | null, base: string) {
+  const isComplete = record.status === 'complete'
+  return {
+    id: record.id,
+    object: 'checkout.session',
+    adaptive_pricing: null,
+    after_expiration: null,
+    allow_promotion_codes: record.allowPromotionCodes || null,
+    allowed_payment_method_types: null,
+    amount_subtotal: UNIT_AMOUNT * record.quantity,
+    amount_total: UNIT_AMOUNT * record.quantity,
+    automatic_tax: { enabled: false, liability: null, provider: null, status: null },
+    billing_address_collection: null,
+    cancel_url: record.cancelUrl,
+    client_reference_id: record.clientReferenceId,
+    client_secret: null,
+    collected_information: null,
+    consent: null,
+    consent_collection: null,
+    created: record.createdAt,
+    currency: CURRENCY,
+    currency_conversion: null,
+    custom_fields: [],
+    custom_text: { after_submit: null, shipping_address: null, submit: null, terms_of_service_acceptance: null },
+    customer: record.customerId,
+    customer_account: null,
+    customer_creation: record.makesCustomer ? 'always' : null,
+    customer_details: email === null ? null : customerDetails(email),
+    customer_email: record.customerEmail,
+    discounts: [],
+    expires_at: record.expiresAt,
+    integration_identifier: null,
+    invoice: record.invoiceId,
+    invoice_creation: null,
+    livemode: false,
+    locale: null,
+    managed_payments: { enabled: false },
+    metadata: record.metadata,
+    mode: 'subscription',
+    origin_context: null,
+    payment_intent: null,
+    payment_link: null,
+    payment_method_collection: 'always',
+    payment_method_configuration_details: null,
+    payment_method_options: { card: { request_three_d_secure: 'automatic' } },
+    payment_method_types: ['card'],
+    payment_status: isComplete ? 'paid' : 'unpaid',
+    permissions: null,
+    phone_number_collection: { enabled: false },
+    recovered_from: null,
+    saved_payment_method_options: {
+      allow_redisplay_filters: ['always'],
+      payment_method_remove: 'disabled',
+      payment_method_save: null,
+    },
+    setup_intent: null,
+    shipping_address_collection: null,
+    shipping_cost: null,
+    shipping_options: [],
+    status: record.status,
+    submit_type: null,
+    subscription: record.subscriptionId,
+    success_url: record.successUrl,
+    total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
+    ui_mode: 'hosted_page',
+    // Only while it can be paid.
+    url: record.status === 'open' ? `${base}/c/pay/${record.id}` : null,
+    wallet_options: null,
+  } satisfies Wire<Stripe.Checkout.Session>
+}
+
+function customerDetails(email: string) {
+  return {
+    address: null,
+    business_name: null,
+    email,
+    individual_name: null,
+    name: null,
+    phone: null,
+    tax_exempt: 'none',
+    tax_ids: null,
+  } as const
+}
