@@ -3,13 +3,15 @@ const REFRESH = '/api/auth/refresh'
 const SHOWN = 10
 /** Before the access token ends, which it does after ten minutes. */
 const RENEW_MS = 8 * 60_000
+/** Not everything that changes a plan raises a notification. */
+const PLAN_MS = 3_000
 
 const $ = (selector) => document.querySelector(selector)
 const query = new URLSearchParams(location.search)
 let token = new URLSearchParams(location.hash.slice(1)).get('accessToken')
 let stream = null
 history.replaceState(null, '', location.pathname + location.search)
-$('#outcome').textContent = location.search.includes('token=') ? '' : location.search
+$('#outcome').textContent = /token=|session_id=/.test(location.search) ? '' : location.search
 
 async function call(method, path, body) {
   const response = await fetch(api + path, {
@@ -48,12 +50,51 @@ async function show() {
   const me = token && (await call('GET', '/api/auth/me'))?.user
   document.body.className = me ? 'somebody' : 'nobody'
   if (me) {
-    await Promise.all([showPlatforms(), showPosts(), showNotifications()])
+    await Promise.all([showPlatforms(), showPosts(), showNotifications(), showPlan()])
     listen()
   }
-  $('#who').textContent = me
-    ? `somebody: ${me.name}, ${me.subscription.plan}, ${me.usage.postsCreated} of ${me.limits.maxPosts} posts`
-    : 'nobody is logged in'
+  $('#who').textContent = me ? `somebody: ${me.name}` : 'nobody is logged in'
+}
+
+async function showPlan() {
+  const { plan, subscription, usage, limits } = (await call('GET', '/api/payments/status')) ?? {}
+  if (!plan) return
+  const { processorCustomerId, processorSubscriptionId, cancelAtPeriodEnd } = subscription
+  $('#plan').textContent = planWords(subscription)
+  $('#used').textContent =
+    `${usage.postsCreated} of ${limits.maxPosts} posts, ${usage.captionGenerations} of ${limits.maxCaptionGenerations} captions`
+  $('#upgrade').hidden = processorSubscriptionId !== null
+  $('#billing').hidden = processorCustomerId === null
+  $('#cancel-plan').hidden = processorSubscriptionId === null || cancelAtPeriodEnd
+  $('#paid').textContent = paidWords(plan)
+}
+
+function planWords({ plan, status, currentPeriodEnd, cancelAtPeriodEnd }) {
+  if (plan === 'free') return status === 'cancelled' ? 'Free: Pro has ended.' : 'Free'
+  const end = currentPeriodEnd ? new Date(currentPeriodEnd).toLocaleDateString() : null
+  if (cancelAtPeriodEnd) return `Pro until ${end}, then Free`
+  if (status === 'pastDue') return 'Pro, but the last payment failed: see to the card under Manage billing.'
+  return end ? `Pro, renewed on ${end}` : 'Pro'
+}
+
+/** What the processor's checkout came to, where it has just sent the browser. */
+function paidWords(plan) {
+  if (location.pathname === '/payment/cancel') return `Nothing was paid. The plan is still ${plan}.`
+  if (location.pathname !== '/payment/success') return ''
+  return plan === 'pro'
+    ? 'Thank you, you are on Pro now.'
+    : 'Thank you. Pro is on its way: the payment processor has yet to tell of the payment.'
+}
+
+/** Each opens a page of the payment processor. */
+async function leaveFor(path) {
+  const page = await call('POST', path)
+  if (page) location.assign(page.url)
+}
+
+async function cancelPlan() {
+  await call('POST', '/api/payments/cancel')
+  await showPlan()
 }
 
 async function showPlatforms() {
@@ -140,8 +181,11 @@ function listen() {
   stream.onopen = () => stream.send(JSON.stringify({ auth: { token } }))
   stream.onmessage = ({ data }) => {
     const { event } = JSON.parse(data)
-    if (event === 'ready') $('#live').textContent = 'live'
-    if (event === 'notification') void Promise.all([showNotifications(), showPosts()])
+    if (event === 'ready') {
+      $('#live').textContent = 'live'
+      void Promise.all([showNotifications(), showPlan()])
+    }
+    if (event === 'notification') void Promise.all([showNotifications(), showPosts(), showPlan()])
   }
   stream.onclose = () => {
     stream = null
@@ -198,6 +242,9 @@ async function logOut() {
   await show()
 }
 
+$('#upgrade').onclick = () => void leaveFor('/api/payments/create-checkout')
+$('#billing').onclick = () => void leaveFor('/api/payments/billing-portal')
+$('#cancel-plan').onclick = () => void cancelPlan()
 $('#read-all').onclick = () => void readAll()
 $('#logout').onclick = () => void logOut()
 
@@ -208,4 +255,5 @@ async function stayLoggedIn() {
 }
 
 setInterval(() => void stayLoggedIn(), RENEW_MS)
+setInterval(() => void (token && !document.hidden && showPlan()), PLAN_MS)
 await show()

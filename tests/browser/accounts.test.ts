@@ -2,56 +2,39 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startIdentity, type IdentitySandbox } from '../../sandbox/services/identity.ts'
 import { startMailCatcher } from '../../sandbox/services/mail.ts'
-import { freePort } from '../../sandbox/servers/process.ts'
 import { identityCallbackUrl } from '../../src/domain/identity-login.ts'
-import { NO_LIMITS } from '../support/delivery-world.ts'
 import { newNotification } from '../support/notifications.ts'
-import { startServiceInProcess } from '../support/service-in-process.ts'
-import { testContext, unique } from '../support/servers.ts'
-import { startBrowser } from './browser.ts'
-import { startFrontend } from '../../sandbox/frontend.ts'
+import { unique } from '../support/servers.ts'
+import { startBrowserWorld, type BrowserWorld } from './world.ts'
 
 /** Accounts as people have them: a browser on pages of the frontend, the mails of the mail catcher, and the identity provider's own page. */
 
 let mails: Awaited<ReturnType<typeof startMailCatcher>>
 let google: IdentitySandbox
-let frontend: Awaited<ReturnType<typeof startFrontend>>
-let service: Awaited<ReturnType<typeof startServiceInProcess>>
-let browser: Awaited<ReturnType<typeof startBrowser>>
+let world: BrowserWorld
 let callbackUrl: string
 
 beforeAll(async () => {
-  const port = await freePort()
-  const publicUrl = `http://localhost:${port}`
-  callbackUrl = identityCallbackUrl(publicUrl)
-  ;[mails, google, frontend] = await Promise.all([startMailCatcher(), startIdentity(), startFrontend(publicUrl)])
-  const context = await testContext({
-    ...NO_LIMITS,
-    PUBLIC_URL: publicUrl,
-    FRONTEND_URL: frontend.url,
+  ;[mails, google] = await Promise.all([startMailCatcher(), startIdentity()])
+  world = await startBrowserWorld((publicUrl) => ({
     WORKER_QUEUES: 'notifying',
     ...mails.env(),
     ...google.env(publicUrl),
-  })
-  service = await startServiceInProcess(context)
-  await service.app.listen({ host: '127.0.0.1', port })
-  browser = await startBrowser()
+  }))
+  callbackUrl = identityCallbackUrl(world.publicUrl)
 }, 300_000)
 
 afterAll(async () => {
-  await browser?.stop()
-  await service?.stop()
-  await frontend?.stop()
+  await world?.stop()
   await google?.stop()
   await mails?.stop()
 })
 
-const collectionOf = (name: string) => service.context.database.connection.collection(name)
+const collectionOf = (name: string) => world.service.context.database.connection.collection(name)
 const newAddress = () => `${unique('p')}@example.test`
 
 async function visitor(): Promise<Page> {
-  const page = await browser.newPage()
-  await page.goto(`${frontend.url}/`)
+  const page = await world.visit()
   await isSomebody(page, 'nobody')
   return page
 }
@@ -93,7 +76,7 @@ describe('in a browser, somebody', () => {
   })
 
   it('chooses a new password over the link of a mail, once', async () => {
-    const { secrets } = await service.logIn()
+    const { secrets } = await world.service.logIn()
     const { email, password } = secrets
     const page = await visitor()
     await send(page, 'forgot', { email }, '200')
@@ -101,7 +84,7 @@ describe('in a browser, somebody', () => {
     const inHtml = await reset.frameLocator('iframe').getByRole('link').getAttribute('href')
     expect(inHtml).toBe(await reset.getAttribute('pre a', 'href'))
     await reset.click('pre a')
-    await reset.waitForURL(`${frontend.url}/reset-password?*`)
+    await reset.waitForURL(`${world.frontend.url}/reset-password?*`)
     await isSomebody(reset, 'nobody')
     const newPassword = unique('password')
     await send(reset, 'reset', { password: newPassword }, '200')
@@ -112,12 +95,12 @@ describe('in a browser, somebody', () => {
   })
 
   it('hears of notifications while the page is open, until the session is ended elsewhere', async () => {
-    const { userId, secrets, call } = await service.logIn()
+    const { userId, secrets, call } = await world.service.logIn()
     const { email, password } = secrets
     const page = await visitor()
     await send(page, 'login', { email, password }, '200')
     await page.waitForSelector('#live:text-is("live")')
-    await service.context.notifications.insertOnce(newNotification(userId, { message: 'News for Ann' }))
+    await world.service.context.notifications.insertOnce(newNotification(userId, { message: 'News for Ann' }))
     await page.waitForSelector('#notifications li.unread:has-text("News for Ann")')
     expect((await call('DELETE', '/api/auth/logout/all')).status).toBe(200)
     await page.waitForSelector('#live:text-is("not live")')
@@ -140,7 +123,7 @@ async function chooseNew(page: Page, fields: { email: string; name: string }): P
 }
 
 const allow = (page: Page) => page.click('button[value=allow]')
-const untilRefused = (page: Page, error: string) => page.waitForURL(`${frontend.url}/login?error=${error}`)
+const untilRefused = (page: Page, error: string) => page.waitForURL(`${world.frontend.url}/login?error=${error}`)
 
 describe('in a browser, with Google, somebody', () => {
   it('who allows it has an account, and the same one the next time', async () => {
@@ -148,9 +131,9 @@ describe('in a browser, with Google, somebody', () => {
     const email = newAddress()
     await chooseNew(page, { email, name: 'Ann Google' })
     await allow(page)
-    await page.waitForURL(`${frontend.url}/auth/callback*`)
+    await page.waitForURL(`${world.frontend.url}/auth/callback*`)
     await isSomebody(page, 'Ann Google')
-    await page.goto(`${frontend.url}/`)
+    await page.goto(`${world.frontend.url}/`)
     await isSomebody(page, 'Ann Google')
 
     const again = await beginWithGoogle()
@@ -213,7 +196,7 @@ describe('in a browser, with Google, somebody', () => {
     await page.goto(callback.url())
     await untilRefused(page, 'session_expired')
     await isSomebody(page, 'Ann Back')
-    const user = await service.context.users.findByEmail(email)
+    const user = await world.service.context.users.findByEmail(email)
     expect(await collectionOf('sessions').countDocuments({ userId: user!._id })).toBe(1)
   })
 })

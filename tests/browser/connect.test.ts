@@ -2,14 +2,10 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startMastodon, type Mastodon } from '../../sandbox/platforms/mastodon.ts'
 import { startTumblr, type Tumblr } from '../../sandbox/platforms/tumblr.ts'
-import { freePort } from '../../sandbox/servers/process.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
-import { NO_LIMITS } from '../support/delivery-world.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
-import { startServiceInProcess } from '../support/service-in-process.ts'
-import { testContext, unique } from '../support/servers.ts'
-import { startBrowser } from './browser.ts'
-import { startFrontend } from '../../sandbox/frontend.ts'
+import { unique } from '../support/servers.ts'
+import { startBrowserWorld, type BrowserWorld } from './world.ts'
 
 /**
  * Connecting as people do it: a browser on a page of the frontend, the platform's own page on another site, and back over the callback.
@@ -18,10 +14,7 @@ import { startFrontend } from '../../sandbox/frontend.ts'
 
 let mastodon: Mastodon
 let tumblr: Tumblr
-let frontend: Awaited<ReturnType<typeof startFrontend>>
-let service: Awaited<ReturnType<typeof startServiceInProcess>>
-let publicUrl: string
-let browser: Awaited<ReturnType<typeof startBrowser>>
+let world: BrowserWorld
 let platforms: Record<'mastodon' | 'tumblr', Connectable>
 
 interface Connectable {
@@ -32,25 +25,20 @@ interface Connectable {
 }
 
 beforeAll(async () => {
-  const port = await freePort()
-  publicUrl = `http://localhost:${port}`
-  ;[mastodon, tumblr, frontend] = await Promise.all([startMastodon(), startTumblr(), startFrontend(publicUrl)])
-  const mastodonApp = mastodon.createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'mastodon')] })
-  const tumblrApp = tumblr.createApp({ name: 'postonce', callbackUrl: callbackUrl(publicUrl, 'tumblr') })
-  const context = await testContext({
-    ...NO_LIMITS,
-    PUBLIC_URL: publicUrl,
-    FRONTEND_URL: frontend.url,
-    MASTODON_INSTANCE_URL: mastodon.url,
-    MASTODON_CLIENT_ID: mastodonApp.clientId,
-    MASTODON_CLIENT_SECRET: mastodonApp.clientSecret,
-    TUMBLR_CONSUMER_KEY: tumblrApp.consumerKey,
-    TUMBLR_CONSUMER_SECRET: tumblrApp.consumerSecret,
-    TUMBLR_AUTHORIZE_URL: tumblr.url,
-    TUMBLR_API_URL: tumblr.url,
+  ;[mastodon, tumblr] = await Promise.all([startMastodon(), startTumblr()])
+  world = await startBrowserWorld((publicUrl) => {
+    const mastodonApp = mastodon.createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'mastodon')] })
+    const tumblrApp = tumblr.createApp({ name: 'postonce', callbackUrl: callbackUrl(publicUrl, 'tumblr') })
+    return {
+      MASTODON_INSTANCE_URL: mastodon.url,
+      MASTODON_CLIENT_ID: mastodonApp.clientId,
+      MASTODON_CLIENT_SECRET: mastodonApp.clientSecret,
+      TUMBLR_CONSUMER_KEY: tumblrApp.consumerKey,
+      TUMBLR_CONSUMER_SECRET: tumblrApp.consumerSecret,
+      TUMBLR_AUTHORIZE_URL: tumblr.url,
+      TUMBLR_API_URL: tumblr.url,
+    }
   })
-  service = await startServiceInProcess(context)
-  await service.app.listen({ host: '127.0.0.1', port })
   const newName = () => unique('p').replace(/\W/g, '')
   platforms = {
     mastodon: {
@@ -67,30 +55,21 @@ beforeAll(async () => {
       newAccount: () => tumblr.createAccount({ name: newName() }),
     },
   }
-  browser = await startBrowser()
 }, 300_000)
 
 afterAll(async () => {
-  await browser?.stop()
-  await service?.stop()
-  await frontend?.stop()
+  await world?.stop()
   await tumblr?.stop()
   await mastodon?.stop()
 })
 
 /** Somebody at a browser of their own, logged in on the frontend. */
 async function someone() {
-  const { userId, secrets } = await service.logIn()
-  const page = await browser.newPage()
-  await page.goto(`${frontend.url}/settings`)
-  await page.fill('#login [name=email]', secrets.email)
-  await page.fill('#login [name=password]', secrets.password)
-  await page.click('#login button')
-  await page.waitForSelector('#who:has-text("somebody")')
+  const { page, userId } = await world.someone('/settings')
 
   return {
     page,
-    stored: (platform: 'mastodon' | 'tumblr') => service.context.accounts.findConnected(userId, platform),
+    stored: (platform: 'mastodon' | 'tumblr') => world.service.context.accounts.findConnected(userId, platform),
     /** The page of the platform is open then. */
     async begin(platform: 'mastodon' | 'tumblr') {
       await page.click(`button[value=${platform}]`)
@@ -103,7 +82,7 @@ async function someone() {
 async function decide(page: Page, name: string, decision: 'allow' | 'deny'): Promise<string> {
   await page.selectOption('select[name=account]', { label: name })
   await page.click(`button[value=${decision}]`)
-  await page.waitForURL(`${frontend.url}/settings?*`)
+  await page.waitForURL(`${world.frontend.url}/settings?*`)
   return (await page.textContent('#outcome')) ?? ''
 }
 
@@ -149,20 +128,20 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     const { name } = platforms[platform].newAccount()
     await begin(platform)
     const before = await exchanges(platform)
-    const victim = await browser.newPage()
+    const victim = await world.visit()
     await victim.goto(page.url())
     await victim.selectOption('select[name=account]', { label: name })
     const [callback] = await Promise.all([
-      victim.waitForRequest((request) => request.url().startsWith(callbackUrl(publicUrl, platform))),
+      victim.waitForRequest((request) => request.url().startsWith(callbackUrl(world.publicUrl, platform))),
       victim.click('button[value=allow]'),
     ])
-    await victim.waitForURL(`${frontend.url}/settings?*`)
+    await victim.waitForURL(`${world.frontend.url}/settings?*`)
     expect(new URL(victim.url()).search).toBe(`?error=${platform}_state_invalid`)
     expect(await exchanges(platform)).toBe(before)
     expect(await stored(platform)).toBeNull()
 
     await page.goto(callback.url())
-    await page.waitForURL(`${frontend.url}/settings?*`)
+    await page.waitForURL(`${world.frontend.url}/settings?*`)
     expect(await page.textContent('#outcome')).toBe(`?success=${platform}_connected`)
     expect(await stored(platform)).not.toBeNull()
   })
@@ -170,13 +149,13 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
   it('is not connected by a link that an API client made', async () => {
     const { stored, page } = await someone()
     const { name } = platforms[platform].newAccount()
-    const { call: request, userId } = await service.logIn()
+    const { call: request, userId } = await world.service.logIn()
     const { body } = await request('GET', `/api/platform/${platform}/connect`)
     const before = await exchanges(platform)
     await page.goto(body.data.authUrl)
     expect(await decide(page, name, 'allow')).toBe(`?error=${platform}_state_invalid`)
     expect(await exchanges(platform)).toBe(before)
     expect(await stored(platform)).toBeNull()
-    expect(await service.context.accounts.findConnected(userId, platform)).toBeNull()
+    expect(await world.service.context.accounts.findConnected(userId, platform)).toBeNull()
   })
 })

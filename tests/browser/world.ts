@@ -1,0 +1,57 @@
+import type { Page } from 'playwright-core'
+import { startFrontend } from '../../sandbox/frontend.ts'
+import { freePort } from '../../sandbox/servers/process.ts'
+import type { Config } from '../../src/config.ts'
+import { NO_LIMITS } from '../support/delivery-world.ts'
+import { startServiceInProcess } from '../support/service-in-process.ts'
+import { testContext } from '../support/servers.ts'
+import { startBrowser } from './browser.ts'
+
+/** The service in this process, with pages of a frontend and a browser that opens them. `settings` may depend on the service's address. */
+export async function startBrowserWorld(settings: (publicUrl: string) => Partial<Config>) {
+  // First, because not every machine has one.
+  const browser = await startBrowser()
+  const port = await freePort()
+  const publicUrl = `http://localhost:${port}`
+  const frontend = await startFrontend(publicUrl)
+  const context = await testContext({
+    ...NO_LIMITS,
+    PUBLIC_URL: publicUrl,
+    FRONTEND_URL: frontend.url,
+    ...settings(publicUrl),
+  })
+  const service = await startServiceInProcess(context)
+  await service.app.listen({ host: '127.0.0.1', port })
+
+  return {
+    publicUrl,
+    frontend,
+    service,
+
+    /** A page of somebody at a browser of their own. */
+    async visit(path = '/'): Promise<Page> {
+      const page = await browser.newPage()
+      await page.goto(`${frontend.url}${path}`)
+      return page
+    },
+
+    /** The same, with an account, and logged in. */
+    async someone(path = '/') {
+      const { userId, secrets } = await service.logIn()
+      const page = await this.visit(path)
+      await page.fill('#login [name=email]', secrets.email)
+      await page.fill('#login [name=password]', secrets.password)
+      await page.click('#login button')
+      await page.waitForSelector('#who:has-text("somebody")')
+      return { page, userId }
+    },
+
+    async stop(): Promise<void> {
+      await browser.stop()
+      await service.stop()
+      await frontend.stop()
+    },
+  }
+}
+
+export type BrowserWorld = Awaited<ReturnType<typeof startBrowserWorld>>
