@@ -5,7 +5,7 @@ import { MINUTE } from '../domain/times.ts'
 import type { Payments } from '../integrations/payments.ts'
 
 /** @throws ServiceError SERVICE_UNAVAILABLE where payments are switched off */
-export function setUp(payments: Payments | null): Payments {
+export function setUp<T extends Partial<Payments>>(payments: T | null): T {
   if (!payments) throw new ServiceError('SERVICE_UNAVAILABLE', 'Payments are not set up')
   return payments
 }

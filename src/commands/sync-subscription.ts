@@ -11,7 +11,8 @@ import type { Logger } from '../logger.ts'
 import type { Database } from '../store/database.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PaymentEventStore } from '../store/payment-events.ts'
-import type { BillingChange, UserStore } from '../store/users.ts'
+import { isTaken, type BillingChange, type UserStore } from '../store/users.ts'
+import { setUp } from './payment-calls.ts'
 
 interface SyncSubscriptionDeps {
   database: Pick<Database, 'transaction'>
@@ -22,7 +23,7 @@ interface SyncSubscriptionDeps {
   notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
   planLimits: Record<SubscriptionPlan, Limits>
   clock: Pick<Clock, 'now'>
-  logger: Pick<Logger, 'info' | 'warn'>
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
 /** More than ever race for one user: the workflow takes one event at a time, beside it only routes and the daily look. */
@@ -39,8 +40,7 @@ export type SyncSubscription = (userId: string, event?: PaymentEvent) => Promise
  */
 export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscription {
   return async (userId, event) => {
-    const { payments } = deps
-    if (!payments) throw new ServiceError('SERVICE_UNAVAILABLE', 'Payments are not set up')
+    const payments = setUp(deps.payments)
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
       const user = await deps.users.findById(userId)
       if (!user) {
@@ -53,12 +53,25 @@ export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscrip
         deps.logger.warn({ userId, subscriptionId }, 'the processor does not know a subscription: is this its account?')
       }
       const step = followProcessor(user, look, deps.planLimits)
-      if ((!event && !step.isChanged) || (await write(deps, user, step, event))) return stateOf(user, step)
+      if (!event && !step.isChanged) return stateOf(user, step)
+      try {
+        if (await write(deps, user, step, event)) return stateOf(user, step)
+      } catch (error) {
+        if (!isTaken(error)) throw error
+        return await leaveToOthers(deps, user, event)
+      }
     }
     throw new ServiceError('SERVICE_UNAVAILABLE', 'The subscription is being changed, try again', {
       retryAfterSeconds: 2,
     })
   }
+}
+
+/** What the processor says is on the record of somebody else: no repetition mends that. */
+async function leaveToOthers(deps: SyncSubscriptionDeps, user: User, event?: PaymentEvent): Promise<BillingState> {
+  deps.logger.error({ userId: user._id, eventId: event?.id }, 'a payment of this user is on the record of another one')
+  if (event) await deps.paymentEvents.settle(event.id, 'ignored', deps.clock.now())
+  return stateOf(user, null)
 }
 
 async function lookAt(
@@ -153,13 +166,13 @@ function logWhatHappened({ logger }: SyncSubscriptionDeps, user: User, step: Bil
   logger.info({ ...about, change: describeStep(user, step) }, 'looked at the subscription')
 }
 
-function stateOf(user: User, step: BillingStep): BillingState {
-  const { plan, status, processorSubscriptionId, currentPeriodEnd } = { ...user.subscription, ...step.subscription }
+function stateOf(user: User, step: BillingStep | null): BillingState {
+  const { plan, status, processorSubscriptionId, currentPeriodEnd } = { ...user.subscription, ...step?.subscription }
   return {
     plan,
     status,
     isLive: processorSubscriptionId !== null,
     currentPeriodEnd,
-    change: describeStep(user, step),
+    change: step ? describeStep(user, step) : 'nothing',
   }
 }

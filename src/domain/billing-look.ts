@@ -27,7 +27,7 @@ export interface Billed {
   billing?: Billing
 }
 
-/** What a state means for the record (contract section 7): `unsettled`, which nothing follows from, is whatever is not listed. */
+/** What a state means for the record (contract section 7). */
 const STANDINGS = {
   trialing: 'active',
   active: 'active',
@@ -36,7 +36,9 @@ const STANDINGS = {
   paused: 'pastDue',
   canceled: 'cancelled',
   incomplete_expired: 'cancelled',
-} as const satisfies Partial<Record<ProcessorState, Subscription['status']>>
+  incomplete: 'unsettled',
+  unknown: 'unsettled',
+} as const satisfies Record<ProcessorState, Found['standing']>
 
 /** One subscription of the user as this look has it. */
 export interface Found {
@@ -44,6 +46,7 @@ export interface Found {
   customerId: string | null
   createdAt: Date
   state: ProcessorState
+  /** From `unsettled` nothing follows. */
   standing: Subscription['status'] | 'unsettled'
   /** Null where nothing new is said of it. */
   said: ProcessorSubscription | null
@@ -78,17 +81,18 @@ export function findSubscription(id: string, user: Billed, look: ProcessorLook):
   const known = billingOf(user).subscriptions.find((one) => one.id === id)
   const event = look.event && isAbout(look.event, id) ? look.event : null
   const told = event?.told?.id === id ? event.told : null
-  const said = look.subscriptions.get(id) ?? told
+  const read = look.subscriptions.get(id) ?? null
+  const said = read ?? told
   const base = {
     id,
     customerId: said?.customerId ?? known?.customerId ?? event?.customerId ?? null,
-    createdAt: known?.createdAt ?? said?.createdAt ?? new Date(0),
+    createdAt: (read ?? known ?? told)?.createdAt ?? new Date(0),
     heard: newest(known?.heard, event),
     isFlagged: known?.isFlagged ?? false,
   }
   if (!said) return { ...base, state: 'incomplete', standing: 'unsettled', said: null }
-  const standing = STANDINGS[said.state as keyof typeof STANDINGS] ?? 'unsettled'
-  const hasPassed = said === told && standing !== 'cancelled' && base.heard?.eventId !== event?.id
+  const standing = STANDINGS[said.state]
+  const hasPassed = !read && standing !== 'cancelled' && base.heard?.eventId !== event?.id
   return { ...base, state: said.state, standing: hasPassed ? 'unsettled' : standing, said: hasPassed ? null : said }
 }
 

@@ -25,7 +25,7 @@ export interface BillingStep {
   isChanged: boolean
 }
 
-type Move = Pick<BillingStep, 'subscription' | 'resetsUsage'> & { applied: Billing['applied'] }
+type Move = Pick<BillingStep, 'subscription'> & { applied: Billing['applied'] }
 
 const KEPT_ENDED = 20
 const KEPT_INVOICES = 40
@@ -49,10 +49,13 @@ export function followProcessor(
   const record = running.find(({ id, standing }) => standing !== 'unsettled' || isRecords(user, id))
   const seconds = running.filter((one) => one !== record && one.standing !== 'unsettled')
 
-  const move = record ? followRecord(user, before.applied, record) : leavePro(user, before.applied, ended)
+  // One that was never paid for has given nothing to take back.
+  const over = ended.filter(({ id, state }) => isRecords(user, id) || state !== 'incomplete_expired')
+  const move = record ? followRecord(user, before.applied, record) : leavePro(user, before.applied, over)
   const subscription = changesOf(user.subscription, move.subscription)
   const renewal = countInvoices(before.countedInvoiceIds, look, record)
-  const resetsUsage = move.resetsUsage || renewal.resetsUsage
+  // Counting begins anew after each that was the record's, be it only for as long as nobody looked.
+  const resetsUsage = renewal.resetsUsage || over.some((one) => !record || oldestFirst(one, record) < 0)
   const billing = {
     subscriptions: running.flatMap((one) => knownOf(one, seconds.includes(one))),
     applied: move.applied,
@@ -85,7 +88,7 @@ export function describeStep(user: Billed, { subscription, resetsUsage, news }: 
 /** Plan and status are set by a state that differs from the one last applied: what an admin set since then stands until then. */
 function followRecord(user: Billed, applied: Billing['applied'], record: Found): Move {
   const { id, state, standing, said } = record
-  if (!said || standing === 'unsettled') return { subscription: {}, applied, resetsUsage: false }
+  if (!said || standing === 'unsettled') return { subscription: {}, applied }
   // A payload without dates says nothing of them.
   const dates = isRecords(user, id) ? user.subscription : { currentPeriodStart: null, currentPeriodEnd: null }
   const subscription = {
@@ -95,18 +98,17 @@ function followRecord(user: Billed, applied: Billing['applied'], record: Found):
     currentPeriodEnd: said.currentPeriodEnd ?? dates.currentPeriodEnd,
     cancelAtPeriodEnd: said.cancelAtPeriodEnd,
   }
-  if (applied?.subscriptionId === id && applied.state === state) return { subscription, applied, resetsUsage: false }
+  if (applied?.subscriptionId === id && applied.state === state) return { subscription, applied }
   return {
     subscription: { ...subscription, plan: 'pro', status: standing },
     applied: { subscriptionId: id, state },
-    resetsUsage: false,
   }
 }
 
-/** Once for each subscription that ends with no other one running; one that was never paid for has given nothing to take back. */
-function leavePro(user: Billed, applied: Billing['applied'], ended: Found[]): Move {
-  const last = ended.findLast(({ id, state }) => isRecords(user, id) || state !== 'incomplete_expired')
-  if (!last) return { subscription: {}, applied, resetsUsage: false }
+/** Once for each subscription that ends with no other one running: what an admin gives afterwards is not taken. */
+function leavePro(user: Billed, applied: Billing['applied'], over: Found[]): Move {
+  const last = over.find(({ id }) => isRecords(user, id)) ?? over.at(-1)
+  if (!last) return { subscription: {}, applied }
   return {
     subscription: {
       plan: 'free',
@@ -118,7 +120,6 @@ function leavePro(user: Billed, applied: Billing['applied'], ended: Found[]): Mo
       cancelAtPeriodEnd: false,
     },
     applied: { subscriptionId: last.id, state: last.state },
-    resetsUsage: true,
   }
 }
 

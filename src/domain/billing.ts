@@ -10,6 +10,8 @@ export const PROCESSOR_STATES = [
   'unpaid',
   'paused',
   'canceled',
+  // Whatever else it may come to say.
+  'unknown',
 ] as const
 export type ProcessorState = (typeof PROCESSOR_STATES)[number]
 

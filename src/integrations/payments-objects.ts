@@ -59,7 +59,8 @@ export function readSubscriptionObject(value: unknown): ProcessorSubscription | 
 }
 
 function stateOf(status: unknown): ProcessorState | null {
-  return PROCESSOR_STATES.find((state) => state === status) ?? null
+  if (typeof status !== 'string') return null
+  return PROCESSOR_STATES.find((state) => state === status) ?? 'unknown'
 }
 
 type Period = Pick<ProcessorSubscription, 'currentPeriodStart' | 'currentPeriodEnd'>

@@ -144,9 +144,11 @@ function whenAborted(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** A unique index already holds what was to be written. */
-export function isDuplicateKey(error: unknown): boolean {
-  return error instanceof mongoose.mongo.MongoServerError && error.code === 11_000
+/** A unique index, or one over any of these fields, already holds what was to be written. */
+export function isDuplicateKey(error: unknown, fields?: readonly string[]): boolean {
+  if (!(error instanceof mongoose.mongo.MongoServerError) || error.code !== 11_000) return false
+  const pattern: unknown = error['keyPattern']
+  return !fields || Object.keys(pattern ?? {}).some((field) => fields.includes(field))
 }
 
 function busy(cause: unknown): ServiceError {

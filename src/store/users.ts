@@ -14,6 +14,7 @@ import {
   type User,
 } from '../domain/user.ts'
 import { SECOND } from '../domain/times.ts'
+import { isDuplicateKey } from './database.ts'
 import { driverCollection } from './driver.ts'
 import { anyOf, createBatchedRead } from './line.ts'
 import { schemaOptions } from './schema-options.ts'
@@ -34,6 +35,8 @@ export type BillingChange = Partial<
     [K in Exclude<keyof Billing, 'revision'> as `billing.${K}`]: Billing[K]
   }
 >
+
+const PROCESSOR_IDS = ['subscription.processorCustomerId', 'subscription.processorSubscriptionId']
 
 const nullable = <T>(type: T) => ({ type, default: null })
 const required = <T>(type: T) => ({ type, required: true }) as const
@@ -102,7 +105,7 @@ userSchema.index({ email: 1 }, { unique: true })
 userSchema.index({ 'auth.subject': 1 }, { unique: true, sparse: true })
 userSchema.index({ createdAt: -1, _id: -1 })
 // Ids of the processor, where there are any.
-for (const id of ['subscription.processorCustomerId', 'subscription.processorSubscriptionId']) {
+for (const id of PROCESSOR_IDS) {
   userSchema.index({ [id]: 1 }, { unique: true, partialFilterExpression: { [id]: { $gt: '' } } })
 }
 userSchema.index({ role: 1 }, { partialFilterExpression: { role: 'admin' } })
@@ -241,7 +244,10 @@ export function createUserStore(connection: Connection) {
     findByCustomer: (customerId: string): Promise<User | null> =>
       collection().findOne({ 'subscription.processorCustomerId': customerId }),
 
-    /** False when the record moved on since this revision of its billing was read. */
+    /**
+     * False when the record moved on since this revision of its billing was read.
+     * @throws `isTaken` of it: the customer or the subscription is another user's
+     */
     async changeBilling(
       userId: string,
       revision: number,
@@ -291,6 +297,10 @@ export function createUserStore(connection: Connection) {
       return { users, total }
     },
   }
+}
+
+export function isTaken(error: unknown): boolean {
+  return isDuplicateKey(error, PROCESSOR_IDS)
 }
 
 export type UserStore = ReturnType<typeof createUserStore>

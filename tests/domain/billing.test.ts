@@ -38,7 +38,7 @@ describe('states of the processor (contract section 7)', () => {
     ['canceled', ends],
     ['incomplete_expired', ends],
     ['incomplete', { plan: 'pro', status: 'active' }],
-    ['put_on_ice' as ProcessorState, { plan: 'pro', status: 'active' }],
+    ['unknown', { plan: 'pro', status: 'active' }],
   ])('%s of a subscriber', (state, expected) => {
     const { user } = look(pro(), one({ state }))
     expect(user.subscription).toMatchObject(expected)
@@ -53,7 +53,7 @@ describe('states of the processor (contract section 7)', () => {
     ['incomplete', { plan: 'free', status: 'active' }],
     // Never paid: such a user has the status active.
     ['incomplete_expired', { plan: 'free', status: 'active' }],
-    ['put_on_ice' as ProcessorState, { plan: 'free', status: 'active' }],
+    ['unknown', { plan: 'free', status: 'active' }],
   ])('%s of somebody Free, at first sight', (state, expected) => {
     const { user } = look(buildUser(), one({ state }), event)
     expect(user.subscription).toMatchObject(expected)
@@ -258,16 +258,24 @@ describe('a second subscription', () => {
     expect(next.user).toMatchObject({
       subscription: { plan: 'pro', status: 'active', processorSubscriptionId: 'sub_2' },
       limits: LIMITS.pro,
-      usage: used,
+      usage: unused,
     })
     expect(next.step.news).toEqual([])
   })
 
-  it('resets nothing when it is renewed, then or later', () => {
+  it('resets no usage by its renewal or its end', () => {
+    const paid = { ...second, latestInvoice: buildInvoice({ id: 'in_8', subscriptionId: 'sub_2', isFirst: false }) }
+    for (const other of [paid, { ...paid, state: 'canceled' as const }]) {
+      const { user } = look(look(pro(), both, ofSecond).user, { subscriptions: [buildSubscription(), other] })
+      expect(user).toMatchObject({ usage: used, subscription: { processorSubscriptionId: 'sub_1' } })
+    }
+  })
+
+  it('resets no usage later by a renewal from before it took over', () => {
     const paid = { ...second, latestInvoice: buildInvoice({ id: 'in_8', subscriptionId: 'sub_2', isFirst: false }) }
     const { user } = look(pro(), { subscriptions: [buildSubscription(), paid] }, ofSecond)
-    const over = look(user, { subscriptions: [buildSubscription({ state: 'canceled' }), paid] })
-    expect([user.usage, over.user.usage]).toEqual([used, used])
+    const over = look(user, { subscriptions: [buildSubscription({ state: 'canceled' }), paid] }).user
+    expect(look({ ...over, usage: used }, { subscriptions: [paid] }, ofSecond).user.usage).toEqual(used)
   })
 
   it('that nobody paid yet is no second one', () => {
