@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { signIn, type SignedIn } from '../support/api.ts'
 import { newNotification } from '../support/notifications.ts'
 import { connect, connectSocketIo, TRANSPORTS, type Client, type Transport } from './clients.ts'
-import { startFleet, type Fleet } from './fleet.ts'
+import { startFleet, type Fleet } from '../support/fleet.ts'
 
 let fleet: Fleet
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import { signIn, type SignedIn } from '../support/api.ts'
 import { newNotification } from '../support/notifications.ts'
 import { connect, openPlain } from './clients.ts'
-import { startFleet, type Fleet } from './fleet.ts'
+import { startFleet, type Fleet } from '../support/fleet.ts'
 
 const READERS = 100
 const MiB = 1024 * 1024

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { freePort } from '../../sandbox/servers/process.ts'
-import { createProcesses, said } from '../support/processes.ts'
-import { testContext } from '../support/servers.ts'
+import type { Config } from '../../src/config.ts'
+import { createProcesses, said } from './processes.ts'
+import { testContext } from './servers.ts'
 
 interface Member {
   address: string
@@ -12,8 +13,12 @@ interface Member {
 }
 
 /** So many API processes of one deployment, and beside them a context that stands where the worker is. */
-export async function startFleet(size: number) {
-  const context = await testContext({ LOG_LEVEL: 'info', RATE_LIMIT_PER_ADDRESS: 1_000_000, SOCKETS_PER_USER: 200 })
+export async function startFleet(size: number, overrides: Partial<Config> = {}) {
+  const context = await testContext({
+    RATE_LIMIT_PER_ADDRESS: 1_000_000,
+    SOCKETS_PER_USER: 200,
+    ...overrides,
+  })
   const processes = createProcesses()
 
   async function start(): Promise<Member> {
@@ -21,6 +26,7 @@ export async function startFleet(size: number) {
     const child = processes.start('src/server.ts', context.config, {
       PORT: String(port),
       METRICS_PORT: String(metricsPort),
+      LOG_LEVEL: 'info',
     })
     child.stderr!.resume()
     await said(child, 'API is ready')
