@@ -5,7 +5,7 @@ import type { Context } from '../../src/context.ts'
 import { MINUTE } from '../../src/domain/times.ts'
 import type { User } from '../../src/domain/user.ts'
 import { createOrchestrator } from '../../src/integrations/orchestrator.ts'
-import { apiWorld, createAccount, type ApiWorld } from '../support/api.ts'
+import { apiWorld, createAccount, signIn, type ApiWorld } from '../support/api.ts'
 import { unique } from '../support/servers.ts'
 import { eventOf, paymentsWithoutProcessor, signatureOf } from '../support/webhooks.ts'
 
@@ -258,6 +258,32 @@ describe('an event', () => {
     const records = await context.database.connection.collection('paymentEvents').find({ userId }).toArray()
     expect(records).toHaveLength(1)
     expect(JSON.stringify(records)).not.toMatch(/@|Ann Other/)
+  })
+
+  it('belongs to what a user can take along, without how it was dealt with', async () => {
+    const { user, headers } = await signIn(context)
+    const metadata = { userId: user._id }
+    const event = eventOf('checkout.session.completed', {
+      id: 'cs_1',
+      customer: 'cus_1',
+      subscription: 'sub_1',
+      metadata,
+    })
+    await deliver(event)
+    // Of another address than the rest: it is one request a minute.
+    const remoteAddress = '198.51.100.1'
+    const response = await world.app.inject({ url: '/api/profile/export', headers, remoteAddress })
+    expect(response.json().data.payments).toEqual([
+      {
+        id: event.id,
+        type: event.type,
+        createdAt: new Date(event.created * 1_000).toISOString(),
+        receivedAt: expect.any(String),
+        customerId: 'cus_1',
+        subscriptionId: 'sub_1',
+        invoiceId: null,
+      },
+    ])
   })
 
   it('that is ignored names nobody any more, so that nothing is left of an account that has gone', async () => {

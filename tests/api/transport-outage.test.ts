@@ -5,6 +5,7 @@ import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findMongod, startMongod, type Mongod } from '../../sandbox/servers/mongod.ts'
 import { apiWorld, PASSWORD, createAccount, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
+import { eventOf, paymentsWithoutProcessor, signatureOf } from '../support/webhooks.ts'
 
 /** A database of this file's own, which it may stop. */
 let mongod: Mongod
@@ -14,7 +15,7 @@ let ann: SignedIn
 beforeAll(async () => {
   const logFile = join(mkdtempSync(join(tmpdir(), 'postonce-outage-')), 'mongod.log')
   mongod = await startMongod({ program: await findMongod(), logFile })
-  world = await apiWorld({ MONGODB_URL: mongod.url })
+  world = await apiWorld({ MONGODB_URL: mongod.url }, { payments: paymentsWithoutProcessor(SECRET) })
   ann = await signIn(world.context)
 })
 
@@ -27,16 +28,25 @@ const BOUND_MS = 9_000
 const credentials = { email: 'nobody@example.test', password: PASSWORD }
 const post = { content: { text: 'Good morning' }, selectedPlatforms: ['bluesky'] }
 
-/** A read, a write and a login, side by side. */
+const SECRET = 'whsec_outage'
+const event = JSON.stringify(eventOf('invoice.payment_failed', { id: 'in_1' }))
+
+/** A read, a write, a login and a webhook, side by side. */
 const REQUESTS: InjectOptions[] = [
   { url: '/api/posts' },
   { method: 'POST', url: '/api/posts', payload: post },
   { method: 'POST', url: '/api/auth/login', payload: credentials },
+  {
+    method: 'POST',
+    url: '/api/payments/webhook',
+    payload: event,
+    headers: { 'content-type': 'application/json', 'stripe-signature': signatureOf(event, { secret: SECRET }) },
+  },
 ]
 
 async function ask(options: InjectOptions) {
   const startedAt = performance.now()
-  const response = await world.app.inject({ ...options, headers: ann.headers })
+  const response = await world.app.inject({ ...options, headers: { ...options.headers, ...ann.headers } })
   return { response, tookMs: performance.now() - startedAt }
 }
 

@@ -1,6 +1,5 @@
-import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { createPayments } from '../../src/integrations/payments.ts'
+import { paymentsWithoutProcessor, signatureOf as signed } from '../support/webhooks.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.400Z')
 const SECOND_NOW = Math.floor(NOW.getTime() / 1000)
@@ -8,13 +7,7 @@ const SECRET = 'whsec_one'
 const OLD_SECRET = 'whsec_before'
 const WEBHOOK_INVALID = { code: 'WEBHOOK_INVALID', statusCode: 400 }
 
-const payments = createPayments({
-  secretKey: 'sk_test_none',
-  url: 'http://127.0.0.1:9',
-  priceId: 'price_pro',
-  webhookSecrets: [SECRET, OLD_SECRET],
-  timeoutMs: 100,
-})
+const payments = paymentsWithoutProcessor(SECRET, OLD_SECRET)
 
 interface Signing {
   secret?: string
@@ -23,8 +16,7 @@ interface Signing {
 }
 
 function signatureOf(body: Buffer, { secret = SECRET, at = SECOND_NOW, scheme = 'v1' }: Signing = {}): string {
-  const hmac = createHmac('sha256', secret).update(`${at}.`).update(body).digest('hex')
-  return `t=${at},${scheme}=${hmac}`
+  return signed(body, { secret, at: new Date(at * 1_000), scheme })
 }
 
 function bytesOf(body: unknown): Buffer {
