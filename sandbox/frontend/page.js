@@ -74,7 +74,7 @@ function planWords({ plan, status, currentPeriodEnd, cancelAtPeriodEnd }) {
   const end = currentPeriodEnd ? new Date(currentPeriodEnd).toLocaleDateString() : null
   if (cancelAtPeriodEnd) return `Pro until ${end}, then Free`
   if (status === 'pastDue') return 'Pro, but the last payment failed: see to the card under Manage billing.'
-  return end ? `Pro, renewed on ${end}` : 'Pro'
+  return end ? `Pro, renews on ${end}` : 'Pro'
 }
 
 /** What the processor's checkout came to, where it has just sent the browser. */

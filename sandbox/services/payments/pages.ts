@@ -18,6 +18,7 @@ const PRICE = `$${(UNIT_AMOUNT / 100).toFixed(2)}`
 const STYLE = `<style>
 table{border-collapse:collapse;width:100%}
 td,th{border-top:1px solid #ddd;padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top}
+div{margin:1rem 0}
 form{display:inline}
 button{white-space:nowrap}
 .note,.bad{background:#fff6d8;border-radius:8px;padding:.4rem .8rem}
@@ -58,7 +59,7 @@ interface Customer {
 /** Where customers look after what they pay for. */
 export function portalPage({ customer, subscriptions, invoices }: Customer, returnUrl: string | null): Answer {
   const back = returnUrl === null ? '' : `<p><a id="back" href="${escapeHtml(returnUrl)}">Back to postonce</a></p>`
-  const plans = subscriptions.map((subscription) => `<p>${planOf(subscription)} ${planButtons(subscription)}</p>`)
+  const plans = subscriptions.map((subscription) => `<div>${planOf(subscription)} ${planButtons(subscription)}</div>`)
   const rows = invoices.map((invoice) => [
     `<a href="/i/${invoice.id}">${escapeHtml(invoice.number)}</a>`,
     dayOf(invoice.createdAt),
@@ -71,7 +72,7 @@ export function portalPage({ customer, subscriptions, invoices }: Customer, retu
     200,
     'Your subscription',
     `${back}<p>${escapeHtml(customer.email ?? 'Customer')}</p>${plans.join('') || '<p>There is none.</p>'}
-<h2>Card</h2><p>On file: <span id="card">${CARDS[customer.card]}</span> ${button(other, '', `Use ${CARDS[other]}`)}</p>
+<h2>Card</h2><div>On file: ${CARDS[customer.card]} ${button(other, '', `Use ${CARDS[other]}`)}</div>
 <h2>Invoices</h2>${table(['Number', 'Of', 'Amount', 'State', ''], rows)}`,
   )
 }
@@ -134,7 +135,7 @@ export function overviewPage({ now, customers, subscriptions, events }: Everythi
   return sandboxPage(
     200,
     'Payment sandbox',
-    `<p>It stands for Stripe. Here the time is <strong id="now">${secondOf(now)}</strong>. ${button('day', '', 'A day later')} ${button('month', '', 'A month later')}</p>
+    `<p>It stands for Stripe. Here it is <strong id="now">${secondOf(now)}</strong>.</p><div>${button('day', '', 'A day later')} ${button('month', '', 'A month later')}</div>
 <h2>Customers</h2>${table(['Address', 'Pays with', ''], people)}
 <h2>Subscriptions</h2>${table(['Of', 'State', ''], plans)}
 <h2>Events, the latest first</h2>${table(['At', 'Type', 'The service answered', ''], told)}`,
