@@ -231,6 +231,7 @@ describe('a subscription', () => {
     const { subscriptionId: id, customerId } = payments.processor.subscribe(subscriber('gone'))
     expect(await stripe.customers.del(customerId)).toMatchObject({ id: customerId, deleted: true })
     expect(await stripe.customers.retrieve(customerId)).toMatchObject({ deleted: true })
+    await expect(stripe.customers.del(customerId)).rejects.toMatchObject({ code: 'resource_missing' })
     expect(await stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' })
     expect(typesAbout(id).at(-1)).toBe('customer.subscription.deleted')
     await expect(stripe.billingPortal.sessions.create({ customer: customerId })).rejects.toMatchObject({

@@ -124,6 +124,18 @@ describe('when time passes', () => {
     ])
   })
 
+  test('what happens to several happens in its order', async () => {
+    const broke = await begin('broke one')
+    goTo(broke.end - DAY)
+    const regular = await begin('regular one')
+    payments.processor.setCard(broke.customerId, 'fails')
+    goTo(regular.end + WEEK_AFTER)
+    const instants = payments.processor.events().map(({ created }) => created)
+    expect(instants).toEqual(instants.toSorted((one, other) => one - other))
+    expect(broke.eventsSince()).toHaveLength(6)
+    expect(regular.eventsSince()).toHaveLength(3)
+  })
+
   test('a checkout that nobody paid is over after a day', async () => {
     const { id, expires_at: end } = await stripe.checkout.sessions.create(
       checkoutOf(payments.env('http://127.0.0.1:9'), 'idle'),

@@ -143,6 +143,8 @@ test('what a stopped processor had not got through is sent by the next', async (
   await vi.waitFor(() =>
     expect(first.processor.events().map(({ deliveries }) => deliveries.length)).toEqual([1, 1, 1, 1]),
   )
+  first.processor.webhooks({ held: true })
+  const { subscriptionId: unsaid } = first.processor.subscribe(subscriber('silent'))
   await first.stop()
   expect(arrived(subscriptionId)).toHaveLength(4)
 
@@ -150,6 +152,7 @@ test('what a stopped processor had not got through is sent by the next', async (
   second.env(endpoint)
   await vi.waitFor(() => expect(arrived(subscriptionId)).toHaveLength(8))
   await second.stop()
+  expect(arrived(unsaid)).toEqual([])
   rmSync(dir, { recursive: true, force: true })
 })
 

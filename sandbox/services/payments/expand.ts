@@ -12,7 +12,6 @@ function along(value: unknown, keys: string[], path: string, byId: (id: string) 
   const inside = typeof value === 'string' ? byId(value) : value
   if (typeof inside !== 'object' || inside === null) throw notExpandable(path)
   if (key === undefined) return inside
-  if (!(key in inside)) throw notExpandable(path)
   return { ...inside, [key]: along((inside as Record<string, unknown>)[key], deeper, path, byId) }
 }
 
