@@ -27,6 +27,7 @@ export interface BillingStep {
 
 type Move = Pick<BillingStep, 'subscription'> & { applied: Billing['applied'] }
 
+const UNKNOWN_PERIOD = { currentPeriodStart: null, currentPeriodEnd: null, cancelAtPeriodEnd: false }
 const KEPT_ENDED = 20
 const KEPT_INVOICES = 40
 
@@ -89,14 +90,14 @@ export function describeStep(user: Billed, { subscription, resetsUsage, news }: 
 function followRecord(user: Billed, applied: Billing['applied'], record: Found): Move {
   const { id, state, standing, said } = record
   if (!said || standing === 'unsettled') return { subscription: {}, applied }
-  // A payload without dates says nothing of them.
-  const dates = isRecords(user, id) ? user.subscription : { currentPeriodStart: null, currentPeriodEnd: null }
+  // What a payload is silent about stays as it was.
+  const before = isRecords(user, id) ? user.subscription : UNKNOWN_PERIOD
   const subscription = {
     processorCustomerId: said.customerId,
     processorSubscriptionId: id,
-    currentPeriodStart: said.currentPeriodStart ?? dates.currentPeriodStart,
-    currentPeriodEnd: said.currentPeriodEnd ?? dates.currentPeriodEnd,
-    cancelAtPeriodEnd: said.cancelAtPeriodEnd,
+    currentPeriodStart: said.currentPeriodStart ?? before.currentPeriodStart,
+    currentPeriodEnd: said.currentPeriodEnd ?? before.currentPeriodEnd,
+    cancelAtPeriodEnd: said.cancelAtPeriodEnd ?? before.cancelAtPeriodEnd,
   }
   if (applied?.subscriptionId === id && applied.state === state) return { subscription, applied }
   return {
@@ -115,9 +116,7 @@ function leavePro(user: Billed, applied: Billing['applied'], over: Found[]): Mov
       status: 'cancelled',
       processorCustomerId: user.subscription.processorCustomerId ?? last.customerId,
       processorSubscriptionId: null,
-      currentPeriodStart: null,
-      currentPeriodEnd: null,
-      cancelAtPeriodEnd: false,
+      ...UNKNOWN_PERIOD,
     },
     applied: { subscriptionId: last.id, state: last.state },
   }

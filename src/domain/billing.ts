@@ -35,7 +35,8 @@ export interface ProcessorSubscription {
   createdAt: Date
   currentPeriodStart: Date | null
   currentPeriodEnd: Date | null
-  cancelAtPeriodEnd: boolean
+  /** Null where nothing is said of it. */
+  cancelAtPeriodEnd: boolean | null
   latestInvoice: ProcessorInvoice | null
 }
 

@@ -99,7 +99,7 @@ function impliedBy(
     userId,
     currentPeriodStart: null,
     currentPeriodEnd: null,
-    cancelAtPeriodEnd: false,
+    cancelAtPeriodEnd: null,
     latestInvoice: null,
     ...implied,
   }

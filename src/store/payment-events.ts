@@ -40,7 +40,7 @@ const subscriptionSchema = new Schema<ProcessorSubscription>(
     createdAt: required(Date),
     currentPeriodStart: nullable(Date),
     currentPeriodEnd: nullable(Date),
-    cancelAtPeriodEnd: required(Boolean),
+    cancelAtPeriodEnd: nullable(Boolean),
     latestInvoice: nullable(invoiceSchema),
   },
   { ...schemaOptions, _id: false },

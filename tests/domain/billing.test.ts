@@ -306,10 +306,15 @@ describe('a subscription that the processor does not know any more', () => {
     expect(look(seen, gone, saying('active', 1)).user.subscription.status).toBe('pastDue')
   })
 
-  it('keeps its dates where a payload has none', () => {
-    const told = buildSubscription({ state: 'past_due', currentPeriodStart: null, currentPeriodEnd: null })
-    const { user } = look(pro(), gone, buildEvent({ told }))
-    expect(user.subscription).toMatchObject({ status: 'pastDue', currentPeriodEnd: after(T0, MONTH) })
+  it('keeps its dates and its end where a payload is silent about them', () => {
+    const silent = { currentPeriodStart: null, currentPeriodEnd: null, cancelAtPeriodEnd: null }
+    const told = buildSubscription({ state: 'past_due', ...silent })
+    const before = userAfter(one({ cancelAtPeriodEnd: true }))
+    expect(look(before, gone, buildEvent({ told })).user.subscription).toMatchObject({
+      status: 'pastDue',
+      currentPeriodEnd: after(T0, MONTH),
+      cancelAtPeriodEnd: true,
+    })
   })
 
   it('has ended when the payload says so, for good', () => {

@@ -188,6 +188,7 @@ describe('what an event is about', () => {
         userId,
         state: 'active',
         createdAt: EVENT_AT,
+        cancelAtPeriodEnd: null,
         currentPeriodStart: null,
         currentPeriodEnd: null,
       },
@@ -244,7 +245,13 @@ describe('what an event is about', () => {
       customerId: 'cus_1',
       subscriptionId: 'sub_1',
       invoiceId: 'in_1',
-      told: { ...READ_SUBSCRIPTION, state: 'active', createdAt: EVENT_AT, latestInvoice: READ_INVOICE },
+      told: {
+        ...READ_SUBSCRIPTION,
+        state: 'active',
+        createdAt: EVENT_AT,
+        cancelAtPeriodEnd: null,
+        latestInvoice: READ_INVOICE,
+      },
       toldInvoice: READ_INVOICE,
     })
   })
