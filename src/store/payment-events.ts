@@ -89,7 +89,7 @@ export function createPaymentEventStore(connection: Connection) {
 
     /** Whose it is, once that is found out. */
     async setUser(id: string, userId: string): Promise<void> {
-      await collection().updateOne({ _id: id }, { $set: { userId } })
+      await collection().updateOne({ _id: id, state: 'waiting' }, { $set: { userId } })
     },
 
     /** Nothing is left to do for it. What the payload said has served; what is ignored is nobody's, whoever it names. */

@@ -54,17 +54,12 @@ function deliver(event: object, to = url) {
 }
 
 const stored = (event: { id: string }) => context.paymentEvents.find(event.id)
-const subscriberWith = (processorCustomerId: string, changes: Partial<User> = {}) =>
-  createAccount(context, { subscription: { ...FREE, processorCustomerId }, ...changes })
-const FREE: User['subscription'] = {
-  plan: 'free',
-  status: 'active',
-  processorCustomerId: null,
-  processorSubscriptionId: null,
-  currentPeriodStart: null,
-  currentPeriodEnd: null,
-  cancelAtPeriodEnd: false,
+async function customerOf(processorCustomerId: string): Promise<User> {
+  const user = await createAccount(context)
+  await context.users.changeBilling(user._id, 0, { 'subscription.processorCustomerId': processorCustomerId })
+  return user
 }
+
 const RECEIVED = { status: 200, body: { received: true } }
 
 describe('a webhook', () => {
@@ -193,7 +188,7 @@ describe('a webhook', () => {
 describe('an event', () => {
   it('goes to the user who has the customer, whoever else it names', async () => {
     const [customer, other] = [unique('cus'), await createAccount(context)]
-    const owner = await subscriberWith(customer)
+    const owner = await customerOf(customer)
     const event = eventOf('customer.subscription.updated', { id: 'sub_1', customer, metadata: { userId: other._id } })
     expect(await deliver(event)).toEqual(RECEIVED)
     expect(told).toEqual([{ userId: owner._id, eventId: event.id, type: event.type }])
@@ -220,7 +215,7 @@ describe('an event', () => {
 
   it('of a type that means nothing here is on record as that, and changes nothing', async () => {
     const customer = unique('cus')
-    await subscriberWith(customer)
+    await customerOf(customer)
     const event = eventOf('customer.updated', { id: customer, customer })
     expect(await deliver(event)).toEqual(RECEIVED)
     expect(await deliver(event)).toEqual(RECEIVED)

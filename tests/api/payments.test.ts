@@ -360,6 +360,13 @@ describe('cancelling', () => {
     expect(await isEnding(who)).toBe(true)
   })
 
+  it('is refused, and the plan as it should be, when it ended at the processor without anybody here hearing of it', async () => {
+    const who = await subscriber()
+    processor.processor.end(who.subscriptionId)
+    expectFailure(await cancel(who), { status: 400, code: 'NO_ACTIVE_SUBSCRIPTION' })
+    expect((await recordOf(who)).subscription).toMatchObject({ plan: 'free', status: 'cancelled' })
+  })
+
   it('is told of when the processor has it so, though it could not be looked at', async () => {
     const who = await subscriber()
     await control.fault({ method: 'GET', path: '/v1/subscriptions', action: { status: 500, body: {} } })
@@ -383,21 +390,24 @@ describe('cancelling', () => {
     expect(await isEnding(who)).toBe(false)
   })
 
-  it.each(FAILURES.slice(-2))('fails when the processor %s, and nothing is changed', async (_how, action) => {
-    const who = await subscriber()
-    const before = await recordOf(who)
-    await control.fault({ method: 'POST', path: '/v1/subscriptions', action })
-    expectFailure(await cancel(who), {
-      status: 502,
-      message: 'The subscription could not be cancelled, try again later',
-      statusCode: 502,
-      code: 'PAYMENTS_UNAVAILABLE',
-    })
-    await control.clearFaults()
-    expect(await recordOf(who)).toEqual(before)
-    expect(await isEnding(who)).toBe(false)
-    expect((await cancel(who)).status).toBe(200)
-  })
+  it.each([FAILURES[0], ...FAILURES.slice(-2)])(
+    'fails when the processor %s, and nothing is changed',
+    async (_how, action) => {
+      const who = await subscriber()
+      const before = await recordOf(who)
+      await control.fault({ method: 'POST', path: '/v1/subscriptions', action })
+      expectFailure(await cancel(who), {
+        status: 502,
+        message: 'The subscription could not be cancelled, try again later',
+        statusCode: 502,
+        code: 'PAYMENTS_UNAVAILABLE',
+      })
+      await control.clearFaults()
+      expect(await recordOf(who)).toEqual(before)
+      expect(await isEnding(who)).toBe(false)
+      expect((await cancel(who)).status).toBe(200)
+    },
+  )
 })
 
 describe('the status', () => {

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { setUp } from '../../commands/payment-calls.ts'
 import { receivePaymentEvent } from '../../commands/receive-payment-event.ts'
 import type { Context } from '../../context.ts'
+import { ServiceError } from '../../domain/service-error.ts'
 import { errorResponses } from '../schemas/envelope.ts'
 import { Received } from './schema.ts'
 
@@ -30,12 +31,18 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
         response: { 200: Received, ...errorResponses },
       },
     },
-    async ({ body, headers }) => {
+    async ({ body, headers, log }) => {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
       const payments = setUp(context.payments)
-      const event = await payments.readEvent(bytes, headers['stripe-signature'], context.clock.now())
-      await receivePaymentEvent(context, event)
-      return { received: true as const }
+      try {
+        const event = await payments.readEvent(bytes, headers['stripe-signature'], context.clock.now())
+        await receivePaymentEvent(context, event)
+        return { received: true as const }
+      } catch (error) {
+        // Only operators can mend it, by the right secret.
+        if (error instanceof ServiceError) log.warn({ errorCode: error.code }, 'a webhook was refused')
+        throw error
+      }
     },
   )
 }

@@ -7,7 +7,7 @@ const MAX_DEPTH = 32
 const MAX_VALUES = 10_000
 
 /**
- * The only body parser: JSON in valid UTF-8, of bounded depth and size, without NUL characters and lone surrogates, which
+ * The body parser of all routes but the webhook: JSON in valid UTF-8, of bounded depth and size, without NUL characters and lone surrogates, which
  * neither the database nor the platforms can hold. `__proto__` is dropped like any other unknown field. An empty body is no body.
  */
 export const jsonBodies = fastifyPlugin(
