@@ -41,10 +41,7 @@ export function followProcessor(
   planLimits: Record<SubscriptionPlan, Limits>,
 ): BillingStep {
   const { revision: _, ...before } = billingOf(user)
-  const found = [...look.subscriptions.keys()]
-    .filter((id) => !before.endedIds.includes(id))
-    .map((id) => findSubscription(id, user, look))
-    .toSorted(oldestFirst)
+  const found = [...look.subscriptions.keys()].map((id) => findSubscription(id, user, look)).toSorted(oldestFirst)
   const ended = found.filter(({ standing }) => standing === 'cancelled')
   const running = found.filter(({ standing }) => standing !== 'cancelled')
   const record = running.find(({ id, standing }) => standing !== 'unsettled' || isRecords(user, id))
@@ -123,15 +120,14 @@ function leavePro(user: Billed, applied: Billing['applied'], over: Found[]): Mov
 }
 
 /**
- * The usage is reset once for the newest paid invoice of the record's subscription, unless that is the one it began with. Older ones,
- * and those of other subscriptions, are noted as well, so that they never do it later.
+ * The usage is reset once for the newest paid invoice of the record's subscription, unless that is the one it began with. Those of
+ * events that are older are noted as well, so that they never do it later.
  */
-function countInvoices(before: string[], { subscriptions, invoice }: ProcessorLook, record: Found | undefined) {
+function countInvoices(before: string[], { invoice }: ProcessorLook, record: Found | undefined) {
   const latest = record?.said?.latestInvoice ?? null
   const own = invoice && invoice.subscriptionId === record?.id ? invoice : null
   const newestPaid = [latest, own].find((one) => one?.isPaid)
-  const seen = [...[...subscriptions.values()].map((one) => one?.latestInvoice), invoice]
-  const renewals = seen.flatMap((one) => (one?.isPaid && !one.isFirst ? [one.id] : []))
+  const renewals = [latest, invoice].flatMap((one) => (one?.isPaid && !one.isFirst ? [one.id] : []))
   const isSettled = record?.said !== null && record?.standing !== 'unsettled'
   return {
     resetsUsage: isSettled && newestPaid?.isFirst === false && !before.includes(newestPaid.id),

@@ -94,6 +94,18 @@ describe('an event', () => {
     expect(await world.news(userId)).toEqual([PRO_NEWS])
   })
 
+  it('of what is long known is settled all the same', async () => {
+    const { userId } = await subscriber()
+    world.processor.advance({ advanceMs: MONTH_MS })
+    await world.apply(userId, await newest(userId, 'invoice.payment_succeeded'))
+    const [event, before] = [await newest(userId, 'checkout.session.completed'), await world.user(userId)]
+    expect(await world.apply(userId, event)).toMatchObject({ plan: 'pro', change: 'nothing' })
+    expect(await world.context.paymentEvents.find(event.id)).toMatchObject({ state: 'applied' })
+    const { billing, ...after } = await world.user(userId)
+    expect({ ...after, billing: before.billing }).toEqual(before)
+    expect(billing).toEqual({ ...before.billing, revision: before.billing.revision + 1 })
+  })
+
   it('waits, and has changed nothing, while the processor does not answer', async () => {
     const { userId } = await subscriber()
     const event = await newest(userId, 'checkout.session.completed')

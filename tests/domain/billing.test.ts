@@ -223,6 +223,18 @@ describe("an admin's override", () => {
     expect(user).toMatchObject({ subscription: { plan: 'pro', status: 'pastDue' }, limits: LIMITS.pro })
   })
 
+  it('does not stand for the next subscription', () => {
+    const next = buildSubscription({ id: 'sub_2', createdAt: after(T0, 1_000) })
+    const both = look(
+      overridden(pro(), 'free'),
+      { subscriptions: [buildSubscription(), next] },
+      buildEvent({ subscriptionId: 'sub_2' }),
+    )
+    expect(both.user.subscription.plan).toBe('free')
+    const { user } = look(both.user, { subscriptions: [buildSubscription({ state: 'canceled' }), next] })
+    expect(user).toMatchObject({ subscription: { plan: 'pro', processorSubscriptionId: 'sub_2' }, limits: LIMITS.pro })
+  })
+
   it('to Pro stands after the end of a subscription, and without one', () => {
     for (const user of [buildUser(), userAfter(one(), one({ state: 'canceled' }))]) {
       const given = look(overridden(user, 'pro'), one({ state: 'canceled' })).user

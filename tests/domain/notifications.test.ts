@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { FAILURE_CODES, failure, type FailureCode } from '../../src/domain/failure.ts'
+import type { BillingNews } from '../../src/domain/billing-rule.ts'
 import {
+  billingChanged,
   connectionExpired,
   postCreated,
   postFailed,
   postPublished,
   preparationFailed,
+  secondSubscription,
 } from '../../src/domain/notifications.ts'
+import { buildEvent, buildSubscription, buildUser, look } from '../support/billing.ts'
 import { after, buildPost, T0 } from '../support/posts.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)>'
@@ -95,5 +99,39 @@ describe('notifications (contract section 9)', () => {
     const keys = [0, 1].map((round) => postFailed(post, 'bluesky', round, of('transient')).dedupeKey)
     expect(new Set([...keys, postFailed(post, 'threads', 0, of('transient')).dedupeKey])).toHaveLength(3)
     expect(postFailed(post, 'bluesky', 0, of('validation')).dedupeKey).toBe(keys[0])
+  })
+})
+
+describe('notifications of payments', () => {
+  const { user } = look(buildUser(), { subscriptions: [buildSubscription()] }, buildEvent())
+
+  it.each<[Exclude<BillingNews['kind'], 'secondSubscription'>, string, RegExp]>([
+    ['planChanged', 'success', /on the Pro plan now: 60 posts and 30 caption generations$/],
+    ['paymentFailed', 'warning', /did not go through\. .*stays on Pro for now: check your payment method/],
+    ['paymentRecovered', 'success', /went through/],
+    ['planEnding', 'info', /ends on 2026-03-31\. You can resume it/],
+    ['planContinues', 'success', /goes on/],
+  ])('say what happened and what to do, and link nowhere: %s', (kind, type, message) => {
+    const told = billingChanged(kind, user, 'change-1')
+    expect(told).toMatchObject({ userId: user._id, type, options: {} })
+    expect(told.message).toMatch(message)
+    expect(told.message).not.toMatch(/https?:/)
+  })
+
+  it('are one a change and kind', () => {
+    const keys = ['change-1', 'change-2'].flatMap((id) => [
+      billingChanged('planChanged', user, id).dedupeKey,
+      billingChanged('planEnding', user, id).dedupeKey,
+    ])
+    expect(new Set(keys)).toHaveLength(4)
+  })
+
+  it('tell user and admins of a second subscription, whoever is both, once each and by ids alone', () => {
+    const { _id: userId } = user
+    const told = secondSubscription(userId, { first: 'sub_1', second: 'sub_2' }, [userId, 'admin_1'])
+    expect(told.map((one) => one.userId)).toEqual([userId, userId, 'admin_1'])
+    expect(new Set(told.map(({ dedupeKey }) => dedupeKey))).toHaveLength(3)
+    expect(told[2]!.message).toBe(`User ${userId} pays for a second subscription, sub_2, besides sub_1`)
+    expect(JSON.stringify(told)).not.toContain(user.email)
   })
 })
