@@ -7,7 +7,8 @@ import { addMonths } from '../../sandbox/services/payments/calendar.ts'
 import { startPayments, type SandboxPayments } from '../../sandbox/services/payments.ts'
 import { checkoutOf, clientOf, subscriber } from '../support/processor.ts'
 
-const DAY = 86_400
+const HOUR = 3_600
+const DAY = 24 * HOUR
 const WEEK_AFTER = 8 * DAY
 
 let payments: SandboxPayments
@@ -34,12 +35,11 @@ test.each([
 
 describe('when time passes', () => {
   test('a subscription is renewed month by month, each time at its instant, and only what fell due', async () => {
-    const { id, end, eventsSince } = await begin('regular')
-    const second = addMonths(end - 1, 1)
+    const { id, end, secondEnd, eventsSince } = await begin('regular')
 
     goTo(end - 60)
     expect(eventsSince()).toEqual([])
-    goTo(second + 60)
+    goTo(secondEnd + 60)
 
     const invoices = await stripe.invoices.list({ subscription: id })
     expect(invoices.data.map(({ billing_reason: reason, status }) => [reason, status])).toEqual([
@@ -86,8 +86,37 @@ describe('when time passes', () => {
     ])
   })
 
+  test('an invoice may be a draft for an hour, and the period has begun meanwhile', async () => {
+    payments.processor.invoices({ draftSeconds: HOUR })
+    const { id, end, secondEnd, customerId, eventsSince } = await begin('drafted')
+
+    goTo(end + 60)
+    expect(await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })).toMatchObject({
+      status: 'active',
+      items: { data: [{ current_period_start: end }] },
+      latest_invoice: { status: 'draft', number: null, attempted: false, next_payment_attempt: end + HOUR },
+    })
+    goTo(end + DAY)
+    payments.processor.setCard(customerId, 'fails')
+    goTo(secondEnd + DAY)
+
+    expect(await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })).toMatchObject({
+      status: 'past_due',
+      latest_invoice: { status: 'open', next_payment_attempt: secondEnd + HOUR + 3 * DAY },
+    })
+    expect(eventsSince()).toEqual([
+      ['customer.subscription.updated', end],
+      ['invoice.paid', end + HOUR],
+      ['invoice.payment_succeeded', end + HOUR],
+      ['customer.subscription.updated', secondEnd],
+      ['invoice.payment_failed', secondEnd + HOUR],
+      ['customer.subscription.updated', secondEnd + HOUR],
+    ])
+    payments.processor.invoices({ draftSeconds: 0 })
+  })
+
   test('an unpaid invoice is paid by a new card, by itself or at once', async () => {
-    const { id, end, customerId, eventsSince } = await begin('mended')
+    const { id, end, secondEnd, customerId, eventsSince } = await begin('mended')
     payments.processor.setCard(customerId, 'fails')
     goTo(end + 60)
     expect(payments.processor.retryPayment(customerId)).toMatchObject([{ status: 'open' }])
@@ -105,10 +134,9 @@ describe('when time passes', () => {
     ])
 
     payments.processor.setCard(customerId, 'fails')
-    const next = addMonths(end - 1, 1)
-    goTo(next + DAY)
+    goTo(secondEnd + DAY)
     payments.processor.setCard(customerId, 'works')
-    goTo(next + 4 * DAY)
+    goTo(secondEnd + 4 * DAY)
     expect(await stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'active' })
   })
 
@@ -178,12 +206,13 @@ test('subscriptions, sessions, clock, keys and addresses are the same after a re
 /** A subscription whose first period has just begun. */
 async function begin(userId: string) {
   const { subscriptionId: id, customerId } = payments.processor.subscribe(subscriber(userId))
-  const { items } = await stripe.subscriptions.retrieve(id)
+  const { created, items } = await stripe.subscriptions.retrieve(id)
   const known = new Set(payments.processor.events().map((event) => event.id))
   return {
     id,
     customerId,
     end: items.data[0]!.current_period_end,
+    secondEnd: addMonths(created, 2),
     eventsSince: () =>
       payments.processor
         .events()

@@ -179,6 +179,7 @@ test('all of it is there over its control interface', async () => {
   expect(await post(`/subscriptions/${remote['subscriptionId']}/end`)).toMatchObject({ status: 409 })
   expect(await post(`/customers/${remote['customerId']}/card`, { card: 'fails' })).toMatchObject({ status: 200 })
   expect((await post(`/customers/${remote['customerId']}/retry-payment`)).body).toEqual([])
+  expect((await post('/invoices', { draftSeconds: 60 })).body).toEqual({ draftSeconds: 60 })
   const { now } = (await get('/clock')) as { now: string }
   const { body: later } = await post('/clock', { advanceMs: 60_000 })
   expect(Date.parse(later['now']!)).toBeGreaterThanOrEqual(Date.parse(now) + 60_000)

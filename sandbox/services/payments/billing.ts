@@ -19,6 +19,8 @@ const RETRY_DAYS = [3, 5, 7]
 /** Subscriptions and their invoices, and what becomes of them. */
 export function createBilling({ state, shapes, clock, events }: BillingDeps) {
   const { customers, subscriptions, invoices } = state
+  /** How long the invoice of a renewal is a draft: an hour in the real one, which is in nobody's way here unless it is asked for. */
+  const settings = { draftSeconds: 0 }
 
   const shown = (record: SubscriptionRecord) => shapes.subscription(record, events.settings.apiShape)
   const tell = (type: EventType, record: SubscriptionRecord) => events.emit(type, shown(record))
@@ -33,8 +35,9 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     return after
   }
 
+  /** A draft, yet to be charged. */
   function addInvoice(subscription: SubscriptionRecord, reason: InvoiceRecord['reason']): InvoiceRecord {
-    const { start, end } = periodOf(subscription)
+    const { start, end, previousStart } = periodOf(subscription)
     const { id, customerId, metadata, itemId } = subscription
     const invoiceId = subscription.latestInvoiceId
     const count = invoices.values().filter((other) => other.customerId === customerId).length
@@ -48,9 +51,11 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
       itemId,
       metadata,
       reason,
-      status: 'open',
+      status: 'draft',
       createdAt: clock.now(),
+      finalizedAt: null,
       paidAt: null,
+      usedFrom: previousStart,
       periodStart: start,
       periodEnd: end,
       attempts: 0,
@@ -61,13 +66,14 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
   /** Asks the customer's card for the money. */
   function charge(id: string): InvoiceRecord {
     const invoice = invoices.get(id)!
-    const attempts = invoice.attempts + 1
     const now = clock.now()
+    const finalizedAt = invoice.finalizedAt ?? now
+    const tried = { ...invoice, attempts: invoice.attempts + 1, finalizedAt }
     if (customers.get(invoice.customerId)!.card === 'works') {
-      return invoices.set(id, { ...invoice, attempts, status: 'paid', paidAt: now, nextAttemptAt: null })
+      return invoices.set(id, { ...tried, status: 'paid', paidAt: now, nextAttemptAt: null })
     }
-    const retries = RETRY_DAYS.map((days) => invoice.createdAt + days * DAY)
-    return invoices.set(id, { ...invoice, attempts, nextAttemptAt: retries.find((at) => at > now) ?? null })
+    const retries = RETRY_DAYS.map((days) => finalizedAt + days * DAY)
+    return invoices.set(id, { ...tried, status: 'open', nextAttemptAt: retries.find((at) => at > now) ?? null })
   }
 
   function tellOfCharge(invoice: InvoiceRecord): void {
@@ -85,22 +91,26 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
       canceledAt: subscription.canceledAt ?? at,
       endedAt: at,
     })
-    for (const invoice of openInvoices(id)) invoices.set(invoice.id, { ...invoice, nextAttemptAt: null })
+    for (const invoice of invoices.values()) {
+      if (invoice.subscriptionId === id) invoices.set(invoice.id, { ...invoice, nextAttemptAt: null })
+    }
     tell('customer.subscription.deleted', ended)
     return ended
   }
-
-  const openInvoices = (subscriptionId: string) =>
-    invoices.values().filter((invoice) => invoice.subscriptionId === subscriptionId && invoice.status === 'open')
 
   /** The next period begins, or there is none. */
   function renew(id: string): void {
     const before = subscriptions.get(id)!
     if (before.cancelAtPeriodEnd) return void end(id)
     const next = { ...before, periods: before.periods + 1, latestInvoiceId: newId('in') }
-    addInvoice(next, 'subscription_cycle')
-    const invoice = charge(next.latestInvoiceId)
+    const draft = addInvoice(next, 'subscription_cycle')
     const { periods, latestInvoiceId } = next
+    if (settings.draftSeconds > 0) {
+      invoices.set(draft.id, { ...draft, nextAttemptAt: draft.createdAt + settings.draftSeconds })
+      update(id, { periods, latestInvoiceId })
+      return
+    }
+    const invoice = charge(draft.id)
     update(id, { periods, latestInvoiceId, status: invoice.status === 'paid' ? 'active' : 'past_due' })
     tellOfCharge(invoice)
   }
@@ -114,9 +124,12 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     if (invoice.status === 'paid') {
       if (subscription.status !== 'active') update(subscription.id, { status: 'active' })
     } else if (invoice.nextAttemptAt === null) end(subscription.id)
+    else if (subscription.status === 'active') update(subscription.id, { status: 'past_due' })
   }
 
   return {
+    settings,
+
     createCustomer(email: string | null, card: Card): CustomerRecord {
       const id = newId('cus')
       return customers.set(id, { id, email, card, createdAt: clock.now(), isDeleted: false })

@@ -23,6 +23,7 @@ const WebhooksSchema = Type.Object(
   },
   closed,
 )
+const InvoicesSchema = Type.Object({ draftSeconds: Type.Integer({ minimum: 0 }) }, closed)
 const SubscribeSchema = Type.Object(
   { userId: Type.String(), email: Type.String(), customerId: optional(Type.String()) },
   closed,
@@ -71,6 +72,7 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
     },
 
     webhooks: (changes: Static<typeof WebhooksSchema>) => Object.assign(events.settings, changes),
+    invoices: (changes: Static<typeof InvoicesSchema>) => Object.assign(billing.settings, changes),
     events(): Omit<EventRecord, 'isHeld'>[] {
       settle()
       return state.events.values().map(({ isHeld: _, ...event }) => event)
@@ -125,6 +127,7 @@ export function controlRoutes(controls: ProcessorControls): Control[] {
     ['GET', /^\/clock$/, () => controls.clock()],
     ['POST', /^\/clock$/, async ({ body }) => controls.advance(checked(AdvanceSchema, await body()))],
     ['POST', /^\/webhooks$/, async ({ body }) => controls.webhooks(checked(WebhooksSchema, await body()))],
+    ['POST', /^\/invoices$/, async ({ body }) => controls.invoices(checked(InvoicesSchema, await body()))],
     ['GET', /^\/events$/, () => controls.events()],
     ['POST', /^\/events\/deliver$/, async ({ body }) => controls.deliver(checked(DeliverSchema, await body()).ids)],
     [

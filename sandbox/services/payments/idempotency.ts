@@ -13,15 +13,14 @@ interface IdempotencyDeps {
   workMs: number
 }
 
-type Done = Omit<KeptAnswer, 'fingerprint' | 'at'>
+type Done = Omit<KeptAnswer, 'key' | 'fingerprint' | 'at'>
 
 /** Does what was asked once, and answers the same ever after, for a day. */
 export function createIdempotency({ answers, workMs }: IdempotencyDeps) {
   const inUse = new Set<string>()
 
-  function kept(key: string, now: number): KeptAnswer | undefined {
-    const answer = answers.get(key)
-    return answer && now - answer.at < KEPT_MS ? answer : undefined
+  function forgetOld(now: number): void {
+    for (const { key, at } of answers.values()) if (now - at >= KEPT_MS) answers.delete(key)
   }
 
   return async function once(key: string, asked: unknown, work: () => Done): Promise<Done & { isReplay: boolean }> {
@@ -37,7 +36,8 @@ export function createIdempotency({ answers, workMs }: IdempotencyDeps) {
     }
     const now = Date.now()
     const fingerprint = createHash('sha256').update(JSON.stringify(asked)).digest('hex')
-    const earlier = kept(key, now)
+    forgetOld(now)
+    const earlier = answers.get(key)
     if (earlier && earlier.fingerprint !== fingerprint) {
       throw refused(400, {
         type: 'idempotency_error',
@@ -48,7 +48,7 @@ export function createIdempotency({ answers, workMs }: IdempotencyDeps) {
     inUse.add(key)
     try {
       const done = work()
-      answers.set(key, { ...done, fingerprint, at: now })
+      answers.set(key, { ...done, key, fingerprint, at: now })
       await delay(workMs, undefined, { ref: false })
       return { ...done, isReplay: false }
     } finally {

@@ -39,9 +39,13 @@ export interface InvoiceRecord {
   itemId: string
   metadata: Metadata
   reason: 'subscription_create' | 'subscription_cycle'
-  status: 'open' | 'paid'
+  /** A draft is asked for when it is finalized. */
+  status: 'draft' | 'open' | 'paid'
   createdAt: Seconds
+  finalizedAt: Seconds | null
   paidAt: Seconds | null
+  /** When the period before began, which ends with this invoice. */
+  usedFrom: Seconds
   periodStart: Seconds
   periodEnd: Seconds
   attempts: number
@@ -105,6 +109,7 @@ export interface AccountRecord {
 }
 
 export interface KeptAnswer {
+  key: string
   fingerprint: string
   status: number
   body: unknown

@@ -1,5 +1,4 @@
 import type Stripe from 'stripe'
-import { addMonths } from '../calendar.ts'
 import type { AccountRecord, InvoiceRecord } from '../records.ts'
 import { CURRENCY, listOf, SELF, UNIT_AMOUNT, type Wire } from './wire.ts'
 
@@ -18,7 +17,7 @@ export function invoiceShape(record: InvoiceRecord, account: AccountRecord, base
     amount_shipping: 0,
     application: null,
     attempt_count: record.attempts,
-    attempted: true,
+    attempted: record.attempts > 0,
     auto_advance: record.nextAttemptAt !== null,
     automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
     automatically_finalizes_at: null,
@@ -42,11 +41,11 @@ export function invoiceShape(record: InvoiceRecord, account: AccountRecord, base
     description: null,
     discounts: [],
     due_date: null,
-    effective_at: record.createdAt,
+    effective_at: record.finalizedAt,
     ending_balance: 0,
     footer: null,
     from_invoice: null,
-    hosted_invoice_url: `${base}/i/${record.id}`,
+    hosted_invoice_url: record.finalizedAt === null ? null : `${base}/i/${record.id}`,
     invoice_pdf: null,
     issuer: SELF,
     last_finalization_error: null,
@@ -55,7 +54,7 @@ export function invoiceShape(record: InvoiceRecord, account: AccountRecord, base
     livemode: false,
     metadata: {},
     next_payment_attempt: record.nextAttemptAt,
-    number: record.number,
+    number: record.finalizedAt === null ? null : record.number,
     on_behalf_of: null,
     parent: {
       quote_details: null,
@@ -65,7 +64,7 @@ export function invoiceShape(record: InvoiceRecord, account: AccountRecord, base
     payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
     // The invoice of a subscription covers what was used before it; what it asks for in advance stands in its lines.
     period_end: record.createdAt,
-    period_start: record.reason === 'subscription_create' ? record.createdAt : addMonths(record.createdAt, -1),
+    period_start: record.usedFrom,
     post_payment_credit_notes_amount: 0,
     pre_payment_credit_notes_amount: 0,
     receipt_number: null,
@@ -76,7 +75,7 @@ export function invoiceShape(record: InvoiceRecord, account: AccountRecord, base
     statement_descriptor: null,
     status: record.status,
     status_transitions: {
-      finalized_at: record.createdAt,
+      finalized_at: record.finalizedAt,
       marked_uncollectible_at: null,
       paid_at: record.paidAt,
       voided_at: null,

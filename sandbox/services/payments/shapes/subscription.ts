@@ -4,8 +4,19 @@ import type { AccountRecord, Seconds, SubscriptionRecord } from '../records.ts'
 import { planShape, priceShape } from './price.ts'
 import { CURRENCY, listOf, SELF, type Wire } from './wire.ts'
 
-export function periodOf({ createdAt, periods }: SubscriptionRecord): { start: Seconds; end: Seconds } {
-  return { start: addMonths(createdAt, periods - 1), end: addMonths(createdAt, periods) }
+interface Period {
+  start: Seconds
+  end: Seconds
+  /** When the one before began; the first has none before it. */
+  previousStart: Seconds
+}
+
+export function periodOf({ createdAt, periods }: SubscriptionRecord): Period {
+  return {
+    start: addMonths(createdAt, periods - 1),
+    end: addMonths(createdAt, periods),
+    previousStart: addMonths(createdAt, Math.max(periods - 2, 0)),
+  }
 }
 
 export function subscriptionShape(record: SubscriptionRecord, account: AccountRecord) {
