@@ -140,6 +140,22 @@ describe('when time passes', () => {
     expect(await stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'active' })
   })
 
+  test('one that ended is not asked for what it owes, and does not come back when that is paid', async () => {
+    const { id, end, customerId, eventsSince } = await begin('owing')
+    payments.processor.setCard(customerId, 'fails')
+    goTo(end + DAY)
+    payments.processor.end(id)
+    goTo(end + WEEK_AFTER)
+    expect(eventsSince().map(([type]) => type)).toEqual([
+      'customer.subscription.updated',
+      'invoice.payment_failed',
+      'customer.subscription.deleted',
+    ])
+    payments.processor.setCard(customerId, 'works')
+    expect(payments.processor.retryPayment(customerId)).toMatchObject([{ status: 'paid' }])
+    expect(await stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' })
+  })
+
   test('one that is cancelled ends with its period, and has no further invoice', async () => {
     const { id, end, eventsSince } = await begin('leaving')
     payments.processor.cancel(id)
