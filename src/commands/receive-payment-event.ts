@@ -5,7 +5,7 @@ import { SECOND } from '../domain/times.ts'
 import { findPaymentOwner } from './payment-owner.ts'
 
 /** The processor waits for its acknowledgment; Temporal mostly answers within some milliseconds. */
-const PATIENCE_MS = SECOND / 2
+const PATIENCE_MS = SECOND / 4
 
 type Deps = Pick<Context, 'paymentEvents' | 'users' | 'erasures' | 'orchestrator' | 'clock' | 'logger'>
 
