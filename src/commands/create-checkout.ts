@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { billingOf } from '../domain/billing-look.ts'
+import { billingOf, STANDINGS } from '../domain/billing-look.ts'
 import { PaymentsError } from '../domain/payments-error.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { User } from '../domain/user.ts'
@@ -8,7 +8,6 @@ import { catchUp, keyOfMinute, orElse, setUp } from './payment-calls.ts'
 
 /** Each round finds what the one before has left, so more are only needed where others write in between. */
 const ROUNDS = 5
-const OVER = new Set(['canceled', 'incomplete_expired'])
 
 type Deps = Pick<Context, 'users' | 'payments' | 'syncSubscription' | 'config' | 'clock' | 'logger'>
 
@@ -68,7 +67,7 @@ async function open({ config, clock }: Deps, payments: Payments, user: User): Pr
 async function isPaid(payments: Payments, { status, subscriptionId }: Checkout): Promise<boolean> {
   if (status !== 'complete' || subscriptionId === null) return false
   const subscription = await payments.readSubscription(subscriptionId)
-  return subscription !== null && !OVER.has(subscription.state)
+  return subscription !== null && STANDINGS[subscription.state] !== 'cancelled'
 }
 
 function alreadySubscribed(): ServiceError {

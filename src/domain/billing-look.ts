@@ -28,7 +28,7 @@ export interface Billed {
 }
 
 /** What a state means for the record (contract section 7). */
-const STANDINGS = {
+export const STANDINGS = {
   trialing: 'active',
   active: 'active',
   past_due: 'pastDue',
