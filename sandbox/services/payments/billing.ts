@@ -1,3 +1,4 @@
+import { addMonths } from './calendar.ts'
 import type { Clock } from './clock.ts'
 import type { Events, EventType } from './events.ts'
 import type { Card, CustomerRecord, InvoiceRecord, Metadata, Seconds, SubscriptionRecord } from './records.ts'
@@ -102,16 +103,18 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
   function renew(id: string): void {
     const before = subscriptions.get(id)!
     if (before.cancelAtPeriodEnd) return void end(id)
-    const next = { ...before, periods: before.periods + 1, latestInvoiceId: newId('in') }
+    const periods = before.periods + 1
+    const periodEnd = addMonths(before.createdAt, periods)
+    const next = { ...before, periods, periodEnd, latestInvoiceId: newId('in') }
     const draft = addInvoice(next, 'subscription_cycle')
-    const { periods, latestInvoiceId } = next
+    const { latestInvoiceId } = next
     if (settings.draftSeconds > 0) {
       invoices.set(draft.id, { ...draft, nextAttemptAt: draft.createdAt + settings.draftSeconds })
-      update(id, { periods, latestInvoiceId })
+      update(id, { periods, periodEnd, latestInvoiceId })
       return
     }
     const invoice = charge(draft.id)
-    update(id, { periods, latestInvoiceId, status: invoice.status === 'paid' ? 'active' : 'past_due' })
+    update(id, { periods, periodEnd, latestInvoiceId, status: invoice.status === 'paid' ? 'active' : 'past_due' })
     tellOfCharge(invoice)
   }
 
@@ -138,14 +141,16 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     /** The card is known to work. */
     start(customerId: string, metadata: Metadata): SubscriptionRecord {
       const id = newId('sub')
+      const createdAt = clock.now()
       const subscription: SubscriptionRecord = {
         id,
         itemId: newId('si'),
         customerId,
         metadata,
         status: 'active',
-        createdAt: clock.now(),
+        createdAt,
         periods: 1,
+        periodEnd: addMonths(createdAt, 1),
         cancelAtPeriodEnd: false,
         canceledAt: null,
         endedAt: null,
@@ -188,16 +193,16 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
       return deleted
     },
 
-    /** What falls due by itself, in any order. */
-    due(): { at: Seconds; happen(): void }[] {
+    /** What has fallen due by itself until then, in any order. */
+    due(until: Seconds): { at: Seconds; happen(): void }[] {
       const renewals = subscriptions
         .values()
-        .filter(isLive)
-        .map((subscription) => ({ at: periodOf(subscription).end, happen: () => renew(subscription.id) }))
+        .filter((subscription) => subscription.periodEnd <= until && isLive(subscription))
+        .map(({ id, periodEnd }) => ({ at: periodEnd, happen: () => renew(id) }))
       const retries = invoices
         .values()
-        .flatMap(({ id, nextAttemptAt }) =>
-          nextAttemptAt === null ? [] : [{ at: nextAttemptAt, happen: () => chargeAgain(id) }],
+        .flatMap(({ id, nextAttemptAt: at }) =>
+          at === null || at > until ? [] : [{ at, happen: () => chargeAgain(id) }],
         )
       return [...retries, ...renewals]
     },

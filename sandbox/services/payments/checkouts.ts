@@ -64,10 +64,11 @@ export function createCheckouts({ state: { checkouts }, shapes, clock, events, b
 
     expire,
 
-    due: () =>
+    /** As of the billing. */
+    due: (until: Seconds) =>
       checkouts
         .values()
-        .filter(({ status }) => status === 'open')
+        .filter(({ status, expiresAt }) => status === 'open' && expiresAt <= until)
         .map(({ id, expiresAt }) => ({ at: expiresAt, happen: () => void expire(id) })),
   }
 }

@@ -27,9 +27,9 @@ export function createProcessor({ state, base, webhooks }: ProcessorDeps) {
   function settle(): void {
     const now = clock.now()
     for (;;) {
-      const due = [...billing.due(), ...checkouts.due()].filter(({ at }) => at <= now)
-      const [next] = due.toSorted((one, other) => one.at - other.at)
-      if (!next) return
+      const due = [...billing.due(now), ...checkouts.due(now)]
+      if (due.length === 0) return
+      const next = due.reduce((one, other) => (other.at < one.at ? other : one))
       clock.at(next.at, next.happen)
     }
   }

@@ -21,6 +21,8 @@ export interface SubscriptionRecord {
   createdAt: Seconds
   /** Periods begun; the last of them is the current one. They are counted from `createdAt`. */
   periods: number
+  /** Follows from those, but is looked at all the time. */
+  periodEnd: Seconds
   cancelAtPeriodEnd: boolean
   canceledAt: Seconds | null
   endedAt: Seconds | null

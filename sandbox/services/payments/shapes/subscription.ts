@@ -11,10 +11,10 @@ interface Period {
   previousStart: Seconds
 }
 
-export function periodOf({ createdAt, periods }: SubscriptionRecord): Period {
+export function periodOf({ createdAt, periods, periodEnd }: SubscriptionRecord): Period {
   return {
     start: addMonths(createdAt, periods - 1),
-    end: addMonths(createdAt, periods),
+    end: periodEnd,
     previousStart: addMonths(createdAt, Math.max(periods - 2, 0)),
   }
 }
