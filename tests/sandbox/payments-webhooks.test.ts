@@ -48,7 +48,7 @@ afterAll(async () => {
 
 test('events are brought to the endpoint, signed', async () => {
   const { subscriptionId } = payments.processor.subscribe(subscriber('told'))
-  await vi.waitFor(() => expect(arrived(subscriptionId)).toHaveLength(4))
+  await eventually(() => expect(arrived(subscriptionId)).toHaveLength(4))
   const told = arrived(subscriptionId).map(({ raw, header }) =>
     Stripe.webhooks.constructEvent(raw, header, settings.STRIPE_WEBHOOK_SECRETS),
   )
@@ -75,7 +75,7 @@ test('one that is not acknowledged is brought again, until it is or no attempt i
     made(subscriptionId)
       .find((event) => event.type === type)!
       .deliveries.map(({ status }) => status)
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(statuses('customer.subscription.created')).toEqual([500, 500, 500])
     expect(statuses('invoice.paid')).toEqual([302, 200])
     expect(statuses('checkout.session.completed')).toEqual([200])
@@ -140,7 +140,7 @@ test('what a stopped processor had not got through is sent by the next', async (
   first.env(endpoint)
   answer = () => 500
   const { subscriptionId } = first.processor.subscribe(subscriber('patient'))
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(first.processor.events().map(({ deliveries }) => deliveries.length)).toEqual([1, 1, 1, 1]),
   )
   first.processor.webhooks({ held: true })
@@ -150,7 +150,7 @@ test('what a stopped processor had not got through is sent by the next', async (
 
   const second = await startPayments({ dir, webhookRetryDelaysMs: [5] })
   second.env(endpoint)
-  await vi.waitFor(() => expect(arrived(subscriptionId)).toHaveLength(8))
+  await eventually(() => expect(arrived(subscriptionId)).toHaveLength(8))
   await second.stop()
   expect(arrived(unsaid)).toEqual([])
   rmSync(dir, { recursive: true, force: true })
@@ -210,4 +210,8 @@ function made(id: string) {
 
 function arrived(id: string): Received[] {
   return received.filter(({ raw }) => raw.includes(id))
+}
+
+function eventually(check: () => void): Promise<void> {
+  return vi.waitFor(check, { timeout: 30_000, interval: 10 })
 }
