@@ -56,11 +56,11 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Servers and processes of their own, which are killed.
+          // Servers and processes of their own, which are killed; what they have to keep to is told by looks, not by clocks.
           name: 'faults',
           include: ['tests/faults/**/*.test.ts'],
           sequence: { groupOrder: 3 },
-          maxWorkers: 1,
+          maxWorkers: 2,
           testTimeout: 5 * MINUTE_MS,
           hookTimeout: 2 * MINUTE_MS,
         },
