@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Stripe } from 'stripe'
 import { PaymentsError } from '../domain/payments-error.ts'
 import { cappedFetch } from './capped-fetch.ts'
@@ -55,7 +56,8 @@ export function createPaymentsClient({ secretKey, url, timeoutMs, onCall = () =>
       deadline.addEventListener('abort', () => reject(deadline.reason as Error), { once: true })
     })
     try {
-      const answer = await Promise.race([deadlines.run(deadline, () => ask(client)), isLate])
+      const asking = deadlines.run(deadline, () => whenFree(() => ask(client), deadline))
+      const answer = await Promise.race([asking, isLate])
       assertSuccess(answer)
       onCall('answered')
       return answer
@@ -63,6 +65,22 @@ export function createPaymentsClient({ secretKey, url, timeoutMs, onCall = () =>
       const failure = failureOf(aim, error as Failure, deadline.aborted)
       onCall(failure.isRefused ? 'refused' : 'failed')
       throw failure
+    }
+  }
+}
+
+/** Another call with this key, or about this object, is still being done: who waits for its end gets the same answer. */
+const BUSY = new Set(['idempotency_key_in_use', 'lock_timeout'])
+const LOOK_AGAIN_MS = 300
+
+async function whenFree<T>(ask: () => Promise<T>, deadline: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      const { code } = error as Failure
+      if (code === undefined || !BUSY.has(code)) throw error
+      await delay(LOOK_AGAIN_MS, undefined, { signal: deadline })
     }
   }
 }

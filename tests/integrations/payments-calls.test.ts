@@ -72,6 +72,13 @@ describe('a call to the processor', () => {
     expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(2).fill(WISH.idempotencyKey))
   })
 
+  it('waits for the end of another one with its key', async () => {
+    const inUse = refusing(409, { type: 'idempotency_error', code: 'idempotency_key_in_use' })
+    answers = [inUse, inUse, inUse, OPENED]
+    await expect(payments.openCheckout(WISH)).resolves.toMatchObject({ id: 'cs_1' })
+    expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(4).fill(WISH.idempotencyKey))
+  })
+
   it.each<[string, Answer]>([
     ['never answers', hanging],
     ['answers without an end', (response) => response.writeHead(200).write('{')],

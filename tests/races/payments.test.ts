@@ -19,7 +19,8 @@ let context: Context
 let workers: Awaited<ReturnType<typeof startWorkers>>
 
 beforeAll(async () => {
-  outside = await startPayments()
+  // As long as the real one takes: who comes meanwhile finds the key in use, also when asking once more.
+  outside = await startPayments({ workMs: 600 })
   processor = outside.processor
   control = controlOf(outside.control)
   const settings = outside.env('http://127.0.0.1:9') as Partial<Config>
