@@ -5,11 +5,15 @@ import type { BillingState, ProcessorSubscription } from '../domain/billing.ts'
 import { PaymentsError } from '../domain/payments-error.ts'
 import type { Payments } from '../integrations/payments.ts'
 import type { StoredPaymentEvent } from '../store/payment-events.ts'
-import { SUBSCRIPTION_SUMMARY, type SubscriptionState } from '../workflows/messages.ts'
+import { SUBSCRIPTION_SUMMARY, type BilledPlace, type SubscriptionState } from '../workflows/messages.ts'
 import { keepAlive } from './attempts.ts'
 
 const PAGE = 50
 const AT_ONCE = 5
+const LIST_AFTER: Record<BilledPlace['by'], BilledPlace | null> = {
+  subscription: { by: 'checkout', after: '' },
+  checkout: null,
+}
 const NO_ACCOUNT: SubscriptionState = { isLive: false, periodEndsAt: null, standing: 'no account', change: 'nothing' }
 
 export type BillingDeps = Pick<
@@ -17,9 +21,9 @@ export type BillingDeps = Pick<
   'clock' | 'erasures' | 'orchestrator' | 'paymentEvents' | 'payments' | 'syncSubscription' | 'users'
 >
 
-/** What a page came to; `after` says where the next one begins, null when there is none. */
+/** What a page came to; `next` says where the next one begins, null when there is none. */
 interface ReconciledPage {
-  after: string | null
+  next: BilledPlace | null
   looked: number
   failed: number
 }
@@ -63,10 +67,10 @@ export function createBillingActivities(deps: BillingDeps) {
         return { isSettled: false }
       }),
 
-    /** One page of all who pay, beginning after this subscription. What goes wrong for one of them is tried again tomorrow. */
-    reconcileBilled: (after: string): Promise<ReconciledPage> =>
+    /** One page of those who pay, and of those whose checkout may have been paid. What goes wrong for one is tried again tomorrow. */
+    reconcileBilled: ({ by, after }: BilledPlace): Promise<ReconciledPage> =>
       attempt(async () => {
-        const page = await users.listBilled({ after, limit: PAGE })
+        const page = await users.listBilled(by, { after, limit: PAGE })
         const unanswered: PaymentsError[] = []
         let failed = 0
         for (let first = 0; first < page.length; first += AT_ONCE) {
@@ -78,8 +82,8 @@ export function createBillingActivities(deps: BillingDeps) {
         }
         // Not about any of them: the processor is away, and the page is asked for again.
         if (unanswered[0] && unanswered.length === page.length) throw unanswered[0]
-        const last = page.length < PAGE ? undefined : page.at(-1)
-        return { after: last?.subscriptionId ?? null, looked: page.length, failed }
+        const next = page.length < PAGE ? LIST_AFTER[by] : { by, after: page.at(-1)!.key }
+        return { next, looked: page.length, failed }
       }),
   }
 

@@ -36,7 +36,9 @@ export type BillingChange = Partial<
   }
 >
 
-const PROCESSOR_IDS = ['subscription.processorCustomerId', 'subscription.processorSubscriptionId']
+/** Where the processor's id stands that a user is listed by. */
+const BILLED_BY = { subscription: 'subscription.processorSubscriptionId', checkout: 'billing.checkoutId' } as const
+const PROCESSOR_IDS = ['subscription.processorCustomerId', BILLED_BY.subscription]
 
 const nullable = <T>(type: T) => ({ type, default: null })
 const required = <T>(type: T) => ({ type, required: true }) as const
@@ -108,6 +110,7 @@ userSchema.index({ createdAt: -1, _id: -1 })
 for (const id of PROCESSOR_IDS) {
   userSchema.index({ [id]: 1 }, { unique: true, partialFilterExpression: { [id]: { $gt: '' } } })
 }
+userSchema.index({ [BILLED_BY.checkout]: 1 }, { partialFilterExpression: { [BILLED_BY.checkout]: { $gt: '' } } })
 userSchema.index({ role: 1 }, { partialFilterExpression: { role: 'admin' } })
 
 /** User records. Whoever reads one holds the password hash: what leaves the process goes through a `present` function. */
@@ -264,16 +267,17 @@ export function createUserStore(connection: Connection) {
       return matchedCount === 1
     },
 
-    /** Users with a subscription, in the order of its id: `after` is the last one of the page before. */
-    async listBilled({ after, limit }: { after: string; limit: number }) {
+    /** Users with a subscription, or with a checkout that may have become one, in the order of its id (`key`). */
+    async listBilled(by: keyof typeof BILLED_BY, { after, limit }: { after: string; limit: number }) {
+      const field = BILLED_BY[by]
       const billed = await collection()
-        .find({ 'subscription.processorSubscriptionId': { $gt: after } }, { projection: { subscription: 1 } })
-        .sort({ 'subscription.processorSubscriptionId': 1 })
+        .find({ [field]: { $gt: after } }, { projection: { subscription: 1, 'billing.checkoutId': 1 } })
+        .sort({ [field]: 1 })
         .limit(limit)
         .toArray()
-      return billed.map(({ _id, subscription }) => ({
+      return billed.map(({ _id, subscription, billing }) => ({
         userId: _id,
-        subscriptionId: subscription.processorSubscriptionId!,
+        key: (by === 'subscription' ? subscription.processorSubscriptionId : billing.checkoutId)!,
       }))
     },
 

@@ -85,6 +85,13 @@ export interface SubscriptionState {
   change: string
 }
 
+/** A place in the listing of those who pay, or may have paid. */
+export interface BilledPlace {
+  by: 'subscription' | 'checkout'
+  /** The last one that was looked at; empty at the beginning. */
+  after: string
+}
+
 /**
  * Work in the background that a stored record asks for: the workflow of this name gets the record's id as its only argument, and
  * runs under that id, so that it is single.

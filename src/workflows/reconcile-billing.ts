@@ -1,6 +1,7 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../activities/index.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/times.ts'
+import type { BilledPlace } from './messages.ts'
 
 /** A page is asked for again while the processor gives no answer at all; what became of one user never ends a run. */
 const maintenance = proxyActivities<Activities>({
@@ -10,23 +11,23 @@ const maintenance = proxyActivities<Activities>({
 })
 
 interface Totals {
-  /** Where the listing goes on; a run begins without. */
-  after: string
+  /** Where it goes on. */
+  place: BilledPlace
   looked: number
   failed: number
 }
 
 /** Compares everybody's subscription with the processor's truth, so that an event that never came does no lasting harm. */
 export async function reconcileBilling(
-  from: Totals = { after: '', looked: 0, failed: 0 },
-): Promise<Omit<Totals, 'after'>> {
-  const { after, ...totals } = from
-  for (let at = after; ;) {
+  from: Totals = { place: { by: 'subscription', after: '' }, looked: 0, failed: 0 },
+): Promise<Omit<Totals, 'place'>> {
+  const { place, ...totals } = from
+  for (let at = place; ;) {
     const page = await maintenance.reconcileBilled(at)
     totals.looked += page.looked
     totals.failed += page.failed
-    if (page.after === null) return totals
-    at = page.after
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof reconcileBilling>({ after: at, ...totals })
+    if (page.next === null) return totals
+    at = page.next
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof reconcileBilling>({ place: at, ...totals })
   }
 }
