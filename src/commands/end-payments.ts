@@ -9,17 +9,22 @@ import type { Payments } from '../integrations/payments.ts'
  * @throws PaymentsError
  */
 export async function endPayments(payments: Payments, user: User): Promise<void> {
-  const { checkoutId, subscriptions } = billingOf(user)
+  const { checkoutId, subscriptions, customerIds } = billingOf(user)
   const paid = checkoutId === null ? null : await closeCheckout(payments, checkoutId)
   const all = [...subscriptions, ...(paid ? [paid] : [])]
   for (const { id } of all) await payments.endSubscription(id, `erase/${id}`)
-  const customers = [...all.map(({ customerId }) => customerId), user.subscription.processorCustomerId]
+  const customers = [...customerIds, ...all.map(({ customerId }) => customerId), user.subscription.processorCustomerId]
   for (const customerId of new Set(customers)) if (customerId !== null) await payments.removeCustomer(customerId)
 }
 
 export function hasPayments(user: User): boolean {
-  const { checkoutId, subscriptions } = billingOf(user)
-  return checkoutId !== null || subscriptions.length > 0 || user.subscription.processorCustomerId !== null
+  const { checkoutId, subscriptions, customerIds } = billingOf(user)
+  return (
+    checkoutId !== null ||
+    subscriptions.length > 0 ||
+    customerIds.length > 0 ||
+    user.subscription.processorCustomerId !== null
+  )
 }
 
 /** What was paid with it, perhaps at the last moment, without anybody here having heard of it. */

@@ -45,6 +45,7 @@ export function followProcessor(
   const ended = found.filter(({ standing }) => standing === 'cancelled')
   const running = found.filter(({ standing }) => standing !== 'cancelled')
   const record = running.find(({ id, standing }) => standing !== 'unsettled' || isRecords(user, id))
+  const customerIds = found.map(({ customerId }) => customerId)
   const seconds = running.filter((one) => one !== record && one.standing !== 'unsettled')
 
   // One that was never paid for has given nothing to take back.
@@ -59,6 +60,7 @@ export function followProcessor(
     applied: move.applied,
     endedIds: [...before.endedIds, ...ended.map(({ id }) => id)].slice(-KEPT_ENDED),
     countedInvoiceIds: renewal.counted,
+    customerIds: withNew(before.customerIds, customerIds),
     checkoutId: isToFollow(look.checkout, running) ? before.checkoutId : null,
   }
   return {
@@ -127,11 +129,11 @@ function countInvoices(before: string[], { invoice }: ProcessorLook, record: Fou
   const latest = record?.said?.latestInvoice ?? null
   const own = invoice && invoice.subscriptionId === record?.id ? invoice : null
   const newestPaid = [latest, own].find((one) => one?.isPaid)
-  const renewals = [latest, invoice].flatMap((one) => (one?.isPaid && !one.isFirst ? [one.id] : []))
+  const renewals = [latest, invoice].map((one) => (one?.isPaid && !one.isFirst ? one.id : null))
   const isSettled = record?.said !== null && record?.standing !== 'unsettled'
   return {
     resetsUsage: isSettled && newestPaid?.isFirst === false && !before.includes(newestPaid.id),
-    counted: [...new Set([...before, ...renewals])].slice(-KEPT_INVOICES),
+    counted: withNew(before, renewals).slice(-KEPT_INVOICES),
   }
 }
 
@@ -165,6 +167,10 @@ function newsOfSeconds(seconds: Found[]): BillingNews[] {
 function knownOf({ id, customerId, createdAt, heard, isFlagged }: Found, isSecond: boolean): KnownSubscription[] {
   if (customerId === null) return []
   return [{ id, customerId, createdAt, ...(heard && { heard }), ...((isFlagged || isSecond) && { isFlagged: true }) }]
+}
+
+function withNew(ids: string[], more: (string | null)[]): string[] {
+  return [...new Set([...ids, ...more.filter((id) => id !== null)])]
 }
 
 function isRecords(user: Billed, id: string): boolean {

@@ -59,6 +59,8 @@ export interface Billing {
   endedIds: string[]
   /** Paid invoices that reset the usage, or must not. */
   countedInvoiceIds: string[]
+  /** Everybody the user ever was at the processor: an erasure has it forget them all. */
+  customerIds: string[]
   /** The last checkout that was made for the user. */
   checkoutId: string | null
 }
@@ -69,6 +71,7 @@ export const NO_BILLING: Billing = {
   applied: null,
   endedIds: [],
   countedInvoiceIds: [],
+  customerIds: [],
   checkoutId: null,
 }
 

@@ -87,6 +87,7 @@ const userSchema = new Schema<User>(
       ),
       endedIds: [String],
       countedInvoiceIds: [String],
+      customerIds: [String],
       checkoutId: nullable(String),
     },
     usage: {

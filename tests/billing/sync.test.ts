@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { presentRecord } from '../../src/api/auth/present.ts'
 import { changePlan } from '../../src/commands/change-plan.ts'
+import { endPayments } from '../../src/commands/end-payments.ts'
 import { createSyncSubscription } from '../../src/commands/sync-subscription.ts'
 import { CLI_ACTOR } from '../../src/domain/audit.ts'
 import type { PaymentEvent } from '../../src/domain/payment-events.ts'
@@ -296,6 +297,17 @@ describe('a second subscription', () => {
       limits: LIMITS.pro,
     })
     expect(await world.news(one.userId)).toHaveLength(2)
+  })
+
+  it('of another customer leaves none of the two behind when the account is erased', async () => {
+    const one = await proUser()
+    world.processor.end(one.subscriptionId)
+    const second = world.subscribe(one.userId)
+    await world.apply(one.userId, await newest(one.userId, 'checkout.session.completed'))
+    await endPayments(world.payments, await world.user(one.userId))
+    const removed = JSON.stringify(world.processor.events().filter(({ type }) => type === 'customer.deleted'))
+    for (const { customerId } of [one, second]) expect(removed).toContain(customerId)
+    expect(await world.payments.readSubscription(second.subscriptionId)).toMatchObject({ state: 'canceled' })
   })
 })
 
