@@ -1,9 +1,10 @@
 import { ApplicationFailure, log } from '@temporalio/activity'
 import type { Context } from '../context.ts'
+import { endAtOnce } from '../commands/end-payments.ts'
+import { setUp } from '../commands/payment-calls.ts'
 import { findPaymentOwner } from '../commands/payment-owner.ts'
 import type { BillingState, ProcessorSubscription } from '../domain/billing.ts'
 import { PaymentsError } from '../domain/payments-error.ts'
-import type { Payments } from '../integrations/payments.ts'
 import type { StoredPaymentEvent } from '../store/payment-events.ts'
 import { SUBSCRIPTION_SUMMARY, type BilledPlace, type SubscriptionState } from '../workflows/messages.ts'
 import { keepAlive } from './attempts.ts'
@@ -103,14 +104,9 @@ export function createBillingActivities(deps: BillingDeps) {
 
   /** Nobody can use what an account that is erased, or about to be, pays for. */
   async function endUnusable(userId: string, event: StoredPaymentEvent): Promise<void> {
-    const payments = paymentsOf(deps)
     const subscription = await readSubscriptionOf(event)
-    if (subscription && subscription.state !== 'canceled') {
-      await payments.endSubscription(subscription.id, `erase/${subscription.id}`)
-      log.warn('Ended a subscription whose account is erased', { userId, subscriptionId: subscription.id })
-    }
-    const customerId = subscription?.customerId ?? event.customerId
-    if (customerId !== null) await payments.removeCustomer(customerId)
+    await endAtOnce(setUp(deps.payments), subscription ? [subscription] : [], [event.customerId])
+    log.warn('Ended what an account pays for that is erased', { userId, subscriptionId: subscription?.id })
   }
 
   async function askOwner(event: StoredPaymentEvent): Promise<string | null> {
@@ -119,17 +115,12 @@ export function createBillingActivities(deps: BillingDeps) {
   }
 
   async function readSubscriptionOf(event: StoredPaymentEvent): Promise<ProcessorSubscription | null> {
-    const payments = paymentsOf(deps)
+    const payments = setUp(deps.payments)
     const { invoiceId } = event
     const invoice = event.subscriptionId === null && invoiceId !== null ? await payments.readInvoice(invoiceId) : null
     const id = event.subscriptionId ?? invoice?.subscriptionId ?? null
     return id === null ? null : payments.readSubscription(id)
   }
-}
-
-function paymentsOf({ payments }: BillingDeps): Payments {
-  if (!payments) throw new PaymentsError('Payments are not set up', { isRefused: false })
-  return payments
 }
 
 async function attempt<T>(work: () => Promise<T>): Promise<T> {

@@ -12,9 +12,18 @@ export async function endPayments(payments: Payments, user: User): Promise<void>
   const { checkoutId, subscriptions, customerIds } = billingOf(user)
   const paid = checkoutId === null ? null : await closeCheckout(payments, checkoutId)
   const all = [...subscriptions, ...(paid ? [paid] : [])]
-  for (const { id } of all) await payments.endSubscription(id, `erase/${id}`)
-  const customers = [...customerIds, ...all.map(({ customerId }) => customerId), user.subscription.processorCustomerId]
-  for (const customerId of new Set(customers)) if (customerId !== null) await payments.removeCustomer(customerId)
+  await endAtOnce(payments, all, [...customerIds, user.subscription.processorCustomerId])
+}
+
+/** Ends these, and removes the customers they belong to, and others. */
+export async function endAtOnce(
+  payments: Payments,
+  subscriptions: Pick<ProcessorSubscription, 'id' | 'customerId'>[],
+  customerIds: (string | null)[],
+): Promise<void> {
+  for (const { id } of subscriptions) await payments.endSubscription(id, `erase/${id}`)
+  const customers = new Set([...customerIds, ...subscriptions.map(({ customerId }) => customerId)])
+  for (const customerId of customers) if (customerId !== null) await payments.removeCustomer(customerId)
 }
 
 export function hasPayments(user: User): boolean {

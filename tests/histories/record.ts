@@ -1,15 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client, Connection } from '@temporalio/client'
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import { startWorld } from '../../bench/world.ts'
 import { createUsers } from '../../bench/users.ts'
 import { findObjectStorage, startObjectStorage } from '../../sandbox/servers/object-storage.ts'
 import { startMailCatcher } from '../../sandbox/services/mail.ts'
+import { startPayments } from '../../sandbox/services/payments.ts'
 import { startPush } from '../../sandbox/services/push.ts'
 import { cancelPost } from '../../src/commands/cancel-post.ts'
 import { createPost } from '../../src/commands/create-post.ts'
+import { receivePaymentEvent } from '../../src/commands/receive-payment-event.ts'
 import { registerPushDevice } from '../../src/commands/push-devices.ts'
 import { queueMail } from '../../src/commands/queue-mail.ts'
 import { retryPost } from '../../src/commands/retry-post.ts'
@@ -18,20 +20,22 @@ import { createContext } from '../../src/context.ts'
 import { codeMail } from '../../src/domain/mail-texts.ts'
 import { CODE_LIFE_MS } from '../../src/domain/mails.ts'
 import { connectionExpired } from '../../src/domain/notifications.ts'
+import type { PaymentEvent } from '../../src/domain/payment-events.ts'
 import { SECOND } from '../../src/domain/times.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import type { PlatformAdapter } from '../../src/platforms/adapter.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 import { startWorkers } from '../../src/workers.ts'
-import { BACKGROUND_WORK, publishPostWorkflowId } from '../../src/workflows/messages.ts'
+import { backgroundWorkflowId, publishPostWorkflowId, SUBSCRIPTION_SUMMARY } from '../../src/workflows/messages.ts'
+import { signatureOf } from '../support/webhooks.ts'
 
 /**
  * Records what the workflows of today leave in Temporal, one file a way: `node scripts/run.mjs tests/histories/record.ts <version> [posts
- * people]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
+ * people payments]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
  */
 const [version, ...chosen] = process.argv.slice(2)
 if (!version) throw new Error('Name the version the histories belong to, such as v1')
-const isChosen = (part: 'posts' | 'people') => chosen.length === 0 || chosen.includes(part)
+const isChosen = (part: 'posts' | 'people' | 'payments') => chosen.length === 0 || chosen.includes(part)
 const folder = new URL(`./${version}/`, import.meta.url)
 await mkdir(folder, { recursive: true })
 
@@ -56,9 +60,12 @@ const adapterOf = (platform: Platform): PlatformAdapter => ({
 
 const world = await startWorld()
 const [mail, push, storage] = [await startMailCatcher(), await startPush(), await startStorage()]
+const payments = await startPayments()
+payments.processor.webhooks({ held: true })
 const config = await world.config({
   ...mail.env(),
   ...push.env(),
+  ...payments.env('http://127.0.0.1:9'),
   S3_ENDPOINT: storage.endpoint,
   S3_ACCESS_KEY_ID: STORAGE_KEYS.accessKeyId,
   S3_SECRET_ACCESS_KEY: STORAGE_KEYS.secretAccessKey,
@@ -81,13 +88,14 @@ try {
   const [user] = await createUsers(context, 1)
   if (!user) throw new Error('No user')
   if (isChosen('posts')) await recordPosts(user._id)
+  if (isChosen('payments')) await recordPayments(user._id)
   // Last: it is the end of the user.
   if (isChosen('people')) await recordPeople(user._id)
 } finally {
   await connection.close()
   await workers.stop()
   await context.close()
-  await Promise.all([mail.stop(), push.stop(), storage.stop()])
+  await Promise.all([mail.stop(), push.stop(), payments.stop(), storage.stop()])
   await world.stop()
 }
 
@@ -147,21 +155,68 @@ async function recordPeople(userId: string): Promise<void> {
   const words = codeMail('000000')
   await queueMail(context, { kind: 'code', userId: null, lifeMs: CODE_LIFE_MS, to, ...words })
   const [sent] = await context.database.connection.collection<{ _id: string }>('mails').find().toArray()
-  await recordEnd('mail-sent', `${BACKGROUND_WORK.sendMail.idPrefix}${sent!._id}`)
+  await recordEnd('mail-sent', backgroundWorkflowId('sendMail', sent!._id))
 
   await registerPushDevice(context, { userId, token: RECORDED_TOKEN, platform: 'ios' })
   await context.notifications.insertOnce(connectionExpired(userId, 'mastodon', 1))
   const [told] = await context.notifications.listOf(userId, 1)
   await context.orchestrator.startWork('deliverPush', told!._id, { summary: 'A push message', fairnessKey: userId })
-  await recordEnd('push-delivered', `${BACKGROUND_WORK.deliverPush.idPrefix}${told!._id}`)
+  await recordEnd('push-delivered', backgroundWorkflowId('deliverPush', told!._id))
 
   await context.database.transaction((session) => context.erasures.begin(userId, new Date(), session))
   await context.orchestrator.startWork('eraseAccount', userId, { summary: 'Erase an account', fairnessKey: userId })
-  const erasing = client.workflow.getHandle(`${BACKGROUND_WORK.eraseAccount.idPrefix}${userId}`)
-  // It waits for twenty minutes then, over whatever is deployed meanwhile.
-  while (!(await erasing.fetchHistory()).events?.some(({ timerStartedEventAttributes: timer }) => timer))
-    await delay(100)
-  await recordHistory('erasure-under-way', erasing.workflowId)
+  await recordWaiting('erasure-under-way', client.workflow.getHandle(backgroundWorkflowId('eraseAccount', userId)))
+}
+
+/** The processor's events are handed over one by one, as if its webhooks brought them. */
+async function recordPayments(userId: string): Promise<void> {
+  const { processor } = payments
+  const heard = new Set<string>()
+  const handleOf = (...what: Parameters<typeof backgroundWorkflowId>) =>
+    client.workflow.getHandle(backgroundWorkflowId(...what))
+  const watching = handleOf('subscription', userId)
+
+  const hear = async (type: string, changes: Partial<PaymentEvent> = {}) => {
+    const found = processor.events().find((event) => event.type === type && !heard.has(event.id))
+    if (!found) throw new Error(`The processor has not told of ${type}`)
+    heard.add(found.id)
+    const payload = Buffer.from(JSON.stringify(found.body))
+    const signature = signatureOf(payload, { secret: config.STRIPE_WEBHOOK_SECRETS })
+    const event = await context.payments!.readEvent(payload, signature, new Date())
+    await receivePaymentEvent(context, { ...event, ...changes })
+    while ((await context.paymentEvents.find(found.id))?.state === 'waiting') await delay(100)
+    return found.id
+  }
+
+  const { subscriptionId } = processor.subscribe({ userId, email: RECORDED_ADDRESS })
+  await hear('checkout.session.completed')
+  await hear('invoice.payment_succeeded')
+  await recordWaiting('subscription-watched', watching)
+
+  processor.cancel(subscriptionId)
+  const asked = await hear('customer.subscription.updated', { userId: null, customerId: null, told: null })
+  await recordWaiting('payment-routed', handleOf('routePaymentEvent', asked))
+  processor.subscribe({ userId: 'of-another-service', email: RECORDED_ADDRESS })
+  const nobodys = await hear('checkout.session.completed')
+  await recordEnd('payment-of-nobody', backgroundWorkflowId('routePaymentEvent', nobodys))
+
+  const options = { taskQueue: 'maintenance', workflowId: 'reconcileBilling' }
+  await client.workflow.start('reconcileBilling', options)
+  await recordEnd('billing-reconciled', options.workflowId)
+
+  processor.end(subscriptionId)
+  await hear('customer.subscription.deleted')
+  await recordEnd('subscription-ended', watching.workflowId)
+  await context.orchestrator.startWork('subscription', userId, { summary: SUBSCRIPTION_SUMMARY, fairnessKey: userId })
+  await recordEnd('subscription-not-there', watching.workflowId)
+}
+
+/** Of one that then waits for long, over whatever is deployed meanwhile. */
+async function recordWaiting(name: string, workflow: WorkflowHandle): Promise<void> {
+  const isWaiting = async () =>
+    (await workflow.fetchHistory()).events?.findLast(({ timerStartedEventAttributes: timer }) => timer) !== undefined
+  while (!(await isWaiting())) await delay(100)
+  await recordHistory(name, workflow.workflowId)
 }
 
 async function recordEnd(name: string, workflowId: string): Promise<void> {

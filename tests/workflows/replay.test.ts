@@ -34,6 +34,12 @@ describe('recorded histories', () => {
         'mail-sent.json',
         'push-delivered.json',
         'erasure-under-way.json',
+        'subscription-watched.json',
+        'subscription-ended.json',
+        'subscription-not-there.json',
+        'payment-routed.json',
+        'payment-of-nobody.json',
+        'billing-reconciled.json',
       ]),
     )
   })
@@ -72,7 +78,19 @@ describe('recorded histories', () => {
         'Publish on Threads',
       ],
     ],
-  ])('%s tells the story of its post in the summaries', (name, story) => {
+    [
+      'subscription-watched.json',
+      [
+        "Watch over a user's subscription",
+        expect.stringMatching(/^checkout\.session\.completed evt_\w+$/),
+        expect.stringMatching(/^Wait for events, or until 20\S+Z$/),
+        // Once more, where the wait is called off.
+        expect.stringMatching(/^Wait for events, or until 20\S+Z$/),
+        expect.stringMatching(/^invoice\.payment_succeeded evt_\w+$/),
+        expect.stringMatching(/^Wait for events, or until 20\S+Z$/),
+      ],
+    ],
+  ])('%s tells the story of its post or customer in the summaries', (name, story) => {
     const file = recorded.find((path) => path.split('/').at(-1) === name)!
     const { events } = JSON.parse(read(file)) as { events: { userMetadata?: { summary?: { data: string } } }[] }
     const summaries = events.flatMap(({ userMetadata }) => userMetadata?.summary?.data ?? [])
