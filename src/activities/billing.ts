@@ -1,4 +1,4 @@
-import { ApplicationFailure, log } from '@temporalio/activity'
+import { activityInfo, ApplicationFailure, log } from '@temporalio/activity'
 import type { Context } from '../context.ts'
 import { endAtOnce } from '../commands/end-payments.ts'
 import { setUp } from '../commands/payment-calls.ts'
@@ -11,6 +11,8 @@ import { keepAlive } from './attempts.ts'
 
 const PAGE = 50
 const AT_ONCE = 5
+/** By the workflow's rule they take an hour and a half. */
+const TRIES_OF_A_PAGE = 10
 const LIST_AFTER: Record<BilledPlace['by'], BilledPlace | null> = {
   subscription: { by: 'checkout', after: '' },
   checkout: null,
@@ -81,8 +83,9 @@ export function createBillingActivities(deps: BillingDeps) {
             if (error instanceof PaymentsError && !error.isRefused) unanswered.push(error)
           }
         }
-        // Not about any of them: the processor is away, and the page is asked for again.
-        if (unanswered[0] && unanswered.length === page.length) throw unanswered[0]
+        // Not about any of them: the processor is away, and the page is asked for again, but not for ever.
+        const isAway = unanswered.length === page.length && activityInfo().attempt < TRIES_OF_A_PAGE
+        if (unanswered[0] && isAway) throw unanswered[0]
         const next = page.length < PAGE ? LIST_AFTER[by] : { by, after: page.at(-1)!.key }
         return { next, looked: page.length, failed }
       }),
