@@ -5,6 +5,7 @@ import { setUp } from '../commands/payment-calls.ts'
 import { findPaymentOwner } from '../commands/payment-owner.ts'
 import type { BillingState, ProcessorSubscription } from '../domain/billing.ts'
 import { PaymentsError } from '../domain/payments-error.ts'
+import { HOUR } from '../domain/times.ts'
 import type { StoredPaymentEvent } from '../store/payment-events.ts'
 import { SUBSCRIPTION_SUMMARY, type BilledPlace, type SubscriptionState } from '../workflows/messages.ts'
 import { keepAlive } from './attempts.ts'
@@ -13,6 +14,8 @@ const PAGE = 50
 const AT_ONCE = 5
 /** By the workflow's rule they take an hour and a half. */
 const TRIES_OF_A_PAGE = 10
+/** Longer than its workflow ever waits before it looks again. */
+const TENDED_MS = 2 * HOUR
 const LIST_AFTER: Record<BilledPlace['by'], BilledPlace | null> = {
   subscription: { by: 'checkout', after: '' },
   checkout: null,
@@ -54,8 +57,8 @@ export function createBillingActivities(deps: BillingDeps) {
     /** Finds out whose event it is and tells the workflow of that user, which settles it. */
     routePaymentEvent: (eventId: string): Promise<{ isSettled: boolean }> =>
       attempt(async () => {
-        const event = await paymentEvents.find(eventId)
-        if (event?.state !== 'waiting') return { isSettled: true }
+        const event = await paymentEvents.tend(eventId, new Date(clock.now().getTime() + TENDED_MS))
+        if (!event) return { isSettled: true }
         const { type } = event
         const userId = (await findPaymentOwner(deps, event)) ?? (await askOwner(event))
         if (userId === null) {

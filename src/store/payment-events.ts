@@ -15,6 +15,8 @@ export interface StoredPaymentEvent extends Omit<PaymentEvent, 'id'> {
   receivedAt: Date
   state: 'waiting' | 'applied' | 'ignored'
   settledAt: Date | null
+  /** Until then a workflow sees to it that it is acted on; null where only those who told of it know. */
+  tendedUntil: Date | null
 }
 
 const nullable = <T>(type: T) => ({ type, default: null })
@@ -60,6 +62,7 @@ const paymentEventSchema = new Schema<StoredPaymentEvent>(
     receivedAt: required(Date),
     state: { type: String, enum: ['waiting', 'applied', 'ignored'], required: true },
     settledAt: nullable(Date),
+    tendedUntil: nullable(Date),
   },
   schemaOptions,
 )
@@ -77,7 +80,8 @@ export function createPaymentEventStore(connection: Connection) {
     /** Stores an event that is new; answers how the one of this id stands. */
     async keep({ id, ...event }: PaymentEvent, receivedAt: Date): Promise<StoredPaymentEvent['state']> {
       try {
-        await collection().insertOne({ ...event, _id: id, receivedAt, state: 'waiting', settledAt: null })
+        const waiting = { state: 'waiting', settledAt: null, tendedUntil: null } as const
+        await collection().insertOne({ ...event, _id: id, receivedAt, ...waiting })
       } catch (error) {
         if (!isDuplicateKey(error)) throw error
       }
@@ -86,6 +90,14 @@ export function createPaymentEventStore(connection: Connection) {
     },
 
     find: (id: string): Promise<StoredPaymentEvent | null> => collection().findOne({ _id: id }),
+
+    /** The event if it still waits, marked as looked after until then. */
+    tend: (id: string, tendedUntil: Date): Promise<StoredPaymentEvent | null> =>
+      collection().findOneAndUpdate(
+        { _id: id, state: 'waiting' },
+        { $set: { tendedUntil } },
+        { returnDocument: 'after' },
+      ),
 
     /** Whose it is, once that is found out. */
     async setUser(id: string, userId: string): Promise<void> {
@@ -102,10 +114,13 @@ export function createPaymentEventStore(connection: Connection) {
       )
     },
 
-    /** For the sweeper, oldest first; the id of the event stands for a user who is not known yet. */
+    /** For the sweeper, those that nobody looks after, oldest first; the id of the event stands for a user who is not known yet. */
     async listUnapplied(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
       const waiting = await collection()
-        .find({ state: 'waiting', receivedAt: { $lte: before } }, { projection: { userId: 1 } })
+        .find(
+          { state: 'waiting', receivedAt: { $lte: before }, tendedUntil: { $not: { $gt: before } } },
+          { projection: { userId: 1 } },
+        )
         .sort({ receivedAt: 1, _id: 1 })
         .limit(limit)
         .toArray()

@@ -14,13 +14,15 @@ const PAYERS = 100
 const KILLS = 3
 const processes = createProcesses()
 const userIds: string[] = []
-let workers: ChildProcess[]
+/** The oldest first; the last ones are still starting. */
+const workers: Promise<ChildProcess>[] = []
 let world: BillingService
 
 beforeAll(async () => {
   world = await startBillingService()
   world.controls.webhooks({ held: true })
-  workers = await Promise.all([startWorker(), startWorker()])
+  workers.push(startWorker(), startWorker())
+  await Promise.all(workers)
   const users = await Promise.all(Array.from({ length: PAYERS }, () => createAccount(world.context)))
   for (const { _id: userId, email } of users) {
     userIds.push(userId)
@@ -62,11 +64,11 @@ async function killAtRandom(): Promise<number[]> {
   const left: number[] = []
   for (let kill = 0; kill < KILLS; kill++) {
     await delay(100 + Math.random() * 900)
-    const [killed] = workers.splice(kill % workers.length, 1)
-    killed!.kill('SIGKILL')
-    await once(killed!, 'exit')
+    const killed = await workers.shift()!
+    killed.kill('SIGKILL')
+    await once(killed, 'exit')
     left.push(await waiting())
-    workers.push(await startWorker())
+    workers.push(startWorker())
   }
   await world.faults.clearFaults()
   return left

@@ -77,32 +77,49 @@ describe('what was never told of', () => {
 })
 
 describe('an event of which no workflow was told', () => {
-  let told: Customer
-  beforeAll(async () => {
-    told = await world.customer()
-    await world.untilSettled()
-  })
+  const waiting = () => world.context.paymentEvents.listUnapplied(new Date(Date.now() + HOUR), 10)
+  const sweepAt = (aheadMs: number) => {
+    const clock = { ...world.context.clock, now: () => new Date(Date.now() + aheadMs) }
+    return run(createSweepActivities({ ...world.context, clock }).sweepDeliveries)
+  }
 
-  it('is handed over by the sweeper after a minute, and then acted on', async () => {
-    const { orchestrator, paymentEvents } = world.context
+  /** Has it told of while Temporal hears nothing. */
+  async function untold(happen: (who: Customer) => void): Promise<Customer> {
+    const who = await world.customer()
+    await world.untilSettled()
+    const { orchestrator } = world.context
     const { tellOfPayment } = orchestrator
     try {
       orchestrator.tellOfPayment = async () => false
-      world.controls.cancel(told.subscriptionId)
-      const waiting = () => paymentEvents.listUnapplied(new Date(Date.now() + HOUR), 10)
-      await poll(waiting, (events) => events.length > 0)
-      await delay(300)
+      happen(who)
+      await poll(waiting, (events) => events.length === 1)
+      // The route waits no longer than that for Temporal.
+      await delay(700)
     } finally {
       orchestrator.tellOfPayment = tellOfPayment
     }
-    const sweepAt = (ahead: number) => {
-      const clock = { ...world.context.clock, now: () => new Date(Date.now() + ahead) }
-      return run(createSweepActivities({ ...world.context, clock }).sweepDeliveries)
-    }
+    return who
+  }
+
+  it('is handed over by the sweeper after a minute, and then acted on', async () => {
+    const { userId } = await untold(({ subscriptionId }) => world.controls.cancel(subscriptionId))
     expect(await sweepAt(MINUTE / 2)).toEqual({ takenUp: 0 })
-    expect((await world.recordOf(told.userId)).subscription.cancelAtPeriodEnd).toBe(false)
-    expect((await sweepAt(MINUTE + 1_000)).takenUp).toBeGreaterThan(0)
-    await world.until(told.userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
+    expect((await world.recordOf(userId)).subscription.cancelAtPeriodEnd).toBe(false)
+    expect(await sweepAt(MINUTE + 1_000)).toEqual({ takenUp: 1 })
+    await world.until(userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
+    await world.untilSettled()
+  })
+
+  it('is handed over once, however long the processor is away', async () => {
+    const { userId } = await untold(({ subscriptionId }) => {
+      world.controls.cancel(subscriptionId)
+      void world.faults.fault({ path: subscriptionId, action: { cut: true } })
+    })
+    expect(await sweepAt(MINUTE + 1_000)).toEqual({ takenUp: 1 })
+    await poll(waiting, (events) => events.length === 0)
+    expect(await sweepAt(HOUR)).toEqual({ takenUp: 0 })
+    await world.faults.clearFaults()
+    await world.until(userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
     await world.untilSettled()
   })
 })
