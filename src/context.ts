@@ -9,6 +9,7 @@ import { paymentBacklog } from './commands/payment-backlog.ts'
 import { createStorePost } from './commands/store-post.ts'
 import { createSyncSubscription } from './commands/sync-subscription.ts'
 import type { Config } from './config.ts'
+import { listed } from './domain/lists.ts'
 import { HOUR, SECOND } from './domain/times.ts'
 import { createAccessTokens } from './integrations/access-tokens.ts'
 import { createAvatars } from './integrations/avatars.ts'
@@ -255,7 +256,7 @@ function paymentsOf(config: Config, { paymentCalled }: Pick<Metrics, 'paymentCal
     secretKey: config.STRIPE_SECRET_KEY,
     url: config.STRIPE_API_URL,
     priceId: config.STRIPE_PRICE_ID,
-    webhookSecrets: config.STRIPE_WEBHOOK_SECRETS.split(',').map((secret) => secret.trim()),
+    webhookSecrets: listed(config.STRIPE_WEBHOOK_SECRETS),
     timeoutMs: config.PAYMENTS_TIMEOUT_MS,
     onCall: paymentCalled,
   })

@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import { listed } from './domain/lists.ts'
 import type { PlatformSettings } from './platforms/registry.ts'
 
 /** What the platforms are told of the configuration. */
@@ -15,9 +16,7 @@ export function platformSettings(config: Config): PlatformSettings {
 
 function bluesky(config: Config): PlatformSettings['bluesky'] {
   const { BLUESKY_ENTRY_URL, BLUESKY_ACCOUNT_HOSTS, BLUESKY_VIDEO_URL, BLUESKY_APP_URL } = config
-  const accountHosts = BLUESKY_ACCOUNT_HOSTS.split(',')
-    .map((host) => host.trim())
-    .filter(Boolean)
+  const accountHosts = listed(BLUESKY_ACCOUNT_HOSTS)
   return { entryUrl: BLUESKY_ENTRY_URL, accountHosts, videoUrl: BLUESKY_VIDEO_URL, appUrl: BLUESKY_APP_URL }
 }
 

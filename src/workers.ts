@@ -13,6 +13,7 @@ import { countingActivities, countingWaits } from './activity-figures.ts'
 import { createActivities } from './activities/index.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import { listed } from './domain/lists.ts'
 import { SECOND } from './domain/times.ts'
 import type { Logger } from './logger.ts'
 import { bundleWorkflows } from './workflow-bundle.ts'
@@ -130,10 +131,7 @@ export function workerShape(
 }
 
 function queuesOf(names: string): TaskQueue[] {
-  const wanted = names
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean)
+  const wanted = listed(names)
   const unknown = wanted.filter((name) => !TASK_QUEUES.some((queue) => queue === name))
   if (unknown.length > 0) throw new Error(`WORKER_QUEUES names unknown task queues: ${unknown.join(', ')}`)
   return wanted.length > 0 ? (wanted as TaskQueue[]) : [...TASK_QUEUES]

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type RouteOptions } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
+import { listed } from '../domain/lists.ts'
 import { SECOND } from '../domain/times.ts'
 import { administrationRoutes } from './admin/routes.ts'
 import { authRoutes } from './auth/routes.ts'
@@ -145,8 +146,6 @@ function closeInTime(app: FastifyInstance, { SHUTDOWN_GRACE_MS }: Config): void 
 }
 
 function trustedProxies(config: Config): string[] | false {
-  const proxies = config.TRUSTED_PROXIES.split(',')
-    .map((range) => range.trim())
-    .filter((range) => range !== '')
+  const proxies = listed(config.TRUSTED_PROXIES)
   return proxies.length > 0 ? proxies : false
 }

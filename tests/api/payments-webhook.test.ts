@@ -7,7 +7,7 @@ import type { User } from '../../src/domain/user.ts'
 import { createOrchestrator } from '../../src/integrations/orchestrator.ts'
 import { apiWorld, createAccount, signIn, type ApiWorld } from '../support/api.ts'
 import { unique } from '../support/servers.ts'
-import { eventOf, paymentsWithoutProcessor, signatureOf } from '../support/webhooks.ts'
+import { eventOf, signatureOf } from '../support/webhooks.ts'
 
 const SECRET = 'whsec_now'
 const SECRET_BEFORE = 'whsec_before'
@@ -25,12 +25,15 @@ beforeAll(async () => {
     close: async () => {},
   }
   world = await apiWorld(
-    // Of any other route two requests would be one too many.
-    { RATE_LIMIT_PER_ADDRESS: 1 },
     {
-      payments: paymentsWithoutProcessor(SECRET, SECRET_BEFORE),
-      orchestrator: orchestrator as Context['orchestrator'],
+      // Of any other route two requests would be one too many.
+      RATE_LIMIT_PER_ADDRESS: 1,
+      STRIPE_SECRET_KEY: 'sk_test_none',
+      STRIPE_PRICE_ID: 'price_pro',
+      STRIPE_API_URL: 'http://127.0.0.1:9',
+      STRIPE_WEBHOOK_SECRETS: `${SECRET}, ${SECRET_BEFORE},`,
     },
+    { orchestrator: orchestrator as Context['orchestrator'] },
   )
   context = world.context
   url = `${await world.app.listen({ host: '127.0.0.1', port: 0 })}/api/payments/webhook`
@@ -97,6 +100,10 @@ describe('a webhook', () => {
 
   it.each<[string, (body: string) => Record<string, string>]>([
     ['of another secret', (body) => ({ 'stripe-signature': signed(body, { secret: 'whsec_other' }) })],
+    [
+      'of no secret, which the end of the list is not',
+      (body) => ({ 'stripe-signature': signed(body, { secret: '' }) }),
+    ],
     ['without a signature', () => ({})],
     ['with an empty signature', () => ({ 'stripe-signature': '' })],
     ['with words for a signature', () => ({ 'stripe-signature': 'it was me' })],

@@ -4,6 +4,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Config } from '../../config.ts'
+import { listed } from '../../domain/lists.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 
 /** What browsers are told and asked: security headers, CORS for exactly the configured origins, cookies. */
@@ -28,8 +29,7 @@ export const browsers = fastifyPlugin(
 
 /** The origins whose pages may call the API with credentials. */
 function frontendOrigins(config: Config): string[] {
-  const listed = config.CORS_ORIGINS.split(',').map((origin) => origin.trim())
-  return [config.FRONTEND_URL, ...listed].filter((origin) => origin !== '').map((origin) => new URL(origin).origin)
+  return listed(`${config.FRONTEND_URL},${config.CORS_ORIGINS}`).map((origin) => new URL(origin).origin)
 }
 
 /**
