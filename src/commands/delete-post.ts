@@ -4,7 +4,7 @@ import type { PostStore } from '../store/posts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 
 export interface DeletePostDeps {
-  posts: Pick<PostStore, 'findOwned' | 'remove'>
+  posts: Pick<PostStore, 'remove'>
   orchestrator: Pick<PublishOrchestrator, 'signal'>
   discardPrepared: DiscardPrepared
 }
@@ -18,10 +18,8 @@ export async function deletePost(
   userId: string,
   postId: string,
 ): Promise<void> {
-  const post = await posts.findOwned(userId, postId)
-  if (!post || !(await posts.remove(userId, postId))) {
-    throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
-  }
+  const post = await posts.remove(userId, postId)
+  if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
   void discardPrepared(post, post.platformStatuses)
   // The workflow would find out by itself when the post is due; told now, it ends now.
   const isWaited = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'

@@ -147,10 +147,9 @@ export function createPostStore(connection: Connection, now: () => Date) {
       return named
     },
 
-    async remove(userId: string, postId: string): Promise<boolean> {
-      const { deletedCount } = await model.deleteOne({ _id: postId, userId })
-      return deletedCount === 1
-    },
+    /** The post as it was at its end. */
+    remove: (userId: string, postId: string): Promise<Post | null> =>
+      collection().findOneAndDelete({ _id: postId, userId }, WITHOUT_TIMELINE),
 
     /** The ids of posts that can still be cancelled. */
     async listWaiting(userId: string, limit: number): Promise<string[]> {

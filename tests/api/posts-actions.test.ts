@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cancelPost } from '../../src/commands/cancel-post.ts'
+import { deletePost } from '../../src/commands/delete-post.ts'
+import type { DiscardPrepared } from '../../src/commands/discard-prepared.ts'
+import { saveHandle } from '../../src/domain/delivery-moves.ts'
 import { deliver, inAnHour, postBody, postsWorld, type Caller, type PostsWorld } from '../support/posts-api.ts'
 
 let world: PostsWorld
@@ -96,6 +99,22 @@ describe('delete', () => {
       expect((await ann.call('DELETE', `/${postId}`)).status).toBe(404)
     },
   )
+
+  it('takes back what was prepared up to the last moment', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann)
+    const { posts, orchestrator } = world.context
+    const kept = { round: 0, accountId: 'a', contentVersion: 0, name: 'draft', value: '1' }
+    const preparedMeanwhile: typeof posts.remove = async (...asked) => {
+      await posts.transition(postId, saveHandle('bluesky', kept))
+      return posts.remove(...asked)
+    }
+    const takenBack: object[] = []
+    const discardPrepared: DiscardPrepared = async (_post, entries) => void takenBack.push(...entries)
+    const deps = { orchestrator, posts: { ...posts, remove: preparedMeanwhile }, discardPrepared }
+    await deletePost(deps, ann.userId, postId)
+    expect(takenBack).toMatchObject([{ platform: 'bluesky', delivery: { handles: { draft: '1' } } }])
+  })
 })
 
 describe('retry', () => {
