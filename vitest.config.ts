@@ -60,7 +60,7 @@ export default defineConfig({
           name: 'faults',
           include: ['tests/faults/**/*.test.ts'],
           sequence: { groupOrder: 3 },
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 5 * MINUTE_MS,
           hookTimeout: 2 * MINUTE_MS,
         },
