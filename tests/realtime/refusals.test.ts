@@ -140,6 +140,10 @@ async function endOf(socket: WebSocket): Promise<{ last: string; code: number }>
   return { last, code }
 }
 
+/**
+ * Once the socket is open. A first message may come with the answer to the upgrade: who wants it
+ * listens for it at once, and not for this.
+ */
 async function opened(socket: WebSocket): Promise<WebSocket> {
   await once(socket, 'open')
   return socket
@@ -185,7 +189,7 @@ describe('the plain transport', () => {
   })
 
   it('takes the token of the Authorization header', async () => {
-    const socket = await opened(openPlain(world.address, { headers: ann.headers }))
+    const socket = openPlain(world.address, { headers: ann.headers })
     const [text] = (await once(socket, 'message')) as [Buffer]
     expect(JSON.parse(text.toString())).toMatchObject({ event: 'ready' })
     socket.close()
@@ -255,7 +259,7 @@ it('who does not say who it is has 10 s for it, whatever the transport', async (
 })
 
 it('a client that answers no ping is cut after 30 s', async () => {
-  const socket = await opened(openPlain(world.address, { headers: ann.headers, autoPong: false }))
+  const socket = openPlain(world.address, { headers: ann.headers, autoPong: false })
   await once(socket, 'message')
   const pinged = once(socket, 'ping')
   world.putForward(11 * SECOND)
