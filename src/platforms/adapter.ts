@@ -1,3 +1,4 @@
+import type { PostCounts } from '../domain/analytics.ts'
 import type { Content, MediaItem, Published } from '../domain/post.ts'
 import type { Platform } from '../domain/platforms.ts'
 import type { PostingRules } from '../domain/posting-rules.ts'
@@ -119,8 +120,26 @@ export interface PlatformAdapter {
   limits?(options: CallOptions): Promise<PostingRules>
   /** Renews the tokens; the caller guarantees that only one renewal of an account runs at a time. */
   renew?(account: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>>
+  /** Missing where the platform tells nobody. */
+  metrics?: PostMetrics
+  /** How many follow the account; null where the platform does not tell. */
+  followers?(account: Credentials, options: CallOptions): Promise<number | null>
   /** Ends the session at the platform, where it can. */
   revoke?(account: Credentials, options: CallOptions): Promise<void>
+}
+
+export interface PostMetrics {
+  /** So many posts of one account are asked for in one call. */
+  perCall: number
+  /**
+   * By the platform's id. `deleted` is what the platform says is gone, known for sure; of an id that is missing nothing was said.
+   * Throws `PlatformError`: `permission` where the connection lacks what is needed to see the counts.
+   */
+  read(
+    platformPostIds: string[],
+    account: Credentials,
+    options: CallOptions,
+  ): Promise<Map<string, PostCounts | 'deleted'>>
 }
 
 /** An account that was just proven to be the user's, with secrets of its own. */
