@@ -52,6 +52,7 @@ import { createPushTokenStore } from './store/push-tokens.ts'
 import { createPushStore } from './store/pushes.ts'
 import { createRateLimits } from './store/rate-limits.ts'
 import { createSessionStore } from './store/sessions.ts'
+import { createSnapshotStore } from './store/snapshots.ts'
 import { createUserStatistics } from './store/user-statistics.ts'
 import { createUserStore } from './store/users.ts'
 
@@ -173,6 +174,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     erasures,
     userStatistics: createUserStatistics(connection),
     punctuality: createPunctualityStore(connection),
+    snapshots: createSnapshotStore(connection),
     loginFailures,
     rateLimits,
     /** What may be done only so often. */

@@ -13,6 +13,7 @@ export interface RequestUser {
   timezone: string
   usage: Usage
   limits: Limits
+  analyticsVersion: number
 }
 
 export type IdentityDeps = Pick<Context, 'users' | 'sessions' | 'accessTokens' | 'clock'>
@@ -41,7 +42,7 @@ export async function readStanding(
   if (!user || user.tokenVersion !== claims.version) throw unauthorized()
   if (session?.userId !== user._id || session.expiresAt <= clock.now()) throw unauthorized()
   if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
-  const { role, email, name, timezone, usage, limits } = user
+  const { role, email, name, timezone, usage, limits, analyticsVersion = 0 } = user
   return {
     userId: user._id,
     sessionId: session._id,
@@ -51,6 +52,7 @@ export async function readStanding(
     timezone,
     usage,
     limits,
+    analyticsVersion,
   }
 }
 

@@ -1,3 +1,5 @@
+import { DAY } from './times.ts'
+
 /** What a platform counts of one post; null is what it does not tell (spec section 2). */
 export interface PostCounts {
   likes: number | null
@@ -15,4 +17,61 @@ export const NO_COUNTS: PostCounts = {
   impressions: null,
   reach: null,
   saved: null,
+}
+
+/** The counts that are engagement. */
+export const ENGAGEMENTS = ['likes', 'comments', 'shares'] as const satisfies (keyof PostCounts)[]
+
+export interface DerivedFigures {
+  /** Of the known counts; null when none is known. */
+  totalEngagement: number | null
+  /** A fraction of the followers; null when there are none, or nobody knows. */
+  engagementRate: number | null
+  /** Which part of the engagement are shares; null without shares. */
+  virality: number | null
+}
+
+export function deriveFrom(counts: PostCounts, followers: number | null): DerivedFigures {
+  const known = ENGAGEMENTS.map((name) => counts[name]).filter((count) => count !== null)
+  const totalEngagement = known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0)
+  return {
+    totalEngagement,
+    engagementRate: totalEngagement === null || !followers ? null : totalEngagement / followers,
+    virality: totalEngagement && counts.shares ? counts.shares / totalEngagement : null,
+  }
+}
+
+/** What the best posts may be ranked by. */
+export const RANKINGS = [
+  'totalEngagement',
+  'engagementRate',
+  'likes',
+  'shares',
+  'comments',
+  'impressions',
+  'reach',
+  'saved',
+] as const satisfies (keyof PostCounts | keyof DerivedFigures)[]
+
+export type Ranking = (typeof RANKINGS)[number]
+
+export const PERIODS = ['7d', '30d'] as const
+
+export type Period = (typeof PERIODS)[number]
+
+const PERIOD_MS: Record<Period, number> = { '7d': 7 * DAY, '30d': 30 * DAY }
+
+/** What a read is about: from `start` until `end`, which is now. */
+export interface Window {
+  start: Date
+  end: Date
+}
+
+export function windowOf(period: Period, now: Date): Window {
+  return { start: new Date(now.getTime() - PERIOD_MS[period]), end: now }
+}
+
+/** The window of the same length that ends where this one starts. */
+export function windowBefore({ start, end }: Window): Window {
+  return { start: new Date(2 * start.getTime() - end.getTime()), end: start }
 }

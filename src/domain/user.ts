@@ -48,6 +48,8 @@ export interface User {
   billing: Billing
   usage: Usage
   limits: Limits
+  /** Grows with every new snapshot: what was worked out from the older ones is no longer shown. Absent before the first. */
+  analyticsVersion?: number
   createdAt: Date
   lastLogin: Date | null
 }

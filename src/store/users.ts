@@ -98,6 +98,7 @@ const userSchema = new Schema<User>(
       maxPosts: required(Number),
       maxCaptionGenerations: required(Number),
     },
+    analyticsVersion: Number,
     createdAt: required(Date),
     lastLogin: nullable(Date),
   },
@@ -223,6 +224,15 @@ export function createUserStore(connection: Connection) {
     /** Makes every access token of the user invalid. */
     async raiseTokenVersion(userId: string): Promise<void> {
       await model.updateOne({ _id: userId }, { $inc: { tokenVersion: 1 } })
+    },
+
+    /** What analytics were worked out for the user before is out of date from now on, in every process. */
+    async raiseAnalyticsVersion(userId: string, session?: ClientSession): Promise<void> {
+      await collection().updateOne(
+        { _id: userId },
+        { $inc: { analyticsVersion: 1 } },
+        { ...(session && { session }) },
+      )
     },
 
     /** The record before and after the change; null when there is no such user. */
