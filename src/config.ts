@@ -34,7 +34,7 @@ export const ConfigSchema = Type.Object(
     TEMPORAL_ADDRESS: text('host:port of the Temporal frontend', '127.0.0.1:7233'),
     TEMPORAL_NAMESPACE: text('Temporal namespace', 'default'),
     WORKER_QUEUES: list(
-      'Task queues this worker serves: publishing, preparing, notifying, billing, maintenance; empty means all',
+      'Task queues this worker serves: publishing, preparing, notifying, billing, analytics, maintenance; empty means all',
       '',
     ),
     WORKER_ACTIVITY_SLOTS: number('Deliveries that may wait armed in one worker', 2_000, 1),
@@ -117,6 +117,15 @@ export const ConfigSchema = Type.Object(
       1_000,
     ),
     SWEEP_INTERVAL_MS: number('How often the sweeper looks for deliveries nobody moves', 30_000, 1_000),
+
+    ANALYTICS_AGES: list(
+      'How often the metrics of published posts are taken: up to so many days of age:so many minutes',
+      '1:15,7:60,30:360',
+    ),
+    ANALYTICS_RETENTION_DAYS: number('How long snapshots of posts and accounts are kept', 400, 1),
+    ANALYTICS_REFRESH_SECONDS: number('A user may ask for fresh metrics of a post once in this time', 900, 1),
+    ANALYTICS_CALLS_IN_FLIGHT: number('Calls for metrics to one platform at a time, per worker', 8, 1),
+    ANALYTICS_TIMEOUT_MS: number('Deadline of one such call', 10_000, 100),
 
     BLUESKY_ENTRY_URL: address('Where Bluesky logins start', 'https://bsky.social'),
     BLUESKY_ACCOUNT_HOSTS: list(

@@ -38,6 +38,7 @@ import { createAddressCodeStore } from './store/address-codes.ts'
 import { createConnectAttemptStore } from './store/connect-attempts.ts'
 import { followChanges } from './store/changes.ts'
 import { openDatabase, type Database } from './store/database.ts'
+import { createDeadLetterStore } from './store/dead-letters.ts'
 import { createErasureStore } from './store/erasures.ts'
 import { createLoginAttemptStore } from './store/login-attempts.ts'
 import { createLoginFailures } from './store/login-failures.ts'
@@ -172,6 +173,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     storePost: createStorePost({ database, posts, notifications, users }),
     audit: createAuditLog(connection),
     erasures,
+    deadLetters: createDeadLetterStore(connection),
     userStatistics: createUserStatistics(connection),
     punctuality: createPunctualityStore(connection),
     snapshots: createSnapshotStore(connection),
@@ -182,6 +184,11 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       otp: rateLimits.bucket({ name: 'otp', points: config.OTP_PER_HOUR, windowMs: HOUR }),
       resetMail: rateLimits.bucket({ name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR }),
       captions: rateLimits.bucket({ name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR }),
+      analyticsRefresh: rateLimits.bucket({
+        name: 'analytics_refresh',
+        points: 1,
+        windowMs: config.ANALYTICS_REFRESH_SECONDS * SECOND,
+      }),
     },
     planLimits: planLimits(config),
     passwords: createPasswordHasher(),

@@ -28,6 +28,8 @@ const NOTICES = 100
 export const CONNECTION_OPTIONS = { grpcCompression: { codec: 'none' } } as const
 /** Calls to the payment processor: when it hangs, so many users are waited for at a time. */
 const BILLING_CALLS = 50
+/** Calls to platforms for metrics: they wait for room among those to their platform. */
+const METRICS_CALLS = 50
 const CONNECT_AGAIN_MS = SECOND
 
 /** The task queues whose activities prepare posts. */
@@ -125,6 +127,8 @@ export function workerShape(
         maxCachedWorkflows: 100,
         stickyQueueScheduleToStartTimeout: 2 * SECOND,
       }
+    case 'analytics':
+      return { ...workflows, maxConcurrentActivityTaskExecutions: METRICS_CALLS, maxCachedWorkflows: 50 }
     case 'maintenance':
       return { ...workflows, maxConcurrentActivityTaskExecutions: SLOW_ACTIVITIES, maxCachedWorkflows: 10 }
   }

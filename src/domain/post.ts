@@ -95,6 +95,8 @@ export interface PlatformStatus {
   lastAttemptAt: Date | null
   completedAt: Date | null
   lastAnalyticsFetch: Date | null
+  /** The last slot whose metrics nobody has to ask for any more, with or without a snapshot; absent before the first. */
+  metricsSlot?: Date
   delivery: Delivery
 }
 

@@ -157,6 +157,14 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
         .limit(limit)
         .toArray(),
 
+    /** A page of all users who ever connected an account, in the order of their ids. */
+    listAll: (after: string | null, limit: number): Promise<PlatformAccounts[]> =>
+      collection()
+        .find(after === null ? {} : { userId: { $gt: after } })
+        .sort({ userId: 1 })
+        .limit(limit)
+        .toArray(),
+
     /** The platforms a post of this user could go to. */
     async connectedPlatforms(userId: string): Promise<Set<Platform>> {
       const accounts = await find(userId)

@@ -61,6 +61,7 @@ const platformStatusSchema = new Schema(
     lastAttemptAt: nullable(Date),
     completedAt: nullable(Date),
     lastAnalyticsFetch: nullable(Date),
+    metricsSlot: Date,
     delivery: { type: deliverySchema, required: true },
   },
   subdocument,
@@ -90,6 +91,12 @@ const timelineEventSchema = new Schema<TimelineEvent>(
   },
   subdocument,
 )
+
+export const METRICS_INDEX = {
+  userId: 1,
+  'platformStatuses.completedAt': 1,
+  'platformStatuses.metricsSlot': 1,
+} as const
 
 /** What the database keeps of a post. Its timeline is read on its own. */
 export const postSchema = new Schema<StoredPost>(
@@ -132,3 +139,5 @@ postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: 
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
 // An effect belongs to one post: what two posts could be taken for goes to the first that says so (design section 6).
 postSchema.index({ publishedKeys: 1 }, { unique: true, partialFilterExpression: { publishedKeys: { $exists: true } } })
+// What is out, by owner, age and the last slot of its metrics. Posts that are not out cost it nothing.
+postSchema.index(METRICS_INDEX, { partialFilterExpression: { publishedKeys: { $exists: true } } })

@@ -226,13 +226,17 @@ export function createUserStore(connection: Connection) {
       await model.updateOne({ _id: userId }, { $inc: { tokenVersion: 1 } })
     },
 
-    /** What analytics were worked out for the user before is out of date from now on, in every process. */
-    async raiseAnalyticsVersion(userId: string, session?: ClientSession): Promise<void> {
-      await collection().updateOne(
+    /**
+     * What analytics were worked out for the user before is out of date from now on, in every process. False when there is no
+     * such user.
+     */
+    async raiseAnalyticsVersion(userId: string, session?: ClientSession): Promise<boolean> {
+      const { matchedCount } = await collection().updateOne(
         { _id: userId },
         { $inc: { analyticsVersion: 1 } },
         { ...(session && { session }) },
       )
+      return matchedCount === 1
     },
 
     /** The record before and after the change; null when there is no such user. */

@@ -2,7 +2,7 @@
  * `publishing` holds the publish workflows and their activities together, so that the server can hand an activity over
  * with the workflow task that asks for it. What may be slow has queues of its own.
  */
-export const TASK_QUEUES = ['publishing', 'preparing', 'notifying', 'billing', 'maintenance'] as const
+export const TASK_QUEUES = ['publishing', 'preparing', 'notifying', 'billing', 'analytics', 'maintenance'] as const
 
 export type TaskQueue = (typeof TASK_QUEUES)[number]
 
@@ -14,5 +14,6 @@ export const TASKS_OF: Record<TaskQueue, TaskKind[]> = {
   preparing: ['activities'],
   notifying: ['workflows', 'activities'],
   billing: ['workflows', 'activities'],
+  analytics: ['workflows', 'activities'],
   maintenance: ['workflows', 'activities'],
 }

@@ -1,0 +1,41 @@
+import { listed } from './lists.ts'
+import { DAY, MINUTE } from './times.ts'
+
+/** Posts of this age, which counts from their completion, are asked about so often. */
+export interface AgeClass {
+  fromMs: number
+  untilMs: number
+  everyMs: number
+}
+
+/**
+ * Reads `days:minutes` pairs: up to so many days of age, so many minutes between two snapshots.
+ * @throws Error when it is not a list of such pairs with growing ages
+ */
+export function ageClasses(line: string): AgeClass[] {
+  let fromMs = 0
+  const classes = listed(line).map((pair) => {
+    const [days, minutes] = /^(\d+):(\d+)$/.exec(pair)?.slice(1).map(Number) ?? []
+    const ageClass = { fromMs, untilMs: (days ?? 0) * DAY, everyMs: (minutes ?? 0) * MINUTE }
+    if (ageClass.untilMs <= fromMs || ageClass.everyMs === 0) throw new Error(`${pair} is no age and interval`)
+    fromMs = ageClass.untilMs
+    return ageClass
+  })
+  if (classes.length === 0) throw new Error('It names no age and interval')
+  return classes
+}
+
+/** The class of a post's age; what is older than all of them counts as the oldest. */
+export function ageClassAt(classes: AgeClass[], completedAt: Date, now: Date): AgeClass {
+  const ageMs = now.getTime() - completedAt.getTime()
+  return classes.find(({ untilMs }) => ageMs < untilMs) ?? classes.at(-1)!
+}
+
+/** The instant rounded down: what is taken until the next one is the same snapshot. */
+export function slotAt(now: Date, everyMs: number): Date {
+  return new Date(Math.floor(now.getTime() / everyMs) * everyMs)
+}
+
+/** What the collection is asked for (spec 6.3). */
+export const MESSAGE_TYPES = ['post', 'account'] as const
+export type MessageType = (typeof MESSAGE_TYPES)[number]
