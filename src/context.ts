@@ -33,6 +33,7 @@ import { planLimits } from './plan-limits.ts'
 import { platformSettings } from './platform-settings.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
+import { createAnalyticsReads } from './store/analytics-reads.ts'
 import { createAuditLog } from './store/audit.ts'
 import { createAddressCodeStore } from './store/address-codes.ts'
 import { createConnectAttemptStore } from './store/connect-attempts.ts'
@@ -177,6 +178,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     userStatistics: createUserStatistics(connection),
     punctuality: createPunctualityStore(connection),
     snapshots: createSnapshotStore(connection),
+    analytics: createAnalyticsReads(connection),
     loginFailures,
     rateLimits,
     /** What may be done only so often. */

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { listed } from '../domain/lists.ts'
 import { SECOND } from '../domain/times.ts'
 import { administrationRoutes } from './admin/routes.ts'
+import { analyticsRoutes } from './analytics/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { captionRoutes } from './captions/routes.ts'
 import { answerFrameworkError, answerSocketError, installErrorHandling } from './errors.ts'
@@ -113,6 +114,7 @@ async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Pro
   app.addHook('onRequest', app.requireUser)
   app.addHook('onRoute', asksForToken)
   await app.register(postsRoutes, { prefix: '/api/posts', context })
+  await app.register(analyticsRoutes, { prefix: '/api/analytics', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
   await app.register(notificationRoutes, { prefix: '/api/notifications', context })
   await app.register(profileRoutes, { prefix: '/api/profile', context })

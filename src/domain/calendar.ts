@@ -13,7 +13,7 @@ export interface CalendarDay {
 export function daysOf({ start, end }: Window, timezone: string): CalendarDay[] {
   const last = zoned(end, timezone).toPlainDate()
   const days = [{ date: zoned(start, timezone).toPlainDate(), start }]
-  for (let date = days[0]!.date; Temporal.PlainDate.compare(date, last) < 0; ) {
+  for (let date = days[0]!.date; Temporal.PlainDate.compare(date, last) < 0;) {
     date = date.add({ days: 1 })
     days.push({ date, start: new Date(date.toZonedDateTime(timezone).epochMilliseconds) })
   }

@@ -52,6 +52,7 @@ const accountSchema = new Schema(
     connectedAt: Date,
     auth: optional(authSchema),
     refreshLease: optional(leaseSchema),
+    endings: { type: [Date], default: undefined },
   },
   subdocument,
 )

@@ -50,18 +50,24 @@ export interface ConnectedAccount {
   connectedAt: Date
   auth: SealedAuth
   refreshLease: RefreshLease | null
+  endings?: Date[]
 }
 
 /** What remains of a connection that was cut, so that versions go on growing. */
 export interface DisconnectedAccount {
   connected: false
   version: number
+  /** When accounts were disconnected or gave way to others, the latest of them; absent before the first. */
+  endings?: Date[]
 }
 
 export type PlatformAccount = ConnectedAccount | DisconnectedAccount
 
 /** The platform account document, one per user (spec section 2). */
 export type PlatformAccounts = { _id: string; userId: string } & Partial<Record<Platform, PlatformAccount>>
+
+/** Far more than anybody makes in the time that is looked back on. */
+const MAX_ENDINGS = 50
 
 /** What a new connection is made of; the store adds the rest. */
 export type NewConnection = Pick<ConnectedAccount, 'accountId' | 'handle' | 'serviceUrl' | 'profile' | 'auth'>
@@ -187,8 +193,8 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
         const accounts: Partial<Record<Platform, PlatformAccount>> = {}
         for (const [platform, seal] of Object.entries(connections) as [Platform, Seal | null][]) {
           const known = before?.[platform]
-          if (seal) accounts[platform] = connectedAccount((known?.version ?? 0) + 1, seal, at)
-          else if (known?.connected) accounts[platform] = disconnectedAccount(known)
+          if (seal) accounts[platform] = connectedAccount(known, seal, at)
+          else if (known?.connected) accounts[platform] = disconnectedAccount(known, at)
         }
         try {
           if (await replace(userId, before, accounts)) return { accounts, replaced: replacedOf(before, accounts) }
@@ -205,7 +211,7 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
         const before = await find(userId)
         const account = before?.[platform]
         if (!account?.connected) return null
-        if (await replace(userId, before, { [platform]: disconnectedAccount(account) })) return account
+        if (await replace(userId, before, { [platform]: disconnectedAccount(account, now()) })) return account
       }
     },
 
@@ -280,21 +286,29 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
 
 export type PlatformAccountStore = ReturnType<typeof createPlatformAccountStore>
 
-function connectedAccount(version: number, seal: Seal, at: Date): ConnectedAccount {
+function connectedAccount(known: PlatformAccount | undefined, seal: Seal, at: Date): ConnectedAccount {
+  const version = (known?.version ?? 0) + 1
+  const connection = seal(version)
+  const isOther = known?.connected === true && known.accountId !== connection.accountId
+  const endings = isOther ? endedAt(known, at) : known?.endings
   return {
     connected: true,
     version,
-    ...seal(version),
+    ...connection,
     health: { status: 'active', lastError: null, checkedAt: at },
     connectedAt: at,
     refreshLease: null,
+    ...(endings && { endings }),
   }
 }
 
-const disconnectedAccount = ({ version }: ConnectedAccount): DisconnectedAccount => ({
-  connected: false,
-  version: version + 1,
-})
+function disconnectedAccount(account: ConnectedAccount, at: Date): DisconnectedAccount {
+  return { connected: false, version: account.version + 1, endings: endedAt(account, at) }
+}
+
+function endedAt({ endings = [] }: ConnectedAccount, at: Date): Date[] {
+  return [...endings, at].slice(-MAX_ENDINGS)
+}
 
 function replacedOf(before: PlatformAccounts | null, accounts: Partial<Record<Platform, PlatformAccount>>): Replaced[] {
   return (Object.keys(accounts) as Platform[]).flatMap((platform) => {

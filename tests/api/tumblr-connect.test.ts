@@ -231,7 +231,7 @@ describe('a connected Tumblr account', () => {
     const user = await connected()
     expect(await user.disconnect()).toMatchObject({ status: 200, body: { data: { connected: false } } })
     const document = await context.database.connection.collection('platformAccounts').findOne({ userId: user.userId })
-    expect(document!['tumblr']).toEqual({ connected: false, version: 2 })
+    expect(document!['tumblr']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
     expect(await user.refresh()).toMatchObject({ status: 400, body: { code: 'PLATFORM_NOT_CONNECTED' } })
   })
 })

@@ -135,6 +135,13 @@ export const ROUTES: Record<string, RouteCase> = {
   'POST /api/posts/:postId/retry': postRoute(400),
   'POST /api/posts/:postId/cancel': postRoute(200),
 
+  'GET /api/analytics/overview': userRoute(200),
+  'GET /api/analytics/timeline': userRoute(200),
+  'GET /api/analytics/growth': userRoute(200),
+  'GET /api/analytics/posts/top': userRoute(200),
+  'GET /api/analytics/platforms': userRoute(200),
+  'GET /api/analytics/heatmap': userRoute(200),
+
   'GET /api/platform/find': userRoute(200),
   'GET /api/platform/limits': userRoute(200),
   'POST /api/platform/bluesky/connect': userRoute(400, {

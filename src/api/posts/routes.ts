@@ -17,6 +17,7 @@ import type { Post } from '../../domain/post.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
+import { presentSnapshots } from '../schemas/snapshot.ts'
 import { readIdempotency } from './idempotency.ts'
 import { presentPost, presentProgress, presentTimeline } from './present.ts'
 import {
@@ -165,7 +166,8 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     },
     async ({ params, user }) => {
       const post = await getOwned(user.userId, params.postId)
-      return ok('Post fetched successfully', { post: presentPost(post), analytics: {} })
+      const analytics = presentSnapshots(await context.analytics.latestOfPost(post._id))
+      return ok('Post fetched successfully', { post: presentPost(post), analytics })
     },
   )
 

@@ -10,7 +10,17 @@ import {
 } from '../../domain/post.ts'
 import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../domain/posting-rules.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES } from '../../domain/timeline.ts'
-import { Instant, nullable, oneOf, pageFields, pageResultFields, PlatformName, uploadBody } from '../schemas/common.ts'
+import { SnapshotSchema } from '../schemas/snapshot.ts'
+import {
+  byPlatform,
+  Instant,
+  nullable,
+  oneOf,
+  pageFields,
+  pageResultFields,
+  PlatformName,
+  uploadBody,
+} from '../schemas/common.ts'
 
 const POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
 const MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg'
@@ -216,7 +226,7 @@ export const PostList = Type.Object({ posts: Type.Array(PostSchema), ...pageResu
 
 export const PostDetail = Type.Object({
   post: PostSchema,
-  analytics: Type.Record(Type.String(), Type.Unknown(), { description: 'Latest snapshot by platform' }),
+  analytics: byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' }),
 })
 
 export const PostProgress = Type.Object({

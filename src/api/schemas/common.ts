@@ -11,6 +11,10 @@ export const PlatformName = oneOf<Platform>(PLATFORMS, {
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
+/** An object with any of the platforms for keys. */
+export const byPlatform = <T extends TSchema>(value: T, options: { description?: string } = {}) =>
+  Type.Partial(Type.Object(Object.fromEntries(PLATFORMS.map((name) => [name, value])) as Record<Platform, T>), options)
+
 /** Blanks around a name do not count, so its length is judged later. */
 export const PersonName = Type.String({ maxLength: 1_000, description: '2 to 100 characters' })
 

@@ -1,0 +1,273 @@
+import type { Connection } from 'mongoose'
+import { deriveFrom, type PostCounts } from '../src/domain/analytics.ts'
+import { newPost } from '../src/domain/post-moves.ts'
+import { publishedKey } from '../src/domain/post-entries.ts'
+import type { PlatformStatus, Post } from '../src/domain/post.ts'
+import { PLATFORMS, type Platform } from '../src/domain/platforms.ts'
+import { DAY, HOUR, MINUTE } from '../src/domain/times.ts'
+import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS, type AccountSnapshot, type PostSnapshot } from '../src/store/snapshots.ts'
+
+export interface HistorySize {
+  users: number
+  /** Of each user. */
+  posts: number
+  /** Of each post, over all its platforms. */
+  snapshots: number
+}
+
+/** What there is of one user. */
+export interface UserHistory {
+  userId: string
+  timezone: string
+  posts: Post[]
+  postSnapshots: PostSnapshot[]
+  accountSnapshots: AccountSnapshot[]
+  connected: Platform[]
+  /** By platform when its account was disconnected. */
+  endings: Partial<Record<Platform, Date[]>>
+}
+
+/** Each changes its clocks in the weeks before `END_OF_HISTORY`: at two, by half an hour, and at midnight. */
+const TIMEZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago', 'UTC'] as const
+
+export const END_OF_HISTORY = new Date('2026-04-06T15:20:00Z')
+
+const OLDEST_DAYS = 75
+const COUNTED_DAYS = 70
+
+/** What each platform never tells. */
+const UNTOLD: Partial<Record<Platform, (keyof PostCounts)[]>> = {
+  bluesky: ['impressions', 'reach', 'saved'],
+  mastodon: ['impressions', 'reach', 'saved'],
+  tumblr: ['impressions', 'reach', 'saved', 'comments'],
+  threads: ['reach', 'saved'],
+}
+
+/**
+ * A made-up past, the same for the same seed, a user at a time: posts that are drafts, failed, published or deleted on a
+ * platform; counts that grow, fall back or are not told; follower counts with gaps; accounts that were disconnected.
+ */
+export function* inventHistory(size: HistorySize, { seed = 1, end = END_OF_HISTORY } = {}): Generator<UserHistory> {
+  for (let index = 0; index < size.users; index++) yield inventUser(size, createChance(seed * 1_000_003 + index), end)
+}
+
+/** Stores what belongs to a user, whose record is somebody else's to make. */
+export async function storeHistory(connection: Connection, history: UserHistory): Promise<void> {
+  const { userId, posts, postSnapshots, accountSnapshots } = history
+  const insert = async (collection: string, records: object[]) => {
+    if (records.length > 0) await connection.collection(collection).insertMany(records, { ordered: false })
+  }
+  await Promise.all([
+    insert(
+      'posts',
+      posts.map((post) => ({ ...post, timeline: [] })),
+    ),
+    insert(POST_SNAPSHOTS, postSnapshots),
+    insert(ACCOUNT_SNAPSHOTS, accountSnapshots),
+    insert('platformAccounts', [{ _id: userId, userId, ...accountsOf(history) }]),
+  ])
+}
+
+function accountsOf({ userId, connected, endings }: UserHistory) {
+  const known = PLATFORMS.filter((platform) => connected.includes(platform) || endings[platform])
+  return Object.fromEntries(
+    known.map((platform) => {
+      const isConnected = connected.includes(platform)
+      const its = { connected: isConnected, version: 1, ...(endings[platform] && { endings: endings[platform] }) }
+      return [platform, isConnected ? { ...its, accountId: `${platform}-${userId}` } : its]
+    }),
+  )
+}
+
+function inventUser(size: HistorySize, chance: Chance, end: Date): UserHistory {
+  const userId = chance.id()
+  const used = chance.some(PLATFORMS, 2, 4)
+  const endings: UserHistory['endings'] = {}
+  const accountSnapshots = used.flatMap((platform) => {
+    if (chance.is(0.3)) endings[platform] = [before(end, chance.between(2 * DAY, 40 * DAY))]
+    return inventFollowers({ userId, platform, ending: endings[platform]?.[0], chance, end })
+  })
+  const posts: Post[] = []
+  const postSnapshots: PostSnapshot[] = []
+  for (let index = 0; index < size.posts; index++) {
+    const { post, snapshots } = inventPost({ userId, used, count: size.snapshots, chance, end })
+    posts.push(post)
+    postSnapshots.push(...snapshots)
+  }
+  // Some were connected again.
+  const connected = used.filter((platform) => !endings[platform] || chance.is(0.3))
+  return { userId, timezone: chance.oneOf(TIMEZONES), posts, postSnapshots, accountSnapshots, connected, endings }
+}
+
+interface Account {
+  userId: string
+  platform: Platform
+  ending: Date | undefined
+  chance: Chance
+  end: Date
+}
+
+function inventFollowers({ userId, platform, ending, chance, end }: Account): AccountSnapshot[] {
+  const counts: AccountSnapshot[] = []
+  let followers = chance.between(0, 5_000)
+  for (let day = chance.between(0, COUNTED_DAYS); day >= 0; day--) {
+    const slot = new Date(Math.floor(end.getTime() / DAY) * DAY - day * DAY)
+    const takenAt = new Date(slot.getTime() + chance.between(MINUTE, 15 * HOUR))
+    followers = Math.max(0, followers + chance.between(-10, 30))
+    if (takenAt > end || chance.is(0.2)) continue
+    // Nobody asks while the account is away, and one that came back is asked again only sometimes.
+    if (ending && takenAt > ending && (takenAt.getTime() - ending.getTime() < 3 * DAY || chance.is(0.5))) continue
+    counts.push({ _id: chance.id(), userId, platform, slot, takenAt, followers })
+  }
+  return counts
+}
+
+interface Writing {
+  userId: string
+  used: Platform[]
+  /** How many snapshots it has. */
+  count: number
+  chance: Chance
+  end: Date
+}
+
+function inventPost({ userId, used, count, chance, end }: Writing) {
+  const createdAt = before(end, chance.between(HOUR, OLDEST_DAYS * DAY))
+  const selectedPlatforms = chance.some(used, 1, 3)
+  const post = newPost(
+    {
+      _id: chance.id(),
+      userId,
+      content: { text: `Written on ${createdAt.toISOString()}`, mediaItems: [] },
+      platformSpecificContent: chance.is(0.2) ? { [selectedPlatforms[0]!]: { text: 'In other words' } } : {},
+      selectedPlatforms,
+      scheduledAt: null,
+      timezone: 'UTC',
+      correlationId: null,
+      requestHash: null,
+      metadata: { source: 'web' },
+      draft: chance.is(0.03),
+    },
+    createdAt,
+  )
+  if (post.status === 'DRAFT') return { post, snapshots: [] }
+  const entries = post.platformStatuses.map((entry) => inventOutcome(entry, post, chance, end))
+  const out = entries.filter(({ completedAt }) => completedAt !== null)
+  const snapshots = out.flatMap((entry) =>
+    inventSnapshots({ post, entry, count: Math.round(count / out.length), chance, end }),
+  )
+  const status = out.length === entries.length ? 'COMPLETED' : out.length === 0 ? 'FAILED' : 'PARTIAL_SUCCESS'
+  const publishedKeys = out.map(({ platform, platformPostId }) => publishedKey(platform, platformPostId!))
+  const published: Post = {
+    ...post,
+    status,
+    platformStatuses: entries,
+    startPending: false,
+    ...(out.length > 0 && { publishedKeys }),
+  }
+  return { post: published, snapshots }
+}
+
+function inventOutcome(entry: PlatformStatus, { createdAt }: Post, chance: Chance, end: Date): PlatformStatus {
+  if (chance.is(0.05)) return { ...entry, status: 'failed', error: 'The platform refused it', errorCode: 'validation' }
+  // Some were scheduled.
+  const waited = chance.is(0.5) ? chance.between(0, 20 * DAY) : chance.between(500, MINUTE)
+  const completedAt = new Date(Math.min(createdAt.getTime() + waited, end.getTime() - MINUTE))
+  return {
+    ...entry,
+    status: chance.is(0.05) ? 'deleted' : 'completed',
+    platformPostId: chance.id(),
+    platformPostUrl: `https://${entry.platform}.example/${createdAt.getTime()}`,
+    attemptCount: 1,
+    lastAttemptAt: completedAt,
+    completedAt,
+    delivery: { ...entry.delivery, outcome: 'accepted', round: 0, attempt: 1 },
+  }
+}
+
+interface Published {
+  post: Post
+  entry: PlatformStatus
+  count: number
+  chance: Chance
+  end: Date
+}
+
+function inventSnapshots({ post, entry, count, chance, end }: Published): PostSnapshot[] {
+  const { platform } = entry
+  const completedAt = entry.completedAt!
+  const untold = UNTOLD[platform] ?? []
+  const counts = { likes: 0, shares: 0, comments: 0, impressions: 0, reach: 0, saved: 0 }
+  let followers: number | null = chance.is(0.9) ? chance.between(0, 3_000) : null
+  // A refresh reaches farther back than the collector does.
+  const lastAt = Math.min(end.getTime(), completedAt.getTime() + (chance.is(0.2) ? OLDEST_DAYS : 30) * DAY)
+  const slots = new Set(
+    Array.from({ length: count }, () => {
+      const takenAt = chance.between(completedAt.getTime(), lastAt)
+      return takenAt - (takenAt % (15 * MINUTE))
+    }),
+  )
+  return [...slots]
+    .toSorted((one, other) => one - other)
+    .map((slot) => {
+      for (const name of Object.keys(counts) as (keyof PostCounts)[]) {
+        // Likes are taken back, and platforms count anew.
+        counts[name] = Math.max(0, counts[name] + (chance.is(0.15) ? -chance.between(0, 15) : chance.between(0, 25)))
+      }
+      if (followers !== null) followers = Math.max(0, followers + chance.between(-5, 10))
+      const isSilent = chance.is(0.03)
+      const told = (name: keyof PostCounts) => !isSilent && !untold.includes(name) && chance.is(0.95)
+      const known = Object.fromEntries(
+        Object.entries(counts).map(([name, value]) => [name, told(name as keyof PostCounts) ? value : null]),
+      ) as unknown as PostCounts
+      return {
+        _id: chance.id(),
+        userId: post.userId,
+        postId: post._id,
+        platform,
+        slot: new Date(slot),
+        takenAt: new Date(Math.min(slot + chance.between(0, 14 * MINUTE), end.getTime())),
+        completedAt,
+        ...known,
+        ...deriveFrom(known, followers),
+        followerCountAtSnapshot: followers,
+      }
+    })
+}
+
+function before(instant: Date, ms: number): Date {
+  return new Date(instant.getTime() - ms)
+}
+
+/** Chance that is the same for the same seed (mulberry32). */
+function createChance(seed: number) {
+  let state = seed >>> 0
+
+  function fraction(): number {
+    state = (state + 0x6d2b79f5) >>> 0
+    let value = Math.imul(state ^ (state >>> 15), state | 1)
+    value ^= value + Math.imul(value ^ (value >>> 7), value | 61)
+    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32
+  }
+
+  /** Both ends included. */
+  const between = (from: number, to: number): number => from + Math.floor(fraction() * (to - from + 1))
+  const hex = () => between(0, 0xff_ff_ff_ff).toString(16).padStart(8, '0')
+
+  return {
+    between,
+    is: (probability: number): boolean => fraction() < probability,
+    oneOf: <T>(choices: readonly T[]): T => choices[between(0, choices.length - 1)]!,
+    id: () => hex() + hex() + hex(),
+
+    /** Some of them, in their order. */
+    some<T>(choices: readonly T[], least: number, most: number): T[] {
+      const picked = new Set(choices)
+      const wanted = Math.min(choices.length, between(least, most))
+      while (picked.size > wanted) picked.delete([...picked][between(0, picked.size - 1)]!)
+      return [...picked]
+    },
+  }
+}
+
+type Chance = ReturnType<typeof createChance>

@@ -1,0 +1,103 @@
+import type { Context } from '../../context.ts'
+import { windowOf, type Period, type Ranking } from '../../domain/analytics.ts'
+import { daysOf } from '../../domain/calendar.ts'
+import { timelineOf } from '../../domain/engagement.ts'
+import { followersOf, growthOf, type Endings } from '../../domain/growth.ts'
+import { heatmapOf, overviewOf, performanceOf } from '../../domain/performance.ts'
+import { PLATFORMS, type Platform } from '../../domain/platforms.ts'
+import { MINUTE } from '../../domain/times.ts'
+import type { PlatformAccounts } from '../../store/platform-accounts.ts'
+import type { RequestUser } from '../identity.ts'
+import { createAnswerCache } from './cache.ts'
+import { presentRanked } from './present.ts'
+
+const MAX_ENTRIES = 2_000
+const MAX_AGE_MS = MINUTE
+
+interface Query {
+  period: Period
+}
+
+interface OnePlatform extends Query {
+  platform?: Platform
+}
+
+interface TopQuery extends OnePlatform {
+  sortBy: Ranking
+  limit: number
+}
+
+export type AnalyticsAnswersDeps = Pick<Context, 'accounts' | 'analytics' | 'clock'>
+
+type Reader = Pick<RequestUser, 'userId' | 'timezone' | 'analyticsVersion'>
+
+/** The analytics of a user as the routes show them (contract section 6), worked out anew when there is something new. */
+export function createAnalyticsAnswers({ accounts, analytics, clock }: AnalyticsAnswersDeps) {
+  const now = () => clock.now()
+  const answer = createAnswerCache({ now, maxEntries: MAX_ENTRIES, maxAgeMs: MAX_AGE_MS })
+
+  function cached<Q extends object, T>(name: string, work: (user: Reader, query: Q) => Promise<T>) {
+    return (user: Reader, query: Q): Promise<T> => {
+      const { userId, timezone, analyticsVersion } = user
+      const asked = Object.entries(query).toSorted(([one], [other]) => (one < other ? -1 : 1))
+      return answer(JSON.stringify([userId, name, timezone, asked]), analyticsVersion, () => work(user, query))
+    }
+  }
+
+  return {
+    overview: cached('overview', async ({ userId }, { period }: Query) => {
+      const window = windowOf(period, now())
+      const [connected, { pairs, followers }] = await Promise.all([
+        accounts.find(userId),
+        analytics.comparedPairs(userId, window),
+      ])
+      return {
+        ...overviewOf(pairs),
+        followers: followersOf(connectedOf(connected), followers, endingsOf(connected)),
+        period: { start: window.start.toISOString(), end: window.end.toISOString() },
+      }
+    }),
+
+    timeline: cached('timeline', async (user, query: OnePlatform) => {
+      const window = windowOf(query.period, now())
+      const days = daysOf(window, user.timezone)
+      const { pairs, completions } = await analytics.timelinePairs(scopeOf(user, query), window, days)
+      return timelineOf(days, pairs, completions)
+    }),
+
+    growth: cached('growth', async (user, query: OnePlatform) => {
+      const days = daysOf(windowOf(query.period, now()), user.timezone)
+      const [connected, counts] = await Promise.all([
+        accounts.find(user.userId),
+        analytics.followerCounts(scopeOf(user, query), days),
+      ])
+      return growthOf(days, counts, endingsOf(connected))
+    }),
+
+    top: cached('top', async (user, query: TopQuery) => {
+      const { period, sortBy, limit } = query
+      const ranked = await analytics.topPairs(scopeOf(user, query), windowOf(period, now()), sortBy, limit)
+      return ranked.map(presentRanked)
+    }),
+
+    platforms: cached('platforms', async ({ userId }, { period }: Query) =>
+      performanceOf(await analytics.latestPairs(userId, windowOf(period, now()))),
+    ),
+
+    heatmap: cached('heatmap', async ({ userId, timezone }, { period }: Query) =>
+      heatmapOf(await analytics.latestPairs(userId, windowOf(period, now())), timezone),
+    ),
+  }
+}
+
+function scopeOf({ userId }: Reader, { platform = null }: { platform?: Platform | null }) {
+  return { userId, platform }
+}
+
+function connectedOf(accounts: PlatformAccounts | null): Set<Platform> {
+  return new Set(PLATFORMS.filter((platform) => accounts?.[platform]?.connected))
+}
+
+function endingsOf(accounts: PlatformAccounts | null): Endings {
+  return Object.fromEntries(PLATFORMS.map((platform) => [platform, accounts?.[platform]?.endings ?? []]))
+}

@@ -1,0 +1,88 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { PERIODS, RANKINGS, type Period, type Ranking } from '../../domain/analytics.ts'
+import { PostSchema } from '../posts/schema.ts'
+import { byPlatform, Instant, nullable, oneOf, pageFields, PlatformName } from '../schemas/common.ts'
+import { derivedFields, metricFields } from '../schemas/snapshot.ts'
+
+const period = oneOf<Period>(PERIODS, { default: '30d', description: 'So many days until now' })
+
+export const PeriodQuery = Type.Object({ period })
+export const PlatformQuery = Type.Object({ period, platform: Type.Optional(PlatformName) })
+export const TopQuery = Type.Object({
+  period,
+  platform: Type.Optional(PlatformName),
+  sortBy: oneOf<Ranking>(RANKINGS, { default: 'totalEngagement' }),
+  limit: { ...pageFields.limit, default: 5 },
+})
+
+const Count = Type.Integer()
+const Rate = nullable(Type.Number({ description: 'A fraction of the followers' }))
+const Day = Type.String({ format: 'date', description: "A day in the user's timezone" })
+
+const Performance = Type.Object({
+  _id: PlatformName,
+  totalEngagement: Count,
+  totalPosts: Type.Integer({ description: 'A post counts once on each platform' }),
+  avgEngagementRate: Rate,
+})
+
+export const PlatformList = Type.Array(Performance, { description: 'The best first; without posts: left out' })
+
+export const Overview = Type.Object({
+  stats: Type.Object({
+    bestPlatform: nullable(PlatformName),
+    totalPosts: Type.Integer({ description: 'Distinct ones' }),
+    totalEngagement: Count,
+    totalImpressions: Count,
+    totalReach: Count,
+    avgEngagementRate: Rate,
+    engagementChangePercent: nullable(Type.Number({ description: 'Of what the period brought, to the one before' })),
+  }),
+  followers: Type.Object({
+    total: Count,
+    breakdown: byPlatform(nullable(Count)),
+  }),
+  platformPerformance: PlatformList,
+  period: Type.Object({ start: Instant, end: Instant }),
+})
+
+export const Timeline = Type.Array(
+  Type.Object({
+    _id: Day,
+    totalEngagement: Count,
+    likes: Count,
+    comments: Count,
+    shares: Count,
+    postCount: Type.Integer({ description: 'How many deliveries were completed' }),
+  }),
+  { description: 'What each day brought' },
+)
+
+export const Growth = Type.Array(Type.Object({ _id: Day, totalFollowers: Count, breakdown: byPlatform(Count) }), {
+  description: 'The days of which anything is known',
+})
+
+const { content, platformSpecificContent, platformStatuses, createdAt } = PostSchema.properties
+
+export const TopPosts = Type.Array(
+  Type.Object({
+    _id: Type.String({ description: 'Id of the post, which is listed once for each platform' }),
+    platform: PlatformName,
+    snapshotAt: Instant,
+    metrics: Type.Object(metricFields),
+    derived: Type.Object(derivedFields),
+    postDetails: Type.Object({ content, platformSpecificContent, platformStatuses, createdAt }),
+  }),
+)
+
+export const Heatmap = Type.Array(
+  Type.Object({
+    day: Type.Integer({ minimum: 0, maximum: 6, description: '0 is Sunday' }),
+    hour: Type.Integer({ minimum: 0, maximum: 23 }),
+    value: Type.Number({ description: 'Mean engagement of what was published in that hour' }),
+    postCount: Count,
+  }),
+  { description: 'Every hour of the week' },
+)
+
+export type TopPost = Static<typeof TopPosts>[number]

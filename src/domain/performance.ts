@@ -1,0 +1,123 @@
+import { gainsOf, totalOf, type LastKnown } from './engagement.ts'
+import { hourOfWeek } from './calendar.ts'
+import type { Platform } from './platforms.ts'
+
+/** The latest snapshot inside a window of one post on one platform. */
+export interface PairFigures {
+  postId: string
+  platform: Platform
+  completedAt: Date
+  totalEngagement: number | null
+  engagementRate: number | null
+  impressions: number | null
+  reach: number | null
+}
+
+export interface PlatformPerformance {
+  _id: Platform
+  totalEngagement: number
+  /** Of pairs: a post counts once on each platform. */
+  totalPosts: number
+  avgEngagementRate: number | null
+}
+
+/** The best platform first. */
+export function performanceOf(pairs: PairFigures[]): PlatformPerformance[] {
+  const platforms = [...Map.groupBy(pairs, ({ platform }) => platform)].map(([platform, its]) => ({
+    _id: platform,
+    totalEngagement: sumOf(its.map(({ totalEngagement }) => totalEngagement)),
+    totalPosts: its.length,
+    avgEngagementRate: meanOf(its.map(({ engagementRate }) => engagementRate)),
+  }))
+  return platforms.toSorted(
+    (one, other) => other.totalEngagement - one.totalEngagement || (one._id < other._id ? -1 : 1),
+  )
+}
+
+/** One pair over two windows, one after the other. */
+export interface ComparedPair {
+  /** Null when there is none inside the current window. */
+  latest: PairFigures | null
+  /** What was last known before both windows, in the first, and in the current one. */
+  before: LastKnown
+  previous: LastKnown
+  current: LastKnown
+}
+
+export interface OverviewStats {
+  bestPlatform: Platform | null
+  /** Distinct ones. */
+  totalPosts: number
+  totalEngagement: number
+  totalImpressions: number
+  totalReach: number
+  avgEngagementRate: number | null
+  /** Of what the window brought; null when the one before brought nothing to compare with. */
+  engagementChangePercent: number | null
+}
+
+export function overviewOf(compared: ComparedPair[]): {
+  stats: OverviewStats
+  platformPerformance: PlatformPerformance[]
+} {
+  const pairs = compared.flatMap(({ latest }) => latest ?? [])
+  const platformPerformance = performanceOf(pairs)
+  const stats = {
+    bestPlatform: platformPerformance[0]?._id ?? null,
+    totalPosts: new Set(pairs.map(({ postId }) => postId)).size,
+    totalEngagement: sumOf(pairs.map(({ totalEngagement }) => totalEngagement)),
+    totalImpressions: sumOf(pairs.map(({ impressions }) => impressions)),
+    totalReach: sumOf(pairs.map(({ reach }) => reach)),
+    avgEngagementRate: meanOf(pairs.map(({ engagementRate }) => engagementRate)),
+    engagementChangePercent: changeOf(compared),
+  }
+  return { stats, platformPerformance }
+}
+
+/** To two decimals. */
+function changeOf(compared: ComparedPair[]): number | null {
+  let [before, now] = [0, 0]
+  for (const pair of compared) {
+    const [previous, current] = gainsOf(pair.before, [pair.previous, pair.current])
+    before += totalOf(previous!)
+    now += totalOf(current!)
+  }
+  return before === 0 ? null : Math.round(((now - before) / before) * 10_000) / 100
+}
+
+export interface HeatCell {
+  /** 0 is Sunday. */
+  day: number
+  hour: number
+  /** Mean engagement of what was published in that hour, as far as it is known. */
+  value: number
+  postCount: number
+}
+
+const HOURS = 24
+
+/** All hours of a week on the user's clocks. */
+export function heatmapOf(pairs: PairFigures[], timezone: string): HeatCell[] {
+  const cells = Array.from({ length: 7 * HOURS }, (): (number | null)[] => [])
+  for (const { completedAt, totalEngagement } of pairs) {
+    const { day, hour } = hourOfWeek(completedAt, timezone)
+    cells[day * HOURS + hour]!.push(totalEngagement)
+  }
+  return cells.map((engagements, index) => ({
+    day: Math.floor(index / HOURS),
+    hour: index % HOURS,
+    value: meanOf(engagements) ?? 0,
+    postCount: engagements.length,
+  }))
+}
+
+/** Of the known ones. */
+function sumOf(values: (number | null)[]): number {
+  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+}
+
+/** Of the known ones; null when there are none. */
+function meanOf(values: (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : sumOf(known) / known.length
+}

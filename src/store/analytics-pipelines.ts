@@ -1,0 +1,235 @@
+import { ENGAGEMENTS, windowBefore, type Ranking, type Window } from '../domain/analytics.ts'
+import type { CalendarDay } from '../domain/calendar.ts'
+import type { Platform } from '../domain/platforms.ts'
+import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from './snapshots.ts'
+
+/** One read of the database: where it begins, and its stages. */
+export interface Aggregation {
+  collection: string
+  stages: Record<string, unknown>[]
+}
+
+/** Whose snapshots, and of which platform; null for all. */
+export interface Scope {
+  userId: string
+  platform: Platform | null
+}
+
+type Fields = Record<string, unknown>
+
+const PAIR = { postId: '$postId', platform: '$platform' }
+const PAIR_OF_ID = { postId: '$_id.postId', platform: '$_id.platform' }
+const COMPLETED = { completedAt: { $max: '$completedAt' } }
+
+/** What is worked out from a snapshot that stands for its pair, and what is shown of one. */
+const SUMMED = ['totalEngagement', 'engagementRate', 'impressions', 'reach'] as const
+export const SHOWN = [
+  'likes',
+  'shares',
+  'comments',
+  'impressions',
+  'reach',
+  'saved',
+  'totalEngagement',
+  'engagementRate',
+  'virality',
+] as const
+
+/** The latest snapshot of every pair of post and platform that has one in the window. */
+export function latestPairs(userId: string, { start }: Window): Aggregation {
+  return {
+    collection: POST_SNAPSHOTS,
+    stages: [
+      since({ userId, platform: null }, start),
+      { $group: { _id: PAIR, ...COMPLETED, latest: newest(SUMMED) } },
+      { $project: { _id: 0, ...PAIR_OF_ID, completedAt: 1, ...fieldsOf('latest', SUMMED) } },
+    ],
+  }
+}
+
+/** The best pairs with their posts. Unknown figures come last; of equal ones the first is what was published last. */
+export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit: number): Aggregation {
+  return {
+    collection: POST_SNAPSHOTS,
+    stages: [
+      since(scope, start),
+      { $group: { _id: PAIR, ...COMPLETED, latest: newest(SHOWN) } },
+      { $sort: { [`latest.${sortBy}`]: -1, completedAt: -1, '_id.postId': -1, '_id.platform': 1 } },
+      { $limit: limit },
+      {
+        $lookup: {
+          from: 'posts',
+          localField: '_id.postId',
+          foreignField: '_id',
+          pipeline: [{ $project: { timeline: 0 } }],
+          as: 'post',
+        },
+      },
+      { $unwind: '$post' },
+      { $project: { _id: 0, ...PAIR_OF_ID, post: 1, ...fieldsOf('latest', ['takenAt', ...SHOWN]) } },
+    ],
+  }
+}
+
+/** What was last known of every pair before the window and on each of its days, and how much was completed on each. */
+export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay[]): Aggregation {
+  return {
+    collection: POST_SNAPSHOTS,
+    stages: [
+      since(scope, start),
+      { $group: { _id: { ...PAIR, day: placeAmong(days, '$takenAt') }, ...lastKnown('known') } },
+      { $group: { _id: PAIR_OF_ID, days: { $push: { day: '$_id.day', ...knownOf('known') } } } },
+      lastKnownBefore(start),
+      { $project: { _id: 0, days: 1, before: { $first: '$before' } } },
+      { $unionWith: { coll: 'posts', pipeline: completions(scope, start, days) } },
+    ],
+  }
+}
+
+/** By the posts themselves: not every platform tells of them, and none at once. */
+function completions({ userId, platform }: Scope, start: Date, days: CalendarDay[]): Fields[] {
+  const entry = { completedAt: { $gte: start }, ...(platform && { platform }) }
+  return [
+    // The index has what is out.
+    { $match: { userId, publishedKeys: { $exists: true }, platformStatuses: { $elemMatch: entry } } },
+    { $unwind: '$platformStatuses' },
+    { $replaceRoot: { newRoot: '$platformStatuses' } },
+    { $match: entry },
+    { $group: { _id: placeAmong(days, '$completedAt'), completed: { $sum: 1 } } },
+    { $project: { _id: 0, day: '$_id', completed: 1 } },
+  ]
+}
+
+/** Every pair over the window and the one before it, and what was last counted of the followers of every account. */
+export function comparedPairs(userId: string, window: Window): Aggregation {
+  const { start } = windowBefore(window)
+  const isCurrent = { $gte: ['$takenAt', window.start] }
+  return {
+    collection: POST_SNAPSHOTS,
+    stages: [
+      since({ userId, platform: null }, start),
+      {
+        $group: {
+          _id: PAIR,
+          ...COMPLETED,
+          latest: newest(SUMMED, isCurrent),
+          ...lastKnown('previous', { $not: [isCurrent] }),
+          ...lastKnown('current', isCurrent),
+        },
+      },
+      lastKnownBefore(start),
+      {
+        $project: {
+          _id: 0,
+          latest: {
+            $cond: ['$latest', { ...PAIR_OF_ID, completedAt: '$completedAt', ...fieldsOf('latest', SUMMED) }, null],
+          },
+          before: { $first: '$before' },
+          previous: knownOf('previous'),
+          current: knownOf('current'),
+        },
+      },
+      { $unionWith: { coll: ACCOUNT_SNAPSHOTS, pipeline: lastFollowers(userId) } },
+    ],
+  }
+}
+
+function lastFollowers(userId: string): Fields[] {
+  return [
+    { $match: { userId } },
+    { $sort: { userId: 1, platform: 1, slot: -1 } },
+    { $group: { _id: '$platform', takenAt: { $first: '$takenAt' }, followers: { $first: '$followers' } } },
+    { $project: { _id: 0, counted: { platform: '$_id', takenAt: '$takenAt', followers: '$followers' } } },
+  ]
+}
+
+/** The last count of each account before the days, which is in the place -1, and on each of them. */
+export function followerCounts({ userId, platform }: Scope, days: CalendarDay[]): Aggregation {
+  return {
+    collection: ACCOUNT_SNAPSHOTS,
+    stages: [
+      { $match: { userId, ...(platform && { platform }) } },
+      {
+        $group: {
+          _id: { platform: '$platform', day: placeAmong(days, '$takenAt') },
+          last: { $max: { takenAt: '$takenAt', followers: '$followers' } },
+        },
+      },
+      {
+        $project: { _id: 0, platform: '$_id.platform', day: '$_id.day', ...fieldsOf('last', ['takenAt', 'followers']) },
+      },
+    ],
+  }
+}
+
+/** The latest snapshot of a post on each platform. */
+export function latestOfPost(postId: string): Aggregation {
+  return {
+    collection: POST_SNAPSHOTS,
+    stages: [
+      { $match: { postId } },
+      { $sort: { postId: 1, platform: 1, slot: -1 } },
+      { $group: { _id: '$platform', latest: { $first: '$$ROOT' } } },
+      { $replaceRoot: { newRoot: '$latest' } },
+    ],
+  }
+}
+
+function since({ userId, platform }: Scope, start: Date): Fields {
+  return { $match: { userId, takenAt: { $gte: start }, ...(platform && { platform }) } }
+}
+
+/** Records compare by their first field, so the greatest one is the latest; null is less than any. */
+function newest(names: readonly string[], condition?: Fields): Fields {
+  const record = { takenAt: '$takenAt', ...Object.fromEntries(names.map((name) => [name, `$${name}`])) }
+  return { $max: condition ? { $cond: [condition, record, null] } : record }
+}
+
+/** By metric the last known value among the snapshots of a group, in fields that begin with `prefix`. */
+function lastKnown(prefix: string, condition: Fields = {}): Fields {
+  return Object.fromEntries(
+    ENGAGEMENTS.map((name) => {
+      const isMeant = { $and: [{ $isNumber: `$${name}` }, ...(Object.keys(condition).length > 0 ? [condition] : [])] }
+      return [`${prefix}_${name}`, { $max: { $cond: [isMeant, { at: '$takenAt', value: `$${name}` }, null] } }]
+    }),
+  )
+}
+
+/** The values of what `lastKnown` found. */
+function knownOf(prefix: string): Fields {
+  return Object.fromEntries(ENGAGEMENTS.map((name) => [name, { $ifNull: [`$${prefix}_${name}.value`, null] }]))
+}
+
+function lastKnownBefore(start: Date): Fields {
+  const isOfPair = { $and: [{ $eq: ['$postId', '$$postId'] }, { $eq: ['$platform', '$$platform'] }] }
+  return {
+    $lookup: {
+      from: POST_SNAPSHOTS,
+      let: PAIR_OF_ID,
+      pipeline: [
+        // No snapshot is taken before its slot begins, and the index is by slots.
+        { $match: { $expr: isOfPair, slot: { $lt: start }, takenAt: { $lt: start } } },
+        { $group: { _id: null, ...lastKnown('known') } },
+        { $project: { _id: 0, ...knownOf('known') } },
+      ],
+      as: 'before',
+    },
+  }
+}
+
+function fieldsOf(record: string, names: readonly string[]): Fields {
+  return Object.fromEntries(names.map((name) => [name, `$${record}.${name}`]))
+}
+
+/**
+ * Which of the days an instant falls on, -1 before the first. The days are found here and not by the database, which has a list of
+ * timezones of its own: it may lack a name, or know other rules for it.
+ */
+function placeAmong(days: CalendarDay[], instant: string): unknown {
+  const search = (low: number, high: number): unknown => {
+    if (low === high) return low
+    const middle = Math.ceil((low + high) / 2)
+    return { $cond: [{ $gte: [instant, days[middle]!.start] }, search(middle, high), search(low, middle - 1)] }
+  }
+  return search(-1, days.length - 1)
+}

@@ -1,0 +1,271 @@
+import type { UserHistory } from '../../sandbox/analytics-history.ts'
+
+/*
+ * What the analytics reads should answer, worked out slowly and as plainly as it can be said, from all the snapshots of a user.
+ * Nothing here is shared with the service: days and hours come from the runtime's own formatter.
+ */
+
+export interface Asked {
+  now: Date
+  days: 7 | 30
+  timezone: string
+  platform?: string
+}
+
+type Metric = 'likes' | 'comments' | 'shares'
+const METRICS: Metric[] = ['likes', 'comments', 'shares']
+const DAY_MS = 86_400_000
+const QUARTER_MS = 900_000
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+
+interface LocalTime {
+  date: string
+  hour: number
+  weekday: number
+}
+
+const formatters = new Map<string, Intl.DateTimeFormat>()
+const localTimes = new Map<string, LocalTime>()
+
+/** Clocks change at quarters of an hour, so what holds for its beginning holds for all of it. */
+function localTime(instant: number, timeZone: string): LocalTime {
+  const quarter = Math.floor(instant / QUARTER_MS)
+  const key = `${timeZone} ${quarter}`
+  const known = localTimes.get(key)
+  if (known) return known
+  const formatter = formatters.get(timeZone) ?? formatterFor(timeZone)
+  formatters.set(timeZone, formatter)
+  const formatted = formatter.formatToParts(quarter * QUARTER_MS)
+  const parts = Object.fromEntries(formatted.map(({ type, value }) => [type, value]))
+  const date = `${parts['year']}-${parts['month']}-${parts['day']}`
+  const time = { date, hour: Number(parts['hour']), weekday: WEEKDAYS.indexOf(parts['weekday']!) }
+  localTimes.set(key, time)
+  return time
+}
+
+function formatterFor(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    weekday: 'short',
+    hourCycle: 'h23',
+  })
+}
+
+const startOf = ({ now, days }: Asked) => now.getTime() - days * DAY_MS
+
+/** The dates that the user's calendar shows from the beginning of the window to its end. */
+function datesOf(asked: Asked): string[] {
+  const dates: string[] = []
+  const add = (instant: number) => {
+    const { date } = localTime(instant, asked.timezone)
+    if (dates.at(-1) !== date) dates.push(date)
+  }
+  for (let instant = startOf(asked); instant < asked.now.getTime(); instant += QUARTER_MS) add(instant)
+  add(asked.now.getTime())
+  return dates
+}
+
+/** All snapshots of each pair, oldest first. */
+function pairsOf({ postSnapshots }: UserHistory, platform?: string) {
+  const pairs: UserHistory['postSnapshots'][] = []
+  for (const snapshot of postSnapshots) {
+    if (platform !== undefined && snapshot.platform !== platform) continue
+    const pair = pairs.find(([one]) => one!.postId === snapshot.postId && one!.platform === snapshot.platform)
+    if (pair) pair.push(snapshot)
+    else pairs.push([snapshot])
+  }
+  for (const pair of pairs) pair.sort((one, other) => one.takenAt.getTime() - other.takenAt.getTime())
+  return pairs
+}
+
+function latestInside(history: UserHistory, asked: Asked) {
+  const latest: UserHistory['postSnapshots'] = []
+  for (const pair of pairsOf(history, asked.platform)) {
+    const inside = pair.filter(({ takenAt }) => takenAt.getTime() >= startOf(asked))
+    if (inside.length > 0) latest.push(inside[inside.length - 1]!)
+  }
+  return latest
+}
+
+function lastValue(snapshots: UserHistory['postSnapshots'], metric: Metric): number | null {
+  let last: number | null = null
+  for (const snapshot of snapshots) if (snapshot[metric] !== null) last = snapshot[metric]
+  return last
+}
+
+/** What the snapshots that are `within` brought over those that came before them. */
+function gain(pair: UserHistory['postSnapshots'], metric: Metric, within: (takenAt: number) => boolean): number {
+  const first = pair.findIndex(({ takenAt }) => within(takenAt.getTime()))
+  if (first === -1) return 0
+  const value = lastValue(
+    pair.filter(({ takenAt }) => within(takenAt.getTime())),
+    metric,
+  )
+  const known = lastValue(pair.slice(0, first), metric) ?? 0
+  return value === null || value < known ? 0 : value - known
+}
+
+function sum(values: (number | null)[]): number {
+  let total = 0
+  for (const value of values) total += value ?? 0
+  return total
+}
+
+function mean(values: (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  return known.length > 0 ? sum(known) / known.length : null
+}
+
+export function expectedPlatforms(history: UserHistory, asked: Asked) {
+  const latest = latestInside(history, asked)
+  const rows = []
+  for (const platform of ['bluesky', 'facebook', 'instagram', 'mastodon', 'threads', 'tumblr']) {
+    const its = latest.filter((snapshot) => snapshot.platform === platform)
+    if (its.length === 0) continue
+    rows.push({
+      _id: platform,
+      totalEngagement: sum(its.map((snapshot) => snapshot.totalEngagement)),
+      totalPosts: its.length,
+      avgEngagementRate: mean(its.map((snapshot) => snapshot.engagementRate)),
+    })
+  }
+  // A stable sort leaves equal ones in the order of their names.
+  return rows.sort((one, other) => other.totalEngagement - one.totalEngagement)
+}
+
+export function expectedOverview(history: UserHistory, asked: Asked) {
+  const latest = latestInside(history, asked)
+  const platformPerformance = expectedPlatforms(history, asked)
+  const start = startOf(asked)
+  const [now, earlier] = [
+    (takenAt: number) => takenAt >= start,
+    (takenAt: number) => takenAt >= start - asked.days * DAY_MS && takenAt < start,
+  ].map((within) => sum(pairsOf(history).flatMap((pair) => METRICS.map((metric) => gain(pair, metric, within)))))
+  const breakdown: Record<string, number | null> = {}
+  for (const platform of history.connected) {
+    const ended = Math.max(-Infinity, ...(history.endings[platform] ?? []).map((at) => at.getTime()))
+    const counts = history.accountSnapshots
+      .filter((snapshot) => snapshot.platform === platform && snapshot.takenAt.getTime() > ended)
+      .sort((one, other) => one.takenAt.getTime() - other.takenAt.getTime())
+    breakdown[platform] = counts.length > 0 ? counts[counts.length - 1]!.followers : null
+  }
+  return {
+    stats: {
+      bestPlatform: platformPerformance.length > 0 ? platformPerformance[0]!._id : null,
+      totalPosts: new Set(latest.map(({ postId }) => postId)).size,
+      totalEngagement: sum(latest.map(({ totalEngagement }) => totalEngagement)),
+      totalImpressions: sum(latest.map(({ impressions }) => impressions)),
+      totalReach: sum(latest.map(({ reach }) => reach)),
+      avgEngagementRate: mean(latest.map(({ engagementRate }) => engagementRate)),
+      engagementChangePercent: earlier === 0 ? null : Number((((now! - earlier!) / earlier!) * 100).toFixed(2)),
+    },
+    followers: { total: sum(Object.values(breakdown)), breakdown },
+    platformPerformance,
+    period: { start: new Date(start).toISOString(), end: asked.now.toISOString() },
+  }
+}
+
+export function expectedTimeline(history: UserHistory, asked: Asked) {
+  const start = startOf(asked)
+  const pairs = pairsOf(history, asked.platform)
+  const dateOf = (instant: number) => localTime(instant, asked.timezone).date
+  return datesOf(asked).map((date) => {
+    const isThen = (instant: number) => instant >= start && dateOf(instant) === date
+    const gained = (metric: Metric) => sum(pairs.map((pair) => gain(pair, metric, isThen)))
+    const [likes, comments, shares] = [gained('likes'), gained('comments'), gained('shares')]
+    const entries = history.posts.flatMap(({ platformStatuses }) => platformStatuses)
+    const completed = entries.filter(
+      ({ platform, completedAt }) =>
+        (asked.platform === undefined || platform === asked.platform) &&
+        completedAt !== null &&
+        isThen(completedAt.getTime()),
+    )
+    return {
+      _id: date,
+      totalEngagement: likes + comments + shares,
+      likes,
+      comments,
+      shares,
+      postCount: completed.length,
+    }
+  })
+}
+
+export function expectedGrowth(history: UserHistory, asked: Asked) {
+  const start = startOf(asked)
+  const dateOf = (instant: number) => localTime(instant, asked.timezone).date
+  const rows = []
+  for (const date of datesOf(asked)) {
+    const breakdown: Record<string, number> = {}
+    for (const platform of ['bluesky', 'threads', 'instagram', 'facebook', 'mastodon', 'tumblr']) {
+      if (asked.platform !== undefined && platform !== asked.platform) continue
+      const counts = history.accountSnapshots
+        .filter((snapshot) => snapshot.platform === platform && dateOf(snapshot.takenAt.getTime()) <= date)
+        .sort((one, other) => one.takenAt.getTime() - other.takenAt.getTime())
+      const last = counts.at(-1)
+      if (!last) continue
+      const endings = (history.endings as Record<string, Date[] | undefined>)[platform] ?? []
+      const isOver = endings.some((at) => {
+        const isEarlier = dateOf(at.getTime()) < date || at.getTime() < start
+        return at >= last.takenAt && isEarlier
+      })
+      if (!isOver) breakdown[platform] = last.followers
+    }
+    if (Object.keys(breakdown).length > 0) {
+      rows.push({ _id: date, totalFollowers: sum(Object.values(breakdown)), breakdown })
+    }
+  }
+  return rows
+}
+
+export function expectedTop(history: UserHistory, asked: Asked, sortBy: string, limit: number) {
+  const valueOf = (snapshot: object) => (snapshot as Record<string, number | null>)[sortBy] ?? -1
+  return latestInside(history, asked)
+    .sort(
+      (one, other) =>
+        valueOf(other) - valueOf(one) ||
+        other.completedAt.getTime() - one.completedAt.getTime() ||
+        (other.postId > one.postId ? 1 : other.postId < one.postId ? -1 : 0) ||
+        (other.platform > one.platform ? -1 : 1),
+    )
+    .slice(0, limit)
+    .map((snapshot) => {
+      const post = history.posts.find(({ _id }) => _id === snapshot.postId)!
+      const { likes, shares, comments, impressions, reach, saved } = snapshot
+      const { totalEngagement, engagementRate, virality } = snapshot
+      return {
+        _id: snapshot.postId,
+        platform: snapshot.platform,
+        snapshotAt: snapshot.takenAt.toISOString(),
+        metrics: { likes, shares, comments, impressions, reach, saved },
+        derived: { totalEngagement, engagementRate, virality },
+        text: post.content.text,
+        statuses: post.platformStatuses.map(({ status }) => status),
+        createdAt: post.createdAt.toISOString(),
+      }
+    })
+}
+
+export function expectedHeatmap(history: UserHistory, asked: Asked) {
+  const latest = latestInside(history, asked)
+  const cells = []
+  for (let day = 0; day < 7; day++) {
+    for (let hour = 0; hour < 24; hour++) {
+      const its = latest.filter(({ completedAt }) => {
+        const local = localTime(completedAt.getTime(), asked.timezone)
+        return local.weekday === day && local.hour === hour
+      })
+      cells.push({
+        day,
+        hour,
+        value: mean(its.map(({ totalEngagement }) => totalEngagement)) ?? 0,
+        postCount: its.length,
+      })
+    }
+  }
+  return cells
+}
