@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccountMaker, type BlueskyAccount } from './bluesky/accounts.ts'
-import { APP_VIEW_DID, createAppView, openAppViewCounts } from './bluesky/app-view.ts'
+import { APP_VIEW_DID, createAppView } from './bluesky/app-view.ts'
+import { openAppViewCounts, type AppViewKnobs } from './bluesky/app-view-counts.ts'
 import { createPdsClient, type PdsClient } from './bluesky/pds-client.ts'
 import { startPdsThread, type PdsThread } from './bluesky/pds-host.ts'
 import { createBlueskyPlatform } from './bluesky/platform.ts'
@@ -51,7 +52,8 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
     return server
   }
   const pds = () => started().client
-  const counts = openAppViewCounts(dir)
+  const appViewKnobs: AppViewKnobs = { lagMs: 0, hidden: new Set() }
+  const counts = openAppViewCounts(dir, appViewKnobs)
   const video: VideoKnobs = { processingMs: 1_000, failures: [] }
   const videoService = createVideoService(dir, pds, video)
   const videoUrl = await listenOnLoopback(videoService)
@@ -59,6 +61,7 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
     platform: createBlueskyPlatform({
       dir,
       counts,
+      appView: appViewKnobs,
       pds,
       operator: () => started().thread.operator,
     }),
@@ -70,7 +73,7 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
     proxy: portOf(proxy.url),
     control: portOf(proxy.control),
   })
-  const appView = createAppView(pds, counts)
+  const appView = createAppView(pds, counts, appViewKnobs)
 
   async function stop(): Promise<void> {
     await proxy.stop()

@@ -154,6 +154,8 @@ export function controlOf({ control }: Pick<Bluesky, 'control'>) {
     deletePost: (id: string) => send(`/posts/${encodeURIComponent(id)}/delete`),
     setMetrics: (id: string, metrics: Record<string, number>) =>
       send(`/posts/${encodeURIComponent(id)}/metrics`, metrics),
+    setAccountMetrics: (account: string, metrics: Record<string, number>) =>
+      send(`/accounts/${encodeURIComponent(account)}/metrics`, metrics),
   }
 }
 

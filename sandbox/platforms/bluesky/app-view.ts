@@ -1,75 +1,32 @@
 import { createServer, type Server } from 'node:http'
-import { join } from 'node:path'
-import { readJson, writeJson } from '../json-file.ts'
+import type { AppViewCounts, AppViewKnobs } from './app-view-counts.ts'
 import type { PdsClient, StoredRecord } from './pds-client.ts'
 
 /** The DID under which the Bluesky server knows the AppView. Nothing resolves it: the server is told the address as well. */
 export const APP_VIEW_DID = 'did:web:appview.test'
 
-/** Counts nobody in the sandbox makes by hand; set through the fault proxy's control interface. */
-export interface AppViewCounts {
-  postCounts(uri: string): Record<string, number>
-  accountCounts(did: string): Record<string, number>
-  setPostCounts(uri: string, counts: Record<string, number>): void
-  setAccountCounts(did: string, counts: Record<string, number>): void
-}
-
-/** Our words for counts, and the platform's own, lead to the same field. */
-const POST_FIELDS: Record<string, string> = {
-  likes: 'likeCount',
-  shares: 'repostCount',
-  reposts: 'repostCount',
-  comments: 'replyCount',
-  replies: 'replyCount',
-  quotes: 'quoteCount',
-  saved: 'bookmarkCount',
-  bookmarks: 'bookmarkCount',
-}
-const ACCOUNT_FIELDS: Record<string, string> = {
-  followers: 'followersCount',
-  follows: 'followsCount',
-}
-
-export function openAppViewCounts(dir: string): AppViewCounts {
-  const path = join(dir, 'counts.json')
-  const counts = readJson<Record<string, Record<string, number>>>(path, {})
-  const set = (id: string, given: Record<string, number>, fields: Record<string, string>) => {
-    const renamed = Object.entries(given).map(([name, value]) => [fields[name] ?? name, value])
-    counts[id] = { ...counts[id], ...Object.fromEntries(renamed) }
-    writeJson(path, counts)
-  }
-  return {
-    postCounts: (uri) => ({
-      likeCount: 0,
-      repostCount: 0,
-      replyCount: 0,
-      quoteCount: 0,
-      bookmarkCount: 0,
-      ...counts[uri],
-    }),
-    accountCounts: (did) => ({
-      followersCount: 0,
-      followsCount: 0,
-      ...counts[did],
-    }),
-    setPostCounts: (uri, given) => set(uri, given, POST_FIELDS),
-    setAccountCounts: (did, given) => set(did, given, ACCOUNT_FIELDS),
-  }
-}
+const POST_COLLECTION = 'app.bsky.feed.post'
+const MOST_POSTS = 25
 
 /**
  * A small AppView: what the Bluesky server does not answer itself, read from that server's own records. The real one follows
- * the network's stream and lags behind; this one asks at every call.
+ * the network's stream and lags behind; this one asks at every call, and lags as it is told.
  */
-export function createAppView(pds: () => PdsClient, counts: AppViewCounts): Server {
+export function createAppView(pds: () => PdsClient, counts: AppViewCounts, knobs: AppViewKnobs): Server {
+  const postView = createPostViews(pds, counts, knobs)
+
   const methods: Record<string, (query: URLSearchParams) => Promise<unknown>> = {
     'app.bsky.actor.getProfile': (query) => profile(pds(), counts, query.get('actor') ?? ''),
     'app.bsky.actor.getProfiles': async (query) => ({
       profiles: await keepFound(query.getAll('actors').map((actor) => profile(pds(), counts, actor))),
     }),
-    'app.bsky.feed.getPosts': async (query) => ({
-      posts: await keepFound(query.getAll('uris').map((uri) => postView(pds(), counts, uri))),
-    }),
+    'app.bsky.feed.getPosts': async (query) => {
+      const uris = query.getAll('uris')
+      if (uris.length > MOST_POSTS) {
+        throw new XrpcFailure(400, 'InvalidRequest', `Error: uris must not have more than ${MOST_POSTS} elements`)
+      }
+      return { posts: await keepFound(uris.map(postView)) }
+    },
   }
   return createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://app-view')
@@ -113,7 +70,7 @@ async function profile(pds: PdsClient, counts: AppViewCounts, actor: string) {
   const account = await pds.findAccount(actor)
   if (!account) throw new XrpcFailure(400, 'InvalidRequest', 'Profile not found')
   const record = await pds.findRecord(account.did, 'app.bsky.actor.profile', 'self')
-  const posts = await pds.listRecords(account.did, 'app.bsky.feed.post')
+  const posts = await pds.listRecords(account.did, POST_COLLECTION)
   const picture = blobCid(record?.value['avatar'])
   return {
     did: account.did,
@@ -125,18 +82,35 @@ async function profile(pds: PdsClient, counts: AppViewCounts, actor: string) {
   }
 }
 
-async function postView(pds: PdsClient, counts: AppViewCounts, uri: string) {
-  const [, did = '', collection = '', rkey = ''] = /^at:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(uri) ?? []
-  const record = collection === 'app.bsky.feed.post' ? await pds.findRecord(did, collection, rkey) : undefined
-  const author = record && (await pds.findAccount(did))
-  if (!record || !author) throw new XrpcFailure(400, 'InvalidRequest', 'Post not found')
-  return {
-    uri: record.uri,
-    cid: record.cid,
-    author: { did: author.did, handle: author.handle },
-    record: record.value,
-    indexedAt: record.value['createdAt'],
-    ...counts.postCounts(uri),
+function createPostViews(pds: () => PdsClient, counts: AppViewCounts, knobs: AppViewKnobs) {
+  /** What was shown last, for as long as the news that it is gone is on its way. */
+  const shown = new Map<string, { view: object; missedAt?: number }>()
+
+  return async function postView(uri: string): Promise<object> {
+    const [, did = '', collection = '', rkey = ''] = /^at:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(uri) ?? []
+    const record = collection === POST_COLLECTION ? await pds().findRecord(did, collection, rkey) : undefined
+    const author = record && (await pds().findAccount(did))
+    const now = Date.now()
+    if (!record || !author) return lastView(uri, now)
+    const isNews = knobs.lagMs > 0 && now - Date.parse(String(record.value['createdAt'])) < knobs.lagMs
+    if (isNews || knobs.hidden.has(uri)) throw new XrpcFailure(400, 'InvalidRequest', 'Post not found')
+    const view = {
+      uri: record.uri,
+      cid: record.cid,
+      author: { did: author.did, handle: author.handle },
+      record: record.value,
+      indexedAt: record.value['createdAt'],
+      ...counts.postCounts(uri),
+    }
+    shown.set(uri, { view })
+    return view
+  }
+
+  function lastView(uri: string, now: number): object {
+    const last = shown.get(uri)
+    if (last) last.missedAt ??= now
+    if (last && now - last.missedAt! < knobs.lagMs) return last.view
+    throw new XrpcFailure(400, 'InvalidRequest', 'Post not found')
   }
 }
 

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ControlError, type Control } from '../control.ts'
 import type { Answer, LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
 import { readJson, writeJson } from '../json-file.ts'
-import type { AppViewCounts } from './app-view.ts'
+import type { AppViewCounts, AppViewKnobs } from './app-view-counts.ts'
 import type { PdsClient, StoredRecord } from './pds-client.ts'
 import type { PdsThread } from './pds-host.ts'
 import type { Did } from './pds-thread.ts'
@@ -11,6 +12,7 @@ import type { Did } from './pds-thread.ts'
 interface BlueskyPlatformDeps {
   dir: string
   counts: AppViewCounts
+  appView: AppViewKnobs
   pds(): PdsClient
   operator(): PdsThread['operator']
 }
@@ -23,7 +25,7 @@ const EXPIRED: Answer = {
 }
 
 /** Bluesky's side of the control interface. */
-export function createBlueskyPlatform({ dir, counts, pds, operator }: BlueskyPlatformDeps): ProxiedPlatform {
+export function createBlueskyPlatform({ dir, counts, appView, pds, operator }: BlueskyPlatformDeps): ProxiedPlatform {
   const revokedPath = join(dir, 'revoked.json')
   const revokedAt = readJson<Record<string, number>>(revokedPath, {})
 
@@ -103,6 +105,8 @@ export function createBlueskyPlatform({ dir, counts, pds, operator }: BlueskyPla
 
     publishes: (method, path) => method === 'POST' && /^\/xrpc\/com\.atproto\.repo\.(put|create)Record\b/.test(path),
 
+    controls: appViewControls(appView),
+
     textOf(body) {
       try {
         const { collection, record } = JSON.parse(body) as { collection?: string; record?: { text?: unknown } }
@@ -112,6 +116,22 @@ export function createBlueskyPlatform({ dir, counts, pds, operator }: BlueskyPla
       }
     },
   }
+}
+
+/** `POST /app-view {lagMs}`, and `POST /posts/:id/hide`. */
+function appViewControls(appView: AppViewKnobs): Control[] {
+  return [
+    [
+      'POST',
+      /^\/app-view$/,
+      async ({ body }) => {
+        const { lagMs } = (await body()) as { lagMs?: unknown }
+        if (!Number.isInteger(lagMs) || (lagMs as number) < 0) throw new ControlError(400, 'lagMs is a whole number')
+        appView.lagMs = lagMs as number
+      },
+    ],
+    ['POST', /^\/posts\/(.+)\/hide$/, ({ id }) => void appView.hidden.add(id)],
+  ]
 }
 
 function ledgerEntry({ uri, value }: StoredRecord, account: string): LedgerEntry {

@@ -1,6 +1,7 @@
 import { SECOND } from '../../domain/times.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter } from '../adapter.ts'
 import { createHttpClient } from '../shared/http.ts'
+import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createServiceAddresses } from './service-addresses.ts'
 import { createSessions } from './sessions.ts'
@@ -43,7 +44,9 @@ export function createBluesky(options: BlueskyOptions) {
   const video = createVideo({ xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs })
   const posts = createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs })
 
-  const adapter: PlatformAdapter = { platform: 'bluesky', ...posts, ...sessions }
+  const metrics = createMetrics({ xrpc, services })
+
+  const adapter: PlatformAdapter = { platform: 'bluesky', ...posts, ...sessions, metrics }
   const direct: DirectConnect = { connect }
   return {
     adapter,

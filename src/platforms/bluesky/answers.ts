@@ -3,6 +3,9 @@ import { answerReader } from '../shared/answers.ts'
 
 /** The parts we use of what Bluesky answers, each beside its description. */
 
+/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+const count = Type.Optional(Type.Unknown())
+
 /** https://docs.bsky.app/docs/api/com-atproto-server-create-session and -refresh-session */
 const Session = Type.Object({
   did: Type.String({ pattern: '^did:' }),
@@ -28,8 +31,21 @@ const ProfileView = Type.Object({
   displayName: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   avatar: Type.Optional(Type.String()),
+  followersCount: count,
 })
 export const readProfile = answerReader(ProfileView)
+
+/** https://docs.bsky.app/docs/api/app-bsky-feed-get-posts */
+const PostView = Type.Object({
+  uri: Type.String({ pattern: '^at://' }),
+  likeCount: count,
+  repostCount: count,
+  quoteCount: count,
+  replyCount: count,
+  bookmarkCount: count,
+})
+export type PostView = Static<typeof PostView>
+export const readPostViews = answerReader(Type.Object({ posts: Type.Array(PostView) }))
 
 /** https://docs.bsky.app/docs/api/com-atproto-identity-resolve-handle */
 const ResolvedHandle = Type.Object({ did: Type.String({ pattern: '^did:' }) })

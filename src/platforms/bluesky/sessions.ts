@@ -1,6 +1,7 @@
 import type { CallOptions, Credentials, Profile } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { ignoreAnswer } from '../shared/calls.ts'
+import { countOf } from '../shared/counts.ts'
 import { readProfile, readSession, type Session } from './answers.ts'
 import { isRefusedAs } from './errors.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
@@ -54,14 +55,18 @@ export function createSessions({ xrpc, services }: SessionDeps) {
     })
   }
 
-  async function profile(account: Omit<Credentials, 'version'>, options: CallOptions): Promise<Profile> {
-    const view = await xrpc.query(
-      services.of(account),
-      'app.bsky.actor.getProfile',
-      { actor: account.accountId },
-      readProfile,
-      { ...options, token: account.accessToken },
-    )
+  function profileView(account: Secrets, options: CallOptions) {
+    const params = { actor: account.accountId }
+    const call = { ...options, token: account.accessToken }
+    return xrpc.query(services.of(account), 'app.bsky.actor.getProfile', params, readProfile, call)
+  }
+
+  async function followers(account: Credentials, options: CallOptions): Promise<number | null> {
+    return countOf((await profileView(account, options)).followersCount)
+  }
+
+  async function profile(account: Secrets, options: CallOptions): Promise<Profile> {
+    const view = await profileView(account, options)
     const handle = view.handle === INVALID_HANDLE ? account.handle : view.handle
     return {
       displayName: view.displayName?.trim() || handle,
@@ -80,7 +85,7 @@ export function createSessions({ xrpc, services }: SessionDeps) {
     }
   }
 
-  return { connect, renew, revoke, profile }
+  return { connect, renew, revoke, profile, followers }
 }
 
 function normalizeIdentifier(identifier: string): string {

@@ -1,5 +1,6 @@
 import { createCalls, json } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
+import { queryOf, type Query } from '../shared/query.ts'
 import { refusalOf } from './errors.ts'
 
 export interface XrpcOptions {
@@ -10,7 +11,7 @@ export interface XrpcOptions {
 }
 
 interface ProcedureOptions extends XrpcOptions {
-  params?: Record<string, string>
+  params?: Query
 }
 
 /** A file, whole or as it is read. */
@@ -41,7 +42,7 @@ export function createXrpc(http: HttpClient) {
     query<T>(
       service: string,
       nsid: string,
-      params: Record<string, string>,
+      params: Query,
       read: (text: string) => T | null,
       options: XrpcOptions,
     ): Promise<T> {
@@ -66,9 +67,9 @@ export function createXrpc(http: HttpClient) {
 
 export type Xrpc = ReturnType<typeof createXrpc>
 
-function methodUrl(service: string, nsid: string, params: Record<string, string>): URL {
+function methodUrl(service: string, nsid: string, params: Query): URL {
   const url = new URL(`${service.replace(/\/+$/, '')}/xrpc/${nsid}`)
-  url.search = new URLSearchParams(params).toString()
+  url.search = queryOf(params)
   return url
 }
 

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { readJson, writeJson } from '../json-file.ts'
+import { inWordsOf } from '../shared/metric-words.ts'
+
+/** What can be told to the view of the network. */
+export interface AppViewKnobs {
+  /** How far it lags behind what happens, milliseconds. */
+  lagMs: number
+  /** Posts that it does not show though they are there, as where somebody blocks somebody. */
+  hidden: Set<string>
+}
+
+/** Counts nobody in the sandbox makes by hand; set through the fault proxy's control interface. */
+export interface AppViewCounts {
+  postCounts(uri: string): Record<string, number>
+  accountCounts(did: string): Record<string, number>
+  setPostCounts(uri: string, counts: Record<string, number>): void
+  setAccountCounts(did: string, counts: Record<string, number>): void
+}
+
+type Counts = Record<string, number>
+
+const POST_WORDS = {
+  likes: 'likeCount',
+  shares: 'repostCount',
+  reposts: 'repostCount',
+  comments: 'replyCount',
+  replies: 'replyCount',
+  quotes: 'quoteCount',
+  saved: 'bookmarkCount',
+  bookmarks: 'bookmarkCount',
+}
+const ACCOUNT_WORDS = { followers: 'followersCount', follows: 'followsCount' }
+const NO_POST_COUNTS = { likeCount: 0, repostCount: 0, replyCount: 0, quoteCount: 0, bookmarkCount: 0 }
+const NO_ACCOUNT_COUNTS = { followersCount: 0, followsCount: 0 }
+
+export function openAppViewCounts(dir: string, knobs: AppViewKnobs): AppViewCounts {
+  const path = join(dir, 'counts.json')
+  const counts = readJson<Record<string, Counts>>(path, {})
+  /** What is still shown until the news is through. */
+  const before = new Map<string, { counts: Counts; until: number }>()
+
+  function visible(id: string): Counts {
+    const last = before.get(id)
+    return last && last.until > Date.now() ? last.counts : (counts[id] ?? {})
+  }
+
+  function set(id: string, given: Counts): void {
+    before.set(id, { counts: visible(id), until: Date.now() + knobs.lagMs })
+    counts[id] = { ...counts[id], ...given }
+    writeJson(path, counts)
+  }
+
+  return {
+    postCounts: (uri) => ({ ...NO_POST_COUNTS, ...visible(uri) }),
+    accountCounts: (did) => ({ ...NO_ACCOUNT_COUNTS, ...visible(did) }),
+    setPostCounts: (uri, given) => set(uri, inWordsOf(POST_WORDS, given)),
+    setAccountCounts: (did, given) => set(did, inWordsOf(ACCOUNT_WORDS, given)),
+  }
+}

@@ -1,0 +1,69 @@
+import { NO_COUNTS, type PostCounts } from '../../domain/analytics.ts'
+import type { CallOptions, Credentials, PostMetrics } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { countOf } from '../shared/counts.ts'
+import { readPostViews, readStoredRecord, type PostView } from './answers.ts'
+import { isRefusedAs } from './errors.ts'
+import type { ServiceAddresses } from './service-addresses.ts'
+import type { Xrpc } from './xrpc.ts'
+
+interface MetricsDeps {
+  xrpc: Xrpc
+  services: ServiceAddresses
+}
+
+/** The most that `getPosts` takes. */
+const PER_CALL = 25
+
+/**
+ * The counts of posts, from the view that Bluesky has of the whole network. It lags behind the account's own server and hides what
+ * somebody blocks, so that of a post which it leaves out only the account's own server can tell whether it is gone.
+ */
+export function createMetrics({ xrpc, services }: MetricsDeps): PostMetrics {
+  async function read(uris: string[], account: Credentials, options: CallOptions) {
+    const call = { ...options, token: account.accessToken }
+    const { posts } = await xrpc.query(services.of(account), 'app.bsky.feed.getPosts', { uris }, readPostViews, call)
+    const found = new Map<string, PostCounts | 'deleted'>()
+    for (const uri of uris) {
+      const post = posts.find((one) => one.uri === uri)
+      if (post) found.set(uri, countsOf(post))
+      else if (await isDeleted(uri, account, options)) found.set(uri, 'deleted')
+    }
+    return found
+  }
+
+  /** Asked where the token was just taken as good: what another server says of an account that moved away proves nothing. */
+  async function isDeleted(uri: string, account: Credentials, options: CallOptions): Promise<boolean> {
+    const [repo = '', collection = '', rkey = ''] = uri.replace('at://', '').split('/')
+    if (repo !== account.accountId) return false
+    const params = { repo, collection, rkey }
+    try {
+      await xrpc.query(services.of(account), 'com.atproto.repo.getRecord', params, readStoredRecord, options)
+      return false
+    } catch (error) {
+      if (isRefusedAs(error, 'RecordNotFound')) return true
+      // A definite answer, but to another question.
+      if (error instanceof PlatformError && error.class === 'validation') return false
+      throw error
+    }
+  }
+
+  return { perCall: PER_CALL, read }
+}
+
+function countsOf(post: PostView): PostCounts {
+  const [reposts, quotes] = [zeroIfLeftOut(post.repostCount), zeroIfLeftOut(post.quoteCount)]
+  return {
+    ...NO_COUNTS,
+    likes: zeroIfLeftOut(post.likeCount),
+    shares: reposts === null || quotes === null ? null : reposts + quotes,
+    comments: zeroIfLeftOut(post.replyCount),
+    // Left out only where servers do not know of bookmarks.
+    saved: countOf(post.bookmarkCount),
+  }
+}
+
+/** A count of nothing may be left out there. */
+function zeroIfLeftOut(value: unknown): number | null {
+  return value === undefined ? 0 : countOf(value)
+}

@@ -1,0 +1,4 @@
+/** A count as a platform tells it; null for whatever is none: what is not known is never 0. */
+export function countOf(value: unknown): number | null {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null
+}
