@@ -20,6 +20,8 @@ export interface MastodonOptions extends SimulatorPlace {
   rateLimits?: RateLimits
   /** False for servers that take the `Idempotency-Key` and ignore it. */
   honoursKeys?: boolean
+  /** False for servers before 4.3, which show statuses one at a time. */
+  showsSeveral?: boolean
 }
 
 export interface Mastodon {
@@ -41,7 +43,7 @@ const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media
 
 /** A strict simulator of one Mastodon server, behind the fault proxy. All data is under `dir`. */
 export async function startMastodon(options: MastodonOptions = {}): Promise<Mastodon> {
-  const { maxCharacters = 500, types = MEDIA_LIMITS.types, processingMs = 1_000 } = options
+  const { maxCharacters = 500, types = MEDIA_LIMITS.types, processingMs = 1_000, showsSeveral = true } = options
   const { fronts, ...mastodon } = await startSimulator('mastodon', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const oauth = createOAuth(state)
@@ -58,7 +60,17 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
 
     createApp({ name: 'Web', redirectUris: [], scopes: ['read', 'write'] })
     return {
-      server: createMastodonServer({ state, oauth, media, statuses, countRequest, base, maxCharacters, types }),
+      server: createMastodonServer({
+        state,
+        oauth,
+        media,
+        statuses,
+        countRequest,
+        base,
+        maxCharacters,
+        types,
+        showsSeveral,
+      }),
       fronts: { mastodon: createMastodonPlatform({ state, oauth, statuses }) },
       api: {
         createAccount({ username, displayName = '', note = '' }: Parameters<Mastodon['createAccount']>[0]): Account {

@@ -1,4 +1,5 @@
 import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import { inWordsOf } from '../shared/metric-words.ts'
 import type { OAuth } from './oauth.ts'
 import type { Account, State } from './state.ts'
 import type { Statuses } from './statuses.ts'
@@ -8,6 +9,8 @@ interface MastodonPlatformDeps {
   oauth: OAuth
   statuses: Statuses
 }
+
+const WORDS = { likes: 'favourites', shares: 'reblogs', comments: 'replies' }
 
 /** Mastodon's side of the control interface. Accounts go by their id or user name. */
 export function createMastodonPlatform({ state, oauth, statuses }: MastodonPlatformDeps): ProxiedPlatform {
@@ -43,7 +46,8 @@ export function createMastodonPlatform({ state, oauth, statuses }: MastodonPlatf
     async setPostMetrics(id, metrics) {
       const status = state.statuses.get(id)
       // In place, since the same record stands in its account's list.
-      if (status) state.statuses.set(id, Object.assign(status, { metrics: { ...status.metrics, ...metrics } }))
+      if (status)
+        state.statuses.set(id, Object.assign(status, { metrics: { ...status.metrics, ...inWordsOf(WORDS, metrics) } }))
       return status !== undefined
     },
 

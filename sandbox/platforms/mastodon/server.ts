@@ -6,7 +6,7 @@ import { MEDIA_LIMITS, type MediaStore } from './media.ts'
 import { presentApp, type OAuth } from './oauth.ts'
 import { startPage, statusesPage } from './pages.ts'
 import type { createRateLimits } from './rate-limits.ts'
-import type { State, Status, Token } from './state.ts'
+import type { Account, State, Status, Token } from './state.ts'
 import type { Statuses } from './statuses.ts'
 
 interface ServerDeps {
@@ -18,6 +18,7 @@ interface ServerDeps {
   base(): string
   maxCharacters: number
   types: string[]
+  showsSeveral: boolean
 }
 
 interface Known {
@@ -74,8 +75,19 @@ export function createMastodonServer(deps: ServerDeps): Server {
         return statuses.create(oauth.userOf(token, 'write:statuses'), token!.clientId, params, key)
       },
     ],
-    ['GET', /^\/api\/v1\/statuses$/, ({ params }) => statuses.several(params.list('id'))],
-    ['GET', /^\/api\/v1\/statuses\/(\d+)$/, ({ id }) => ({ status: 200, body: statuses.present(statuses.find(id)) })],
+    [
+      'GET',
+      /^\/api\/v1\/statuses$/,
+      ({ token, params }) => {
+        if (!deps.showsSeveral) throw new Refusal(404, 'Not Found')
+        return statuses.several(readerOf(token), params.list('id'))
+      },
+    ],
+    [
+      'GET',
+      /^\/api\/v1\/statuses\/(\d+)$/,
+      ({ token, id }) => ({ status: 200, body: statuses.present(statuses.findFor(readerOf(token), id)) }),
+    ],
     [
       'GET',
       /^\/api\/v1\/statuses\/(\d+)\/source$/,
@@ -92,6 +104,11 @@ export function createMastodonServer(deps: ServerDeps): Server {
       },
     ],
   ]
+
+  /** What is public is for anybody, but whoever brings a token must be allowed to read with it. */
+  function readerOf(token: Token | null): Account | null {
+    return token && oauth.userOf(token, 'read:statuses')
+  }
 
   function accountNamed(username: string) {
     const account = state.accounts.values().find((one) => one.username === username)

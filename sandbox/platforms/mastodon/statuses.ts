@@ -8,6 +8,7 @@ import { statusLength, toHtml } from './text.ts'
 const KEY_LIFE_MS = 3_600_000
 const VISIBILITIES = ['public', 'unlisted', 'private', 'direct']
 const MOST_AT_ONCE = 40
+const MOST_BY_ID = 20
 
 interface StatusesOptions {
   state: State
@@ -73,6 +74,16 @@ export function createStatuses({ state, media, base, maxCharacters, honoursKeys 
   function find(id: string): Status {
     const status = state.statuses.get(id)
     if (!status) throw new Refusal(404, 'Record not found')
+    return status
+  }
+
+  function isFor(reader: Account | null, { accountId, visibility }: Status): boolean {
+    return visibility === 'public' || visibility === 'unlisted' || accountId === reader?.id
+  }
+
+  function findFor(reader: Account | null, id: string): Status {
+    const status = find(id)
+    if (!isFor(reader, status)) throw new Refusal(404, 'Record not found')
     return status
   }
 
@@ -150,6 +161,7 @@ export function createStatuses({ state, media, base, maxCharacters, honoursKeys 
   return {
     create,
     find,
+    findFor,
     findOwn,
     remove,
     html,
@@ -162,9 +174,12 @@ export function createStatuses({ state, media, base, maxCharacters, honoursKeys 
       return { status: 200, body: { id: status.id, text: status.text, spoiler_text: '' } }
     },
 
-    several(ids: string[]): Answer {
-      const found = ids.slice(0, 20).flatMap((id) => state.statuses.get(id) ?? [])
-      return { status: 200, body: found.map(present) }
+    /** Leaves out what is not there, or not for this reader. */
+    several(reader: Account | null, ids: string[]): Answer {
+      const wanted = new Set(ids)
+      if (wanted.size > MOST_BY_ID) throw new Refusal(422, 'Validation failed')
+      const found = [...wanted].flatMap((id) => state.statuses.get(id) ?? [])
+      return { status: 200, body: found.filter((status) => isFor(reader, status)).map(present) }
     },
 
     /** Newest first, in pages. */

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { form, ignoreAnswer } from '../shared/calls.ts'
+import { countOf } from '../shared/counts.ts'
 import { readAccount, readToken, type Account } from './answers.ts'
 import type { Api } from './api.ts'
 import { plainText } from './html.ts'
@@ -108,9 +109,19 @@ export function createAccounts({ api, clientId, clientSecret }: AccountDeps) {
     connect,
     assertAtHome,
 
+    /** Whether the account is still there, and still the one that the token is for. */
+    async isThere(account: Credentials, options: CallOptions): Promise<boolean> {
+      return (await ownAccount(account.accessToken, options)).id === account.accountId
+    },
+
     async profile(account: Credentials, options: CallOptions): Promise<Profile> {
       assertAtHome(account)
       return profileOf(await ownAccount(account.accessToken, options))
+    },
+
+    async followers(account: Credentials, options: CallOptions): Promise<number | null> {
+      assertAtHome(account)
+      return countOf((await ownAccount(account.accessToken, options)).followers_count)
     },
 
     async revoke(account: Credentials, options: CallOptions): Promise<void> {

@@ -5,6 +5,7 @@ import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
 import { createInstanceLimits } from './instance-limits.ts'
 import { createMedia } from './media.ts'
+import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createSearch } from './search.ts'
 
@@ -33,7 +34,7 @@ export function createMastodon(options: MastodonOptions) {
   const calls = createHttpClient({ connections: CONNECTIONS })
   const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
   const api = createApi(calls, instanceUrl)
-  const { connect, assertAtHome, ...accounts } = createAccounts({ api, clientId, clientSecret })
+  const { connect, assertAtHome, isThere, ...accounts } = createAccounts({ api, clientId, clientSecret })
   const limits = createInstanceLimits(api)
   const posts = createPosts({
     api,
@@ -48,6 +49,7 @@ export function createMastodon(options: MastodonOptions) {
     platform: 'mastodon',
     ...posts,
     ...accounts,
+    metrics: createMetrics({ api, assertAtHome, isThere }),
     limits: async (options) => (await limits(options)).rules,
   }
   const redirect: RedirectConnect = connect

@@ -6,6 +6,9 @@ import { answerReader } from '../shared/answers.ts'
 const nullable = <T extends ReturnType<typeof Type.String | typeof Type.Object>>(type: T) =>
   Type.Optional(Type.Union([type, Type.Null()]))
 
+/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+const count = Type.Optional(Type.Unknown())
+
 /** https://docs.joinmastodon.org/entities/Token/ */
 const Token = Type.Object({ access_token: Type.String({ minLength: 1 }), scope: Type.String() })
 export const readToken = answerReader(Token)
@@ -18,6 +21,7 @@ const Account = Type.Object({
   avatar: nullable(Type.String()),
   /** HTML. */
   note: nullable(Type.String()),
+  followers_count: count,
 })
 export type Account = Static<typeof Account>
 export const readAccount = answerReader(Account)
@@ -45,6 +49,18 @@ const Status = Type.Object({
 export type Status = Static<typeof Status>
 export const readStatus = answerReader(Status)
 export const readStatuses = answerReader(Type.Array(Status))
+
+/** The same entity, where only what people made of it is wanted. Quotes are counted since 4.5. */
+const CountedStatus = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  favourites_count: count,
+  reblogs_count: count,
+  quotes_count: count,
+  replies_count: count,
+})
+export type CountedStatus = Static<typeof CountedStatus>
+export const readCountedStatus = answerReader(CountedStatus)
+export const readCountedStatuses = answerReader(Type.Array(CountedStatus))
 
 /** https://docs.joinmastodon.org/entities/StatusSource/ */
 const StatusSource = Type.Object({ text: Type.String() })

@@ -1,5 +1,6 @@
 import { createCalls } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
+import { queryOf, type Query } from '../shared/query.ts'
 import { refusalOf } from './errors.ts'
 
 interface ApiOptions {
@@ -31,9 +32,9 @@ export function createApi(http: HttpClient, baseUrl: string) {
     /** Has a connection ready for a call that is about to come. */
     warm: (): void => http.warm(new URL(base)),
 
-    get<T>(path: string, params: Record<string, string>, read: (text: string) => T | null, options: ApiOptions) {
+    get<T>(path: string, params: Query, read: (text: string) => T | null, options: ApiOptions) {
       const url = new URL(`${base}${path}`)
-      url.search = new URLSearchParams(params).toString()
+      url.search = queryOf(params)
       return send({ method: 'GET', url }, read, options)
     },
 
