@@ -29,6 +29,8 @@ export interface Tumblr {
   createApp(input: { name: string; callbackUrl: string }): App
   /** As the blog's author does with Tumblr's own app. */
   publishElsewhere(blog: Pick<Blog, 'uuid'>, text: string): Post
+  /** As the author of a post does who wants nobody else to see it any more. */
+  makePrivate(postId: string): void
   /** What waits unseen in a blog, by the words of it. */
   draftsOf(blog: Pick<Blog, 'uuid'>): { id: string; text: string }[]
   stop(): Promise<void>
@@ -74,6 +76,8 @@ export async function startTumblr(options: TumblrOptions = {}): Promise<Tumblr> 
 
         publishElsewhere: ({ uuid }: Pick<Blog, 'uuid'>, text: string) =>
           posts.publishElsewhere(state.blogs.get(uuid)!, text),
+
+        makePrivate: posts.makePrivate,
 
         draftsOf: ({ uuid }: Pick<Blog, 'uuid'>) =>
           posts

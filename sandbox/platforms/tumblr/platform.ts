@@ -1,4 +1,5 @@
 import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import { inWordsOf } from '../shared/metric-words.ts'
 import type { OAuth } from './oauth.ts'
 import type { Posts } from './posts.ts'
 import { readOAuthHeader } from './signature.ts'
@@ -9,6 +10,8 @@ interface TumblrPlatformDeps {
   oauth: OAuth
   posts: Posts
 }
+
+const WORDS = { shares: 'reblogs', comments: 'replies' }
 
 /** Tumblr's side of the control interface. Accounts go by the id or the name of a blog. */
 export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps): ProxiedPlatform {
@@ -49,7 +52,7 @@ export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps
     async setPostMetrics(id, metrics) {
       const post = state.posts.get(id)
       // In place, since the same record stands in its blog's list.
-      if (post) state.posts.set(id, Object.assign(post, { metrics: { ...post.metrics, ...metrics } }))
+      if (post) state.posts.set(id, Object.assign(post, { metrics: { ...post.metrics, ...inWordsOf(WORDS, metrics) } }))
       return post !== undefined
     },
 

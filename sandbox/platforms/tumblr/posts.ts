@@ -8,6 +8,7 @@ import type { Account, Blog, Post, State } from './state.ts'
 
 const STATES = ['published', 'draft', 'private', 'queue'] as const
 const MOST_AT_ONCE = 20
+const NOTES_PAGE = 50
 
 interface PostsOptions {
   state: State
@@ -138,6 +139,12 @@ export function createPosts({ state, media, limits, base, answersDraftId }: Post
     listOf,
     urlOf,
 
+    /** As its author may at any time: nobody else sees it from then on. */
+    makePrivate(id: string): void {
+      const post = state.posts.get(id)!
+      state.posts.set(id, Object.assign(post, { state: 'private' as const }))
+    },
+
     /** As its author does with Tumblr's own app. */
     publishElsewhere(blog: Blog, text: string): Post {
       const content = [{ type: 'text', text }]
@@ -148,16 +155,41 @@ export function createPosts({ state, media, limits, base, answersDraftId }: Post
     notes(blog: Blog, params: Params): Answer {
       const post = find(blog, params.text('id') ?? '')
       const { likes = 0, reblogs = 0, replies = 0 } = post.metrics ?? {}
+      const total_notes = likes + reblogs + replies
+      const [liked, reblogged, replied] = [
+        notesOf('like', likes),
+        notesOf('reblog', reblogs),
+        notesOf('reply', replies),
+      ]
+      if (params.text('mode') !== 'conversation') {
+        return envelope(200, { notes: [...replied, ...reblogged, ...liked].slice(0, NOTES_PAGE), total_notes })
+      }
       return envelope(200, {
-        notes: [],
-        total_notes: likes + reblogs + replies,
-        ...(params.text('mode') === 'conversation' && { total_likes: likes, total_reblogs: reblogs }),
+        notes: replied.slice(0, NOTES_PAGE),
+        rollup_notes: [...reblogged, ...liked].slice(0, NOTES_PAGE),
+        total_notes,
+        total_likes: likes,
+        total_reblogs: reblogs,
       })
     },
   }
 }
 
 export type Posts = ReturnType<typeof createPosts>
+
+/** By so many people that nobody tells apart. */
+function notesOf(type: 'like' | 'reblog' | 'reply', count: number): object[] {
+  return Array.from({ length: Math.min(count, NOTES_PAGE) }, (_, index) => ({
+    type,
+    timestamp: now(),
+    blog_name: `somebody-${index}`,
+    blog_uuid: `t:somebody${index}`,
+    blog_url: `https://somebody-${index}.tumblr.com/`,
+    followed: false,
+    avatar_shape: 'square',
+    ...(type === 'reply' && { reply_text: 'Well said' }),
+  }))
+}
 
 /** JSON, or the part of that name beside files. */
 function readPost(params: Params): Pick<Post, 'state' | 'tags'> & { content: unknown } {

@@ -1,6 +1,7 @@
 import type { CallOptions, Credentials, Profile, RedirectConnect } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { createCalls } from '../shared/calls.ts'
+import { countOf } from '../shared/counts.ts'
 import type { HttpAnswer, HttpClient } from '../shared/http.ts'
 import { readTokenPair, type Blog } from './answers.ts'
 import { USER_AGENT, type Api } from './api.ts'
@@ -62,6 +63,13 @@ export function createAccounts({ api, http, wwwUrl, sign }: AccountDeps) {
     }
   }
 
+  async function ownBlog(account: Credentials, options: CallOptions): Promise<Blog> {
+    const { user } = await api.user({ token: tokenOf(account), ...options })
+    const blog = user.blogs.find((one) => idOf(one) === account.accountId)
+    if (!blog) throw new PlatformError('permission', 'The blog is no longer in this account', { certain: true })
+    return blog
+  }
+
   function profileOf({ name, title }: Blog): Profile {
     return { displayName: title?.trim() || name, handle: name, avatar: api.avatarOf(name) }
   }
@@ -69,12 +77,11 @@ export function createAccounts({ api, http, wwwUrl, sign }: AccountDeps) {
   return {
     connect: { lookupParameter: 'oauth_token', begin, complete } satisfies RedirectConnect,
 
-    async profile(account: Credentials, options: CallOptions): Promise<Profile> {
-      const { user } = await api.user({ token: tokenOf(account), ...options })
-      const blog = user.blogs.find((one) => idOf(one) === account.accountId)
-      if (!blog) throw new PlatformError('permission', 'The blog is no longer in this account', { certain: true })
-      return profileOf(blog)
-    },
+    profile: async (account: Credentials, options: CallOptions): Promise<Profile> =>
+      profileOf(await ownBlog(account, options)),
+
+    followers: async (account: Credentials, options: CallOptions): Promise<number | null> =>
+      countOf((await ownBlog(account, options)).followers),
   }
 }
 

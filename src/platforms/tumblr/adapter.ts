@@ -3,7 +3,9 @@ import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.t
 import { createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
+import { createCallBudget } from './call-budget.ts'
 import { createDrafts } from './drafts.ts'
+import { createMetrics } from './metrics.ts'
 import { createSigner } from './oauth1.ts'
 import { createPosts } from './posts.ts'
 
@@ -31,8 +33,9 @@ export function createTumblr(options: TumblrOptions) {
   const http = createHttpClient({ connections: CONNECTIONS })
   const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
   const sign = createSigner({ token: consumerKey, secret: consumerSecret })
-  const api = createApi({ http, apiUrl, sign })
-  const uploads = createApi({ http: transfers, apiUrl, sign })
+  const budget = createCallBudget()
+  const api = createApi({ http: budget.watch(http), apiUrl, sign })
+  const uploads = createApi({ http: budget.watch(transfers), apiUrl, sign })
   const { connect, ...accounts } = createAccounts({ api, http, wwwUrl, sign })
   const drafts = createDrafts({ api, uploads, media, processingWaitMs })
 
@@ -40,6 +43,7 @@ export function createTumblr(options: TumblrOptions) {
     platform: 'tumblr',
     ...createPosts({ api, drafts, wwwUrl, publishTimeoutMs }),
     ...accounts,
+    metrics: createMetrics({ api, budget }),
   }
   const redirect: RedirectConnect = connect
   return {

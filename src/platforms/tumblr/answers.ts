@@ -9,11 +9,15 @@ const inEnvelope = <T extends TSchema>(response: T) => {
 
 const text = Type.String({ minLength: 1 })
 
+/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+const count = Type.Optional(Type.Unknown())
+
 const Blog = Type.Object({
   name: text,
   title: Type.Optional(Type.String()),
   uuid: Type.Optional(text),
   primary: Type.Optional(Type.Boolean()),
+  followers: count,
 })
 export type Blog = Static<typeof Blog>
 /** https://www.tumblr.com/docs/en/api/v2#userinfo--get-a-users-information */
@@ -39,6 +43,19 @@ const Post = Type.Object({
 export type Post = Static<typeof Post>
 export const readPost = inEnvelope(Post)
 export const readPosts = inEnvelope(Type.Object({ posts: Type.Array(Post) }))
+
+/** https://www.tumblr.com/docs/en/api/v2#info---retrieve-blog-info */
+export const readBlogInfo = inEnvelope(Type.Object({ blog: Type.Object({ name: text }) }))
+
+/** Of posts only how much there is to know of them. */
+const NotedPost = Type.Object({ id_string: text, note_count: count })
+export type NotedPost = Static<typeof NotedPost>
+export const readNotedPosts = inEnvelope(Type.Object({ posts: Type.Array(NotedPost) }))
+
+/** https://www.tumblr.com/docs/en/api/v2#notes---get-notes-for-a-specific-post, in the mode `conversation` */
+const Notes = Type.Object({ total_notes: count, total_likes: count, total_reblogs: count })
+export type Notes = Static<typeof Notes>
+export const readNotes = inEnvelope(Notes)
 
 /** https://www.tumblr.com/docs/en/api/v2#error-responses */
 export const readErrors = answerReader(

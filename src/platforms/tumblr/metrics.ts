@@ -1,0 +1,113 @@
+import { NO_COUNTS, type PostCounts } from '../../domain/analytics.ts'
+import type { CallOptions, Credentials, PostMetrics } from '../adapter.ts'
+import { PlatformError } from '../errors.ts'
+import { ignoreAnswer } from '../shared/calls.ts'
+import { countOf } from '../shared/counts.ts'
+import { isRefusedWith } from '../shared/refusals.ts'
+import { tokenOf } from './accounts.ts'
+import { readBlogInfo, readNotedPosts, readNotes, type NotedPost, type Notes } from './answers.ts'
+import { blogPath, type Api } from './api.ts'
+import type { CallBudget } from './call-budget.ts'
+
+interface MetricsDeps {
+  api: Api
+  budget: CallBudget
+}
+
+/** What one listing shows. */
+const PER_CALL = 20
+
+const NO_NOTES: PostCounts = { ...NO_COUNTS, likes: 0, shares: 0, comments: 0 }
+
+/**
+ * The notes of posts. Calls are dear there: the newest posts are looked at together, and only of those with notes Tumblr is asked
+ * which kinds they are of.
+ */
+export function createMetrics({ api, budget }: MetricsDeps): PostMetrics {
+  async function get<T>(
+    path: string,
+    params: Record<string, string>,
+    read: (text: string) => T | null,
+    account: Credentials,
+    { signal }: CallOptions,
+  ): Promise<T> {
+    budget.assertRoom()
+    const call = { method: 'GET', path: blogPath(account, path), params } as const
+    return api.send(call, read, { token: tokenOf(account), signal })
+  }
+
+  async function read(ids: string[], account: Credentials, options: CallOptions) {
+    const found = new Map<string, PostCounts | 'deleted'>()
+    const newest = ids.length > 1 ? await listed({ limit: String(PER_CALL) }, account, options) : []
+    if (!newest) return found
+    const gone: string[] = []
+    for (const id of ids) {
+      const post = newest.find((one) => one.id_string === id) ?? (await oneOf(id, account, options))
+      if (post) found.set(id, await countsOf(post, account, options))
+      else if (!(await isThere(`posts/${encodeURIComponent(id)}`, ignoreAnswer, account, options))) gone.push(id)
+    }
+    // Of a blog that cannot be found every post is missing.
+    const isGone = gone.length > 0 && (await isThere('info', readBlogInfo, account, options))
+    if (isGone) for (const id of gone) found.set(id, 'deleted')
+    return found
+  }
+
+  /** Null where there is no such post, or no such blog. */
+  async function listed(params: Record<string, string>, account: Credentials, options: CallOptions) {
+    try {
+      return (await get('posts', { npf: 'true', ...params }, readNotedPosts, account, options)).posts
+    } catch (error) {
+      if (isRefusedWith(error, 404)) return null
+      throw error
+    }
+  }
+
+  /** Undefined when it is not among what the blog shows, as also where its author made it private. */
+  async function oneOf(id: string, account: Credentials, options: CallOptions): Promise<NotedPost | undefined> {
+    const posts = await listed({ id, notes_info: 'true' }, account, options)
+    return posts?.find((one) => one.id_string === id)
+  }
+
+  async function isThere(
+    path: string,
+    read: (text: string) => unknown,
+    account: Credentials,
+    options: CallOptions,
+  ): Promise<boolean> {
+    try {
+      await get(path, {}, read, account, options)
+      return true
+    } catch (error) {
+      if (isRefusedWith(error, 404)) return false
+      throw error
+    }
+  }
+
+  async function countsOf(post: NotedPost, account: Credentials, options: CallOptions): Promise<PostCounts> {
+    const total = countOf(post.note_count)
+    if (total === 0) return NO_NOTES
+    try {
+      const params = { id: post.id_string, mode: 'conversation' }
+      return splitOf(total, await get('notes', params, readNotes, account, options))
+    } catch (error) {
+      // The post is there; that its notes are not told says nothing about the others.
+      if (error instanceof PlatformError && ['not_found', 'permission', 'validation'].includes(error.class)) {
+        return NO_COUNTS
+      }
+      throw error
+    }
+  }
+
+  return { perCall: PER_CALL, read }
+}
+
+/**
+ * Replies are told only as what is left of all notes. Which notes `total_notes` counts depends on the mode, so that it can only raise
+ * what the post itself says.
+ */
+function splitOf(total: number | null, notes: Notes): PostCounts {
+  const [likes, reblogs] = [countOf(notes.total_likes), countOf(notes.total_reblogs)]
+  const all = total === null ? null : Math.max(total, countOf(notes.total_notes) ?? 0)
+  const replies = all === null || likes === null || reblogs === null ? null : all - likes - reblogs
+  return { ...NO_COUNTS, likes, shares: reblogs, comments: countOf(replies) }
+}
