@@ -1,6 +1,8 @@
+import type { MessageType } from './collection.ts'
+import type { Platform } from './platforms.ts'
 import type { Limits, Role, SubscriptionPlan } from './user.ts'
 
-export const AUDIT_ACTIONS = ['update-plan', 'update-activity', 'update-role'] as const
+export const AUDIT_ACTIONS = ['update-plan', 'update-activity', 'update-role', 'replay-dead-letter'] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 /** What a change of a user's record is about: ids, words of ours and figures, never anything personal. */
@@ -9,6 +11,7 @@ export interface AuditFacts {
   limits?: Limits
   isDisabled?: boolean
   role?: Role
+  deadLetter?: { type: MessageType; platform: Platform; postId: string | null; count: number }
 }
 
 /** Who changes a record of somebody else. */

@@ -1,4 +1,6 @@
 import { listed } from './lists.ts'
+import type { Platform } from './platforms.ts'
+import type { PlatformStatus } from './post.ts'
 import { DAY, MINUTE } from './times.ts'
 
 /** Posts of this age, which counts from their completion, are asked about so often. */
@@ -34,6 +36,33 @@ export function ageClassAt(classes: AgeClass[], completedAt: Date, now: Date): A
 /** The instant rounded down: what is taken until the next one is the same snapshot. */
 export function slotAt(now: Date, everyMs: number): Date {
   return new Date(Math.floor(now.getTime() / everyMs) * everyMs)
+}
+
+/** Entries on these platforms that were published in this time, and whose metrics of this slot nobody has seen to. */
+export interface DueBounds {
+  platforms: Platform[]
+  completedAfter: Date
+  completedUntil: Date
+  slot: Date
+}
+
+/** What is due now, an age class each. */
+export function boundsOf(classes: AgeClass[], platforms: Platform[], now: Date): DueBounds[] {
+  return classes.map(({ fromMs, untilMs, everyMs }) => ({
+    platforms,
+    completedAfter: new Date(now.getTime() - untilMs),
+    completedUntil: new Date(now.getTime() - fromMs),
+    slot: slotAt(now, everyMs),
+  }))
+}
+
+type MetricsEntry = Pick<PlatformStatus, 'platform' | 'status' | 'platformPostId' | 'completedAt' | 'metricsSlot'>
+
+export function isDue(entry: MetricsEntry, { platforms, completedAfter, completedUntil, slot }: DueBounds): boolean {
+  const { completedAt, metricsSlot } = entry
+  if (entry.status !== 'completed' || entry.platformPostId === null || completedAt === null) return false
+  if (completedAt <= completedAfter || completedAt > completedUntil) return false
+  return platforms.includes(entry.platform) && !(metricsSlot && metricsSlot >= slot)
 }
 
 /** What the collection is asked for (spec 6.3). */

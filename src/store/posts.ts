@@ -148,8 +148,8 @@ export function createPostStore(connection: Connection, now: () => Date) {
     },
 
     /** The post as it was at its end. */
-    remove: (userId: string, postId: string): Promise<Post | null> =>
-      collection().findOneAndDelete({ _id: postId, userId }, WITHOUT_TIMELINE),
+    remove: (userId: string, postId: string, session?: ClientSession): Promise<Post | null> =>
+      collection().findOneAndDelete({ _id: postId, userId }, { ...WITHOUT_TIMELINE, ...(session && { session }) }),
 
     /** The ids of posts that can still be cancelled. */
     async listWaiting(userId: string, limit: number): Promise<string[]> {
