@@ -29,6 +29,7 @@ import { createObjectStorage } from './integrations/storage.ts'
 import { createTokenCipher } from './integrations/token-cipher.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { observePlatforms } from './platforms/observed.ts'
+import { collectionSettings } from './collection-settings.ts'
 import { planLimits } from './plan-limits.ts'
 import { platformSettings } from './platform-settings.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
@@ -49,10 +50,12 @@ import { createPaymentEventStore } from './store/payment-events.ts'
 import { createPasswordResetStore } from './store/password-resets.ts'
 import { createPlatformAccountStore } from './store/platform-accounts.ts'
 import { createPostStore } from './store/posts.ts'
+import { createPublishedPostStore } from './store/published-posts.ts'
 import { createPunctualityStore } from './store/punctuality.ts'
 import { createPushTokenStore } from './store/push-tokens.ts'
 import { createPushStore } from './store/pushes.ts'
 import { createRateLimits } from './store/rate-limits.ts'
+import { createSaveSnapshots } from './store/save-snapshots.ts'
 import { createSessionStore } from './store/sessions.ts'
 import { createSnapshotStore } from './store/snapshots.ts'
 import { createUserStatistics } from './store/user-statistics.ts'
@@ -82,6 +85,9 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const database = overrides.database ?? (await openDatabase(config.MONGODB_URL))
   const { connection } = database
   const posts = createPostStore(connection, now)
+  const published = createPublishedPostStore(connection)
+  const snapshots = createSnapshotStore(connection)
+  const collection = collectionSettings(config)
   const users = createUserStore(connection)
   const sessions = createSessionStore(connection)
   const accounts = createPlatformAccountStore(connection, now)
@@ -146,6 +152,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     clock,
     database,
     posts,
+    published,
+    collection,
     users,
     sessions,
     accounts,
@@ -177,8 +185,15 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     deadLetters: createDeadLetterStore(connection),
     userStatistics: createUserStatistics(connection),
     punctuality: createPunctualityStore(connection),
-    snapshots: createSnapshotStore(connection),
+    snapshots,
     analytics: createAnalyticsReads(connection),
+    saveSnapshots: createSaveSnapshots({
+      database,
+      snapshots,
+      published,
+      users,
+      retentionMs: collection.retentionMs,
+    }),
     loginFailures,
     rateLimits,
     /** What may be done only so often. */

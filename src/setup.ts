@@ -10,7 +10,7 @@ await exitOnBadStart(async () => {
   try {
     await context.database.createIndexes()
     await context.storage.ensureBucket([config.FRONTEND_URL, ...listed(config.CORS_ORIGINS)])
-    await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
+    await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
     context.logger.info('Indexes, bucket and Schedules are in place')
   } finally {
     await context.close()

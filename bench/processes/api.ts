@@ -12,6 +12,7 @@ const noTemporal: PublishOrchestrator = {
   tellOfPayment: async () => true,
   forget: async () => {},
   ensureSchedules: async () => {},
+  refreshMetrics: async () => false,
   ping: async () => {},
   problems: async () => [],
   close: async () => {},

@@ -32,6 +32,7 @@ export type EraseAccountDeps = Pick<
   | 'clock'
   | 'connectAttempts'
   | 'database'
+  | 'deadLetters'
   | 'discardPrepared'
   | 'erasures'
   | 'mails'
@@ -46,6 +47,7 @@ export type EraseAccountDeps = Pick<
   | 'pushTokens'
   | 'rateLimits'
   | 'sessions'
+  | 'snapshots'
   | 'storage'
   | 'users'
 >
@@ -70,6 +72,9 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     'Remove the posts and their workflows': removePosts,
     'Remove media, copies and avatars': removeFiles,
     'End the platform logins': endConnections,
+    // Without posts and logins nothing new comes.
+    'Remove what was seen of posts and accounts': (userId) =>
+      Promise.all([deps.snapshots.removeAllOf(userId), deps.deadLetters.removeAllOf(userId)]),
     'Remove notifications, and the devices they go to': (userId) =>
       Promise.all([deps.notifications.removeAllOf(userId), deps.pushTokens.removeAllOf(userId)]),
     'Remove mails, sessions, codes and limits': removeAccess,

@@ -1,3 +1,4 @@
+import { createAnalyticsActivities, type AnalyticsDeps } from './analytics.ts'
 import { createBillingActivities, type BillingDeps } from './billing.ts'
 import { createCleanUploadsActivities, type CleanUploadsDeps } from './clean-uploads.ts'
 import { createDeliveryActivities, type DeliveryDeps } from './delivery.ts'
@@ -18,7 +19,8 @@ export function createActivities(
     SendMailDeps &
     PushDeps &
     EraseAccountDeps &
-    BillingDeps,
+    BillingDeps &
+    AnalyticsDeps,
 ) {
   return {
     ...createDeliveryActivities(deps),
@@ -30,6 +32,7 @@ export function createActivities(
     ...createPushActivities(deps),
     ...createEraseAccountActivities(deps),
     ...createBillingActivities(deps),
+    ...createAnalyticsActivities(deps),
   }
 }
 

@@ -17,6 +17,7 @@ const DELIVERY_OUTCOMES = ['accepted', 'failed', 'deferred', 'unknown'] as const
 const FINDINGS = ['untold', 'overdue', 'stalled'] as const
 const PUSH_OUTCOMES = ['sent', 'dead', 'refused', 'later'] as const
 const PAYMENT_CALL_OUTCOMES = ['answered', 'refused', 'failed'] as const
+const METRICS_OUTCOMES = ['saved', 'deleted', 'skipped', 'failed'] as const
 const MAIL_OUTCOMES = ['sent', 'later', ...MAIL_FAILURES] as const
 const SERVERS = ['mongodb', 'temporal'] as const
 const SOCKET_TRANSPORTS = ['plain', 'websocket', 'polling'] as const
@@ -124,6 +125,10 @@ export function createMetrics() {
   const paymentCalls = counter('payment_calls_total', 'Calls to the payment processor by what they came to', [
     'outcome',
   ])
+  const collected = counter('metrics_collected_total', 'Posts whose metrics were asked for, by what came of it', [
+    'platform',
+    'outcome',
+  ])
   const sweptWork = counter('sweep_work_total', 'Other work that the sweeper took up, by its workflow', ['work'])
   const up = gauge('server_up', 'Whether a server we need answered the last probe in time', ['server'])
   const probeSeconds = gauge('server_probe_seconds', 'How long the last probe took', ['server'])
@@ -134,6 +139,7 @@ export function createMetrics() {
   for (const platform of PLATFORMS) {
     for (const outcome of CALL_OUTCOMES) calls.inc({ platform, outcome }, 0)
     for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ platform, outcome }, 0)
+    for (const outcome of METRICS_OUTCOMES) collected.inc({ platform, outcome }, 0)
   }
   for (const finding of FINDINGS) findings.inc({ finding }, 0)
   for (const transport of SOCKET_TRANSPORTS) sockets.set({ transport }, 0)
@@ -189,6 +195,9 @@ export function createMetrics() {
     },
     pushed: (outcome: PushOutcomeKind): void => pushes.inc({ outcome }),
     mailed: (outcome: MailOutcome): void => mails.inc({ outcome }),
+    metricsCollected(platform: Platform, counts: Record<(typeof METRICS_OUTCOMES)[number], number>): void {
+      for (const outcome of METRICS_OUTCOMES) collected.inc({ platform, outcome }, counts[outcome])
+    },
     tookUp: (work: BackgroundWork, count: number): void => sweptWork.inc({ work }, count),
     paymentCalled: (outcome: PaymentCallOutcome): void => paymentCalls.inc({ outcome }),
     pushFailed: (): void => pushFailures.inc(),

@@ -10,7 +10,7 @@ import {
   type WorkflowSignalWithStartOptions,
 } from '@temporalio/client'
 import { planOf, type PublishPlan } from '../domain/publish-plan.ts'
-import { platformLabel } from '../domain/platforms.ts'
+import { platformLabel, type Platform } from '../domain/platforms.ts'
 import type { Post } from '../domain/post.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
 import {
@@ -19,6 +19,7 @@ import {
   paymentEventSignal,
   PUBLISH_SIGNALS,
   publishPostWorkflowId,
+  refreshWorkflowId,
   SUBSCRIPTION_SUMMARY,
   type BackgroundWork,
   type PaymentNews,
@@ -119,6 +120,30 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
       )
     },
 
+    /**
+     * Takes the metrics of a post now, or joins those who just do. Answers whether there is a new snapshot; also false, and never
+     * an error, when that is not known within the time.
+     */
+    async refreshMetrics(postId: string, platform: Platform, waitMs: number): Promise<boolean> {
+      try {
+        return await bounded(async () => {
+          const handle = await workflows.start('refreshMetrics', {
+            workflowId: refreshWorkflowId(postId, platform),
+            taskQueue: 'analytics' satisfies TaskQueue,
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+            workflowRunTimeout: 2 * MINUTE,
+            staticSummary: `Fresh metrics from ${platformLabel(platform)}`,
+            args: [postId, platform],
+          })
+          return (await handle.result()) as boolean
+        }, waitMs)
+      } catch (error) {
+        onUnreachable(error)
+        return false
+      }
+    },
+
     /** Deletes what Temporal keeps of these workflows; those that still run end by it. A server that forbids it keeps ids only. */
     async forget(ids: string[]): Promise<void> {
       await bounded(async () => {
@@ -131,8 +156,8 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
     },
 
     /** The Schedules of the service, made or brought up to date. */
-    async ensureSchedules(sweepIntervalMs: number): Promise<void> {
-      await Promise.all(scheduledWorkflows({ sweepIntervalMs }).map(ensureSchedule))
+    async ensureSchedules(sweepIntervalMs: number, metricsIntervalMs = 15 * MINUTE): Promise<void> {
+      await Promise.all(scheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }).map(ensureSchedule))
     },
 
     /** @throws within 2 s */
@@ -172,7 +197,8 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
     }
   }
 
-  async function ensureSchedule({ name, everyMs, catchUpMs, longestRunMs, summary }: ScheduledWorkflow): Promise<void> {
+  async function ensureSchedule(workflow: ScheduledWorkflow): Promise<void> {
+    const { name, taskQueue = 'maintenance', everyMs, catchUpMs, longestRunMs, summary } = workflow
     const schedule = {
       spec: { intervals: [{ every: everyMs }] },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpMs, pauseOnFailure: false },
@@ -180,7 +206,7 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
         type: 'startWorkflow' as const,
         workflowType: name,
         workflowId: name,
-        taskQueue: 'maintenance' satisfies TaskQueue,
+        taskQueue,
         workflowRunTimeout: longestRunMs,
         args: [],
         staticSummary: summary,

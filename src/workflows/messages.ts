@@ -92,6 +92,69 @@ export interface BilledPlace {
   after: string
 }
 
+/** A place in the listing of posts whose metrics are due: an age class after the other, and in each an owner after the other. */
+export interface DuePlace {
+  ageClass: number
+  /** The last owner whose posts were all listed. */
+  afterUserId: string | null
+  /** One whose posts are still being listed, by their ids. */
+  within: { userId: string; afterPostId: string | null } | null
+}
+
+/** The posts of an account whose metrics are due, in batches that one call can ask for. */
+export interface DueAccount {
+  userId: string
+  platform: Platform
+  batches: string[][]
+}
+
+export interface DuePage {
+  accounts: DueAccount[]
+  /** Epoch milliseconds. */
+  slot: number
+  /** Where the next page begins; null when there is none. */
+  next: DuePlace | null
+}
+
+/** What one call asks for: the metrics of some posts of one account. */
+export interface DueBatch {
+  userId: string
+  platform: Platform
+  postIds: string[]
+  /** Epoch milliseconds. */
+  slot: number
+}
+
+/** What became of the posts of a batch. */
+export interface CollectedPosts {
+  saved: number
+  deleted: number
+  skipped: number
+  failed: number
+}
+
+export interface CollectedBatch extends CollectedPosts {
+  /** After which the rest of the account, or of the platform for a while, comes to nothing. */
+  end: 'done' | 'account' | 'platform'
+  pauseMs?: number
+}
+
+/** Platforms that are left alone until then, epoch milliseconds. */
+export type Pauses = Partial<Record<Platform, number>>
+
+/** What became of a page of accounts; `next` names its last user, null when there are no more. */
+export interface FollowersPage {
+  next: string | null
+  pauses: Pauses
+  taken: number
+  skipped: number
+  failed: number
+}
+
+export function refreshWorkflowId(postId: string, platform: Platform): string {
+  return `analytics-refresh/${postId}/${platform}`
+}
+
 /**
  * Work in the background that a stored record asks for: the workflow of this name gets the record's id as its only argument, and
  * runs under that id, so that it is single.
@@ -102,6 +165,7 @@ export const BACKGROUND_WORK = {
   subscription: { idPrefix: 'subscription/', taskQueue: 'billing' },
   routePaymentEvent: { idPrefix: 'payment-event/', taskQueue: 'billing' },
   eraseAccount: { idPrefix: 'erase/', taskQueue: 'maintenance' },
+  replayDeadLetter: { idPrefix: 'dead-letter/', taskQueue: 'analytics' },
 } as const satisfies Record<string, { idPrefix: string; taskQueue: TaskQueue }>
 
 export type BackgroundWork = keyof typeof BACKGROUND_WORK

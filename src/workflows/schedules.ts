@@ -1,8 +1,11 @@
 import { DAY, HOUR, MINUTE } from '../domain/times.ts'
+import type { TaskQueue } from './task-queues.ts'
 
-/** A workflow of the `maintenance` queue that runs again and again; its Schedule and its runs go by its name. */
+/** A workflow that runs again and again; its Schedule and its runs go by its name. */
 export interface ScheduledWorkflow {
   name: string
+  /** Without one it is `maintenance`. */
+  taskQueue?: TaskQueue
   everyMs: number
   /** A run that was missed is made up for within this time. */
   catchUpMs: number
@@ -12,7 +15,13 @@ export interface ScheduledWorkflow {
 
 export const SWEEP = 'sweep'
 
-export function scheduledWorkflows({ sweepIntervalMs }: { sweepIntervalMs: number }): ScheduledWorkflow[] {
+interface Intervals {
+  sweepIntervalMs: number
+  /** The shortest time between two looks at the metrics of a post. */
+  metricsIntervalMs: number
+}
+
+export function scheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: Intervals): ScheduledWorkflow[] {
   return [
     {
       name: SWEEP,
@@ -41,6 +50,22 @@ export function scheduledWorkflows({ sweepIntervalMs }: { sweepIntervalMs: numbe
       catchUpMs: DAY,
       longestRunMs: 12 * HOUR,
       summary: 'Compare all subscriptions with the payment processor',
+    },
+    {
+      name: 'collectPostMetrics',
+      taskQueue: 'analytics',
+      everyMs: metricsIntervalMs,
+      catchUpMs: metricsIntervalMs,
+      longestRunMs: 6 * HOUR,
+      summary: 'Take the metrics of published posts',
+    },
+    {
+      name: 'collectAccountMetrics',
+      taskQueue: 'analytics',
+      everyMs: DAY,
+      catchUpMs: DAY,
+      longestRunMs: 12 * HOUR,
+      summary: 'Ask how many follow the connected accounts',
     },
   ]
 }

@@ -38,6 +38,7 @@ beforeAll(async () => {
         tellOfPayment: async () => isTemporalThere,
         forget: async (ids) => void forgotten.push(...ids),
         ensureSchedules: async () => {},
+        refreshMetrics: async () => false,
         ping: async () => {},
         problems: async () => [],
         close: async () => {},

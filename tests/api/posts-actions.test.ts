@@ -103,7 +103,7 @@ describe('delete', () => {
   it('takes back what was prepared up to the last moment', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
-    const { posts, orchestrator } = world.context
+    const { posts } = world.context
     const kept = { round: 0, accountId: 'a', contentVersion: 0, name: 'draft', value: '1' }
     const preparedMeanwhile: typeof posts.remove = async (...asked) => {
       await posts.transition(postId, saveHandle('bluesky', kept))
@@ -111,7 +111,7 @@ describe('delete', () => {
     }
     const takenBack: object[] = []
     const discardPrepared: DiscardPrepared = async (_post, entries) => void takenBack.push(...entries)
-    const deps = { orchestrator, posts: { ...posts, remove: preparedMeanwhile }, discardPrepared }
+    const deps = { ...world.context, posts: { ...posts, remove: preparedMeanwhile }, discardPrepared }
     await deletePost(deps, ann.userId, postId)
     expect(takenBack).toMatchObject([{ platform: 'bluesky', delivery: { handles: { draft: '1' } } }])
   })

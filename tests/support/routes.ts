@@ -7,6 +7,7 @@ import { storeNotifications } from './notifications.ts'
 import { openSession } from '../../src/commands/open-session.ts'
 import { createPost } from '../../src/commands/create-post.ts'
 import { registerPushDevice } from '../../src/commands/push-devices.ts'
+import { newId } from '../../src/store/schema-options.ts'
 import { unique } from './servers.ts'
 
 /** What the tests that go through all routes have to know of each. */
@@ -209,6 +210,17 @@ export const ROUTES: Record<string, RouteCase> = {
   'PATCH /api/admin/update-user-activity/:id': userAdminRoute({ body: { activity: false } }),
   'GET /api/admin/analytics': adminRoute(200),
   'GET /api/admin/audit': adminRoute(200),
+  'GET /api/admin/dead-letters': adminRoute(200),
+  'POST /api/admin/dead-letters/:id/replay': {
+    ...adminRoute(202),
+    async record(context) {
+      const about = { type: 'account', postId: null, userId: newId(), platform: 'bluesky' } as const
+      await context.deadLetters.add([about], 'transient: It did not answer', new Date())
+      const [letter] = await Array.fromAsync(context.deadLetters.allOf(about.userId))
+      return { id: letter!._id }
+    },
+    fingerprint: (context, { id }) => context.deadLetters.find(id!),
+  },
   // Says who listens by its first message; the engine of Socket.IO wants a transport named.
   'GET /api/notifications/stream': publicRoute(426),
   'GET /socket.io': publicRoute(400),

@@ -1,7 +1,8 @@
 import type { Static } from '@sinclair/typebox'
 import type { AuditEntry } from '../../domain/audit.ts'
 import type { User } from '../../domain/user.ts'
-import type { AuditPage, ChangedUser } from './schema.ts'
+import type { DeadLetter } from '../../store/dead-letters.ts'
+import type { AuditPage, ChangedUser, DeadLetterPage } from './schema.ts'
 
 export function presentChanged({ _id, email, name, isDisabled }: User): Static<typeof ChangedUser> {
   return { _id, email, name, isDisabled }
@@ -10,4 +11,8 @@ export function presentChanged({ _id, email, name, isDisabled }: User): Static<t
 export function presentEntry(entry: AuditEntry): Static<typeof AuditPage>['data'][number] {
   const { _id, at, actorId, action, subjectId, before, after, requestId, ipAddress } = entry
   return { _id, at: at.toISOString(), actorId, action, subjectId, before, after, requestId, ipAddress }
+}
+
+export function presentLetter(letter: DeadLetter): Static<typeof DeadLetterPage>['data'][number] {
+  return { ...letter, firstAt: letter.firstAt.toISOString(), lastAt: letter.lastAt.toISOString() }
 }

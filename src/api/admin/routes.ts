@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { changeActivity } from '../../commands/change-activity.ts'
 import { changePlan } from '../../commands/change-plan.ts'
+import { replayDeadLetter } from '../../commands/replay-dead-letter.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../domain/audit.ts'
 import { ServiceError } from '../../domain/service-error.ts'
@@ -10,8 +11,8 @@ import { monthsOf, userStatistics } from '../../domain/user-statistics.ts'
 import { presentRecord } from '../auth/present.ts'
 import { jsonStream } from '../json-stream.ts'
 import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
-import { answered, errorResponses } from '../schemas/envelope.ts'
-import { presentChanged, presentEntry } from './present.ts'
+import { answered, answeredWithoutData, errorResponses } from '../schemas/envelope.ts'
+import { presentChanged, presentEntry, presentLetter } from './present.ts'
 import {
   ActivityBody,
   AdminAnalytics,
@@ -19,6 +20,8 @@ import {
   AuditQuery,
   ChangedPlan,
   ChangedUser,
+  DeadLetterPage,
+  DeadLetterQuery,
   PlanQuery,
   UserList,
   UserListQuery,
@@ -126,6 +129,40 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
       const asked = pageOf(request.query)
       const { entries, total } = await context.audit.page(asked)
       return { message: 'Audit log found', data: entries.map(presentEntry), ...pageResult(total, asked) }
+    },
+  )
+
+  app.get(
+    '/dead-letters',
+    {
+      schema: {
+        tags,
+        summary: 'Metrics that could not be collected and why, the latest first',
+        querystring: DeadLetterQuery,
+        response: { 200: DeadLetterPage, ...errorResponses },
+      },
+    },
+    async (request) => {
+      const asked = pageOf(request.query)
+      const { letters, total } = await context.deadLetters.page(asked)
+      return { message: 'Dead letters found', data: letters.map(presentLetter), ...pageResult(total, asked) }
+    },
+  )
+
+  app.post(
+    '/dead-letters/:id/replay',
+    {
+      schema: {
+        tags,
+        summary: 'Collect once more what failed; the letter goes when that succeeds',
+        params: IdParam('id'),
+        response: { 202: answeredWithoutData, ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      await replayDeadLetter(context, actorOf(request), request.params.id)
+      reply.code(202)
+      return { message: 'It is being collected again' }
     },
   )
 }

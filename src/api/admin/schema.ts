@@ -1,8 +1,9 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import { AUDIT_ACTIONS } from '../../domain/audit.ts'
+import { MESSAGE_TYPES } from '../../domain/collection.ts'
 import { ROLES, SUBSCRIPTION_PLANS } from '../../domain/user.ts'
 import { UserRecord } from '../auth/schema.ts'
-import { Instant, nullable, oneOf, pageFields, pageResultFields } from '../schemas/common.ts'
+import { Instant, nullable, oneOf, pageFields, pageResultFields, PlatformName } from '../schemas/common.ts'
 import { answered } from '../schemas/envelope.ts'
 
 /** All users, unless a page is asked for: then beside `data` stands which page it is. */
@@ -43,8 +44,37 @@ const AuditFacts = Type.Partial(
     limits: Type.Object({ maxPosts: Type.Integer(), maxCaptionGenerations: Type.Integer() }),
     isDisabled: Type.Boolean(),
     role: oneOf(ROLES),
+    deadLetter: Type.Object({
+      type: oneOf(MESSAGE_TYPES),
+      platform: PlatformName,
+      postId: nullable(Type.String()),
+      count: Type.Integer(),
+    }),
   }),
 )
+
+export const DeadLetterPage = Type.Composite([
+  answered(
+    Type.Array(
+      Type.Object({
+        _id: Type.String(),
+        type: oneOf(MESSAGE_TYPES, {
+          description: 'What was asked for: the metrics of a post, or the followers of an account',
+        }),
+        postId: nullable(Type.String()),
+        userId: Type.String(),
+        platform: PlatformName,
+        reason: Type.String({ description: 'Why it failed the last time' }),
+        count: Type.Integer({ description: 'How often it failed' }),
+        firstAt: Instant,
+        lastAt: Instant,
+      }),
+    ),
+  ),
+  Type.Object(pageResultFields),
+])
+
+export const DeadLetterQuery = Type.Object(pageFields)
 
 export const AuditQuery = Type.Object(pageFields)
 

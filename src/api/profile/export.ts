@@ -7,6 +7,8 @@ import { presentNotification } from '../notifications/present.ts'
 import { presentPaymentEvent } from '../payments/present.ts'
 import { presentAccounts } from '../platforms/present.ts'
 import { presentPost } from '../posts/present.ts'
+import type { DeadLetter } from '../../store/dead-letters.ts'
+import type { AccountSnapshot, PostSnapshot } from '../../store/snapshots.ts'
 
 const PAGE = 500
 
@@ -22,6 +24,9 @@ export async function exportOf(context: Context, user: User, sessionId: string) 
     user: presentRecord(user),
     platforms: presentAccounts(await context.accounts.find(userId), now),
     posts: each(context.posts.allOf(userId), presentPost),
+    postSnapshots: each(context.snapshots.allOf(userId), withoutOwner<PostSnapshot>),
+    accountSnapshots: each(context.snapshots.allFollowersOf(userId), withoutOwner<AccountSnapshot>),
+    missedMetrics: each(context.deadLetters.allOf(userId), withoutOwner<DeadLetter>),
     notifications: each(context.notifications.allOf(userId), presentNotification),
     media: filesOf(context, userId),
     sessions: (await context.sessions.listOf(userId, now)).map((session) => presentDevice(session, sessionId)),
@@ -54,6 +59,11 @@ async function* filesOf({ storage }: Pick<Context, 'storage'>, userId: string) {
       after = listed.at(-1)!.key
     }
   }
+}
+
+function withoutOwner<T extends { _id: string; userId: string; removeAt?: Date }>(record: T) {
+  const { _id, userId: _userId, removeAt: _removeAt, ...shown } = record
+  return shown
 }
 
 function presentChange({ at, action, before, after }: AuditEntry) {

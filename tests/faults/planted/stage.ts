@@ -100,6 +100,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
       forget: async () => {},
       ping: async () => {},
       ensureSchedules: async () => {},
+      refreshMetrics: async () => false,
       problems: async () => [],
       close: async () => {},
     } satisfies PublishOrchestrator

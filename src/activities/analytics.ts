@@ -1,0 +1,195 @@
+import { cancellationSignal, log } from '@temporalio/activity'
+import { ageClassAt, boundsOf, isDue, slotAt, type AgeClass, type DueBounds } from '../domain/collection.ts'
+import { PLATFORMS, type Platform } from '../domain/platforms.ts'
+import type { AccountCredentials } from '../commands/account-credentials.ts'
+import type { DeadLetterStore } from '../store/dead-letters.ts'
+import type { PlatformAccountStore } from '../store/platform-accounts.ts'
+import type { PublishedPost } from '../store/published-posts.ts'
+import type {
+  CollectedBatch,
+  DueAccount,
+  DueBatch,
+  DuePage,
+  DuePlace,
+  FollowersPage,
+  Pauses,
+} from '../workflows/messages.ts'
+import { createAccountCalls } from './account-calls.ts'
+import { keepAlive } from './attempts.ts'
+import { createBulkheads } from './bulkheads.ts'
+import { createCollectFollowers, type CollectFollowersDeps } from './collect-followers.ts'
+import { createCollectPosts, type CollectPostsDeps } from './collect-posts.ts'
+
+/** Posts that are listed at a time: nothing of the collection is larger in memory. */
+const PAGE = 500
+const OWNERS = 50
+const AT_ONCE = 5
+
+/** How the collection goes about its work. */
+export interface CollectionSettings {
+  ages: AgeClass[]
+  retentionMs: number
+  callsInFlight: number
+  timeoutMs: number
+}
+
+export interface AnalyticsDeps
+  extends
+    Omit<CollectPostsDeps, 'callAccount' | 'followers' | 'ages'>,
+    Omit<CollectFollowersDeps, 'callAccount' | 'accounts' | 'deadLetters'> {
+  accounts: Pick<PlatformAccountStore, 'findConnected' | 'listAll'>
+  credentials: AccountCredentials
+  deadLetters: Pick<DeadLetterStore, 'add' | 'find' | 'remove'>
+  collection: CollectionSettings
+}
+
+/** The line of deliveries has figures of its own, which calls for metrics stay out of. */
+const UNCOUNTED = { sendWaited: () => {}, sendCrowdedOut: () => {} }
+
+const FIRST: DuePlace = { ageClass: 0, afterUserId: null, within: null }
+
+/** May be killed anywhere and repeated: what has a snapshot of its slot is not asked for again. */
+export function createAnalyticsActivities(deps: AnalyticsDeps) {
+  const { accounts, clock, collection, deadLetters, platforms, published } = deps
+  const { ages, callsInFlight, timeoutMs } = collection
+  // Not those of the deliveries: however many metrics are due, no post waits for them.
+  const callAccount = createAccountCalls({ ...deps, timeoutMs, bulkheads: createBulkheads(callsInFlight, UNCOUNTED) })
+  const followers = createCollectFollowers({ ...deps, callAccount })
+  const collectPosts = createCollectPosts({ ...deps, ages, callAccount, followers })
+
+  /** A page of posts, and where the next one begins in this age class; null when there is none. */
+  async function listPage(
+    bounds: DueBounds,
+    place: DuePlace,
+  ): Promise<{ posts: PublishedPost[]; next: DuePlace | null }> {
+    const { within, afterUserId } = place
+    if (within) {
+      const { userId, afterPostId } = within
+      const posts = await published.listDueOf(userId, bounds, { postId: afterPostId, limit: PAGE })
+      const isLast = posts.length < PAGE
+      const next = isLast
+        ? { afterUserId: userId, within: null }
+        : { within: { userId, afterPostId: posts.at(-1)!._id } }
+      return { posts, next: { ...place, ...next } }
+    }
+    const posts = await published.listDue(bounds, { userId: afterUserId, limit: PAGE })
+    if (posts.length < PAGE) return { posts, next: null }
+    // The last owner may have more than fit: they come with the next page, or in pages of their own.
+    const last = posts.at(-1)!.userId
+    const whole = posts.filter(({ userId }) => userId !== last)
+    if (whole.length === 0) return listPage(bounds, { ...place, within: { userId: last, afterPostId: null } })
+    return { posts: whole, next: { ...place, afterUserId: whole.at(-1)!.userId } }
+  }
+
+  /** Those that tell; of the others a line in the log says so, once a run. */
+  function tellingPlatforms(isFirstPage: boolean): Platform[] {
+    const telling = PLATFORMS.filter((platform) => platforms.find(platform)?.metrics)
+    const silent = PLATFORMS.filter((platform) => platforms.find(platform) && !telling.includes(platform))
+    if (isFirstPage && silent.length > 0) log.info('Platforms without metrics are left out', { platforms: silent })
+    return telling
+  }
+
+  function accountsOf(posts: PublishedPost[], bounds: DueBounds): DueAccount[] {
+    const found = new Map<string, { userId: string; platform: Platform; postIds: string[] }>()
+    for (const { _id, userId, platformStatuses } of posts) {
+      for (const entry of platformStatuses.filter((one) => isDue(one, bounds))) {
+        const name = `${userId}/${entry.platform}`
+        const account = found.get(name) ?? { userId, platform: entry.platform, postIds: [] }
+        account.postIds.push(_id)
+        found.set(name, account)
+      }
+    }
+    return [...found.values()].map(({ userId, platform, postIds }) => ({
+      userId,
+      platform,
+      batches: chunks(postIds, platforms.find(platform)?.metrics?.perCall ?? 1),
+    }))
+  }
+
+  /** Asked for by somebody, whether or not it is due. Null when it is not published there (any more). */
+  async function collectNow(postId: string, platform: Platform): Promise<CollectedBatch | null> {
+    const [post] = await published.find([postId])
+    const entry = post?.platformStatuses.find((one) => one.platform === platform)
+    if (!post || entry?.status !== 'completed' || !entry.completedAt) return null
+    const now = clock.now()
+    const slot = slotAt(now, ageClassAt(ages, entry.completedAt, now).everyMs).getTime()
+    return collectPosts({ userId: post.userId, platform, postIds: [postId], slot }, cancellationSignal(), true)
+  }
+
+  return {
+    /** @param place null to begin with */
+    async listDueMetrics(place: DuePlace | null): Promise<DuePage> {
+      const at = place ?? FIRST
+      const bounds = boundsOf(ages, tellingPlatforms(place === null), clock.now())[at.ageClass]
+      if (!bounds) return { accounts: [], slot: 0, next: null }
+      const { posts, next } = await listPage(bounds, at)
+      const nextClass = at.ageClass + 1 < ages.length ? { ...FIRST, ageClass: at.ageClass + 1 } : null
+      return { accounts: accountsOf(posts, bounds), slot: bounds.slot.getTime(), next: next ?? nextClass }
+    },
+
+    collectBatch: (batch: DueBatch): Promise<CollectedBatch> => alive(() => collectPosts(batch, cancellationSignal())),
+
+    /** Whether there is a new snapshot. */
+    refreshPostMetrics: (postId: string, platform: Platform): Promise<boolean> =>
+      alive(async () => (await collectNow(postId, platform))?.saved === 1),
+
+    /** One page of the accounts; `after` names the last user of the page before. */
+    collectFollowersPage: (after: string | null, pauses: Pauses): Promise<FollowersPage> =>
+      alive(async () => {
+        const owners = await accounts.listAll(after, OWNERS)
+        const asked = owners.flatMap((owner) =>
+          followers.tellsOf(owner).map((platform) => ({ userId: owner.userId, platform })),
+        )
+        const done: FollowersPage = { next: null, pauses: { ...pauses }, taken: 0, skipped: 0, failed: 0 }
+        for (const some of chunks(asked, AT_ONCE)) {
+          await Promise.all(
+            some.map(async ({ userId, platform }) => {
+              const now = clock.now().getTime()
+              if ((done.pauses[platform] ?? 0) > now) return void (done.skipped += 1)
+              const result = await followers.collect(userId, platform, cancellationSignal())
+              if (result.kind === 'pause') done.pauses[platform] = now + result.waitMs
+              done[result.kind === 'pause' ? 'skipped' : result.kind] += 1
+            }),
+          )
+        }
+        return { ...done, next: owners.length < OWNERS ? null : owners.at(-1)!.userId }
+      }),
+
+    /** Takes up again what failed; the letter goes when nothing of it is left to do. */
+    replayDeadLetter: (letterId: string): Promise<'done' | 'failed' | 'gone'> =>
+      alive(async () => {
+        const letter = await deadLetters.find(letterId)
+        if (!letter) return 'gone'
+        const { userId, platform, postId } = letter
+        const isDone = postId === null ? await replayAccount(userId, platform) : await replayPost(postId, platform)
+        if (isDone) await deadLetters.remove(letterId)
+        return isDone ? 'done' : 'failed'
+      }),
+  }
+
+  async function replayPost(postId: string, platform: Platform): Promise<boolean> {
+    const result = await collectNow(postId, platform)
+    return result === null || result.saved + result.deleted === 1
+  }
+
+  async function replayAccount(userId: string, platform: Platform): Promise<boolean> {
+    if (!(await accounts.findConnected(userId, platform))) return true
+    return (await followers.collect(userId, platform, cancellationSignal(), true)).kind === 'taken'
+  }
+}
+
+/** While it runs, Temporal hears of it, so that a killed worker's work is given to another soon. */
+async function alive<T>(work: () => Promise<T>): Promise<T> {
+  const beat = keepAlive(null)
+  try {
+    return await work()
+  } finally {
+    beat.stop()
+  }
+}
+
+function chunks<T>(items: T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  )
+}

@@ -1,0 +1,111 @@
+import { log } from '@temporalio/activity'
+import type { Clock } from '../clock.ts'
+import { slotAt } from '../domain/collection.ts'
+import { PLATFORMS, type Platform } from '../domain/platforms.ts'
+import { DAY } from '../domain/times.ts'
+import { PlatformError } from '../platforms/errors.ts'
+import type { PlatformRegistry } from '../platforms/registry.ts'
+import type { DeadLetterStore } from '../store/dead-letters.ts'
+import type { PlatformAccounts, PlatformAccountStore } from '../store/platform-accounts.ts'
+import type { SaveSnapshots } from '../store/save-snapshots.ts'
+import type { SnapshotStore } from '../store/snapshots.ts'
+import type { UserStore } from '../store/users.ts'
+import type { AccountCalls } from './account-calls.ts'
+import { Crowded } from './bulkheads.ts'
+import { troubleOf } from './collection-trouble.ts'
+
+/** How old a figure that is taken daily may be to go with a post's. */
+const FOLLOWERS_LAST_MS = 2 * DAY
+
+export interface CollectFollowersDeps {
+  accounts: Pick<PlatformAccountStore, 'findConnected'>
+  users: Pick<UserStore, 'findById'>
+  platforms: Pick<PlatformRegistry, 'find'>
+  snapshots: Pick<SnapshotStore, 'latestFollowers'>
+  deadLetters: Pick<DeadLetterStore, 'add'>
+  saveSnapshots: SaveSnapshots
+  callAccount: AccountCalls
+  clock: Clock
+}
+
+export type TakenFollowers = { kind: 'taken' | 'skipped' | 'failed' } | { kind: 'pause'; waitMs: number }
+
+/** How many follow the accounts, once a day. */
+export function createCollectFollowers(deps: CollectFollowersDeps) {
+  const { accounts, users, platforms, snapshots, saveSnapshots, callAccount, clock } = deps
+
+  /** Asks the platform and stores what it says; null where it tells nobody. */
+  async function take(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
+    if (!platforms.find(platform)?.followers) return null
+    const takenAt = clock.now()
+    const count = await callAccount(
+      userId,
+      platform,
+      async (adapter, account, options) => adapter.followers?.(account, options) ?? null,
+      signal,
+    )
+    if (count === null) return null
+    const slot = slotAt(takenAt, DAY)
+    await saveSnapshots.followers({ userId, platform, slot, takenAt, followers: count })
+    return count
+  }
+
+  async function isTaken(userId: string, platform: Platform): Promise<boolean> {
+    const latest = await snapshots.latestFollowers(userId, platform)
+    return latest !== null && latest.slot >= slotAt(clock.now(), DAY)
+  }
+
+  return {
+    /** Where an account tells how many follow it. */
+    tellsOf: (owner: PlatformAccounts): Platform[] =>
+      PLATFORMS.filter((platform) => {
+        const account = owner[platform]
+        return account?.connected && account.health.status !== 'expired' && platforms.find(platform)?.followers
+      }),
+
+    /** The figure of the day, or the one asked for now; null where it cannot be had, which is no reason to go without a post's counts. */
+    async known(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
+      const [latest, account] = await Promise.all([
+        snapshots.latestFollowers(userId, platform),
+        accounts.findConnected(userId, platform),
+      ])
+      // Another account may have been connected since.
+      const since = Math.max(clock.now().getTime() - FOLLOWERS_LAST_MS, account?.connectedAt.getTime() ?? 0)
+      if (latest && latest.takenAt.getTime() >= since) return latest.followers
+      try {
+        return await take(userId, platform, signal)
+      } catch (error) {
+        if (error instanceof PlatformError || error instanceof Crowded) return null
+        throw error
+      }
+    },
+
+    /**
+     * One snapshot a day, however often it is repeated.
+     * @throws what is no trouble with the platform
+     */
+    async collect(userId: string, platform: Platform, signal: AbortSignal, isAsked = false): Promise<TakenFollowers> {
+      if (!isAsked && (await isTaken(userId, platform))) return { kind: 'skipped' }
+      const owner = await users.findById(userId)
+      if (!owner || owner.isDisabled) return { kind: 'skipped' }
+      try {
+        return { kind: (await take(userId, platform, signal)) === null ? 'skipped' : 'taken' }
+      } catch (error) {
+        signal.throwIfAborted()
+        const trouble = troubleOf(error)
+        if (trouble.kind === 'pause') return trouble
+        if (trouble.kind === 'dead') {
+          if (trouble.isUnexpected) log.error('Collecting followers failed in an unexpected way', { error })
+          await deps.deadLetters.add([{ type: 'account', postId: null, userId, platform }], trouble.reason, clock.now())
+          return { kind: 'failed' }
+        }
+        if (trouble.why === 'permission') {
+          log.warn('Followers are left out: the connection lacks a permission', { userId, platform })
+        }
+        return { kind: 'skipped' }
+      }
+    },
+  }
+}
+
+export type CollectFollowers = ReturnType<typeof createCollectFollowers>

@@ -1,0 +1,153 @@
+import { log } from '@temporalio/activity'
+import type { Clock } from '../clock.ts'
+import { deriveFrom, type PostCounts } from '../domain/analytics.ts'
+import { boundsOf, type AgeClass } from '../domain/collection.ts'
+import { markDeleted } from '../domain/delivery-moves.ts'
+import type { Platform } from '../domain/platforms.ts'
+import type { Metrics } from '../integrations/metrics.ts'
+import type { PlatformRegistry } from '../platforms/registry.ts'
+import type { DeadLetterStore } from '../store/dead-letters.ts'
+import type { PostStore } from '../store/posts.ts'
+import type { PublishedPost, PublishedPostStore } from '../store/published-posts.ts'
+import type { UserStore } from '../store/users.ts'
+import type { CollectedBatch, DueBatch } from '../workflows/messages.ts'
+import type { AccountCalls } from './account-calls.ts'
+import type { CollectFollowers } from './collect-followers.ts'
+import { troubleOf } from './collection-trouble.ts'
+import { isGone } from './outcomes.ts'
+import type { SaveSnapshots } from '../store/save-snapshots.ts'
+
+export interface CollectPostsDeps {
+  published: PublishedPostStore
+  posts: Pick<PostStore, 'transition'>
+  users: Pick<UserStore, 'findById'>
+  platforms: Pick<PlatformRegistry, 'find'>
+  deadLetters: Pick<DeadLetterStore, 'add'>
+  clock: Clock
+  metrics: Pick<Metrics, 'metricsCollected'>
+  ages: AgeClass[]
+  callAccount: AccountCalls
+  followers: Pick<CollectFollowers, 'known'>
+  saveSnapshots: SaveSnapshots
+}
+
+/** An entry whose metrics are asked for. */
+interface Wanted {
+  postId: string
+  platformPostId: string
+  completedAt: Date
+  /** The account it was published on. */
+  accountId: string | null
+}
+
+const NOTHING: CollectedBatch = { saved: 0, deleted: 0, skipped: 0, failed: 0, end: 'done' }
+
+/** The metrics of some posts of one account, in one call. */
+export function createCollectPosts(deps: CollectPostsDeps) {
+  const { published, users, platforms, clock, ages, callAccount, followers, saveSnapshots } = deps
+
+  /** What the call answers; a post that went out on another account is not this one's to ask for. */
+  async function read(userId: string, platform: Platform, wanted: Wanted[], signal: AbortSignal) {
+    return callAccount(
+      userId,
+      platform,
+      async (adapter, account, options) => {
+        const own = wanted.filter(({ accountId }) => accountId === account.accountId)
+        if (own.length === 0 || !adapter.metrics) return new Map<string, PostCounts | 'deleted'>()
+        const ids = own.map(({ platformPostId }) => platformPostId)
+        return adapter.metrics.read(ids, account, options)
+      },
+      signal,
+    )
+  }
+
+  async function remove(postId: string, platform: Platform): Promise<void> {
+    try {
+      await deps.posts.transition(postId, markDeleted(platform))
+    } catch (error) {
+      if (!isGone(error)) throw error
+    }
+  }
+
+  /** `isAsked`: also what has a snapshot of this slot already. */
+  async function collect(batch: DueBatch, isAsked: boolean, signal: AbortSignal): Promise<CollectedBatch> {
+    const { userId, platform, postIds } = batch
+    const slot = new Date(batch.slot)
+    const found = await published.find(postIds)
+    const wanted = found.flatMap((post) => wantedOf(post, userId, platform, isAsked ? null : slot))
+    if (wanted.length === 0) return NOTHING
+    const ids = wanted.map(({ postId }) => postId)
+    const owner = await users.findById(userId)
+    if (!owner || owner.isDisabled || !platforms.find(platform)?.metrics) {
+      await published.settle(platform, ids, slot)
+      return { ...NOTHING, skipped: ids.length }
+    }
+    const takenAt = clock.now()
+    const followerCount = await followers.known(userId, platform, signal)
+    const answers = await read(userId, platform, wanted, signal)
+    const seen: Parameters<SaveSnapshots['posts']>[1] = []
+    let deleted = 0
+    for (const { postId, platformPostId, completedAt } of wanted) {
+      const counts = answers?.get(platformPostId)
+      if (counts === 'deleted') {
+        await remove(postId, platform)
+        deleted += 1
+      } else if (counts) {
+        const derived = deriveFrom(counts, followerCount)
+        seen.push({ postId, completedAt, ...counts, ...derived, followerCountAtSnapshot: followerCount })
+      }
+    }
+    const saved = await saveSnapshots.posts({ userId, platform, slot, takenAt }, seen, deleted > 0)
+    const silent = wanted.length - deleted - saved
+    if (silent > 0) await published.settle(platform, ids, slot)
+    return { ...NOTHING, saved, deleted, skipped: silent }
+  }
+
+  async function fail(error: unknown, { userId, platform, postIds, slot }: DueBatch): Promise<CollectedBatch> {
+    const trouble = troubleOf(error)
+    if (trouble.kind === 'pause')
+      return { ...NOTHING, skipped: postIds.length, end: 'platform', pauseMs: trouble.waitMs }
+    if (trouble.kind === 'shut') {
+      if (trouble.why === 'permission') {
+        log.warn('Metrics are left out: the connection lacks a permission', { userId, platform })
+      }
+      // The rest of the account comes to the same, in this run.
+      for (const bounds of boundsOf(ages, [platform], clock.now())) await published.settleDue(userId, bounds)
+      await published.settle(platform, postIds, new Date(slot))
+      return { ...NOTHING, skipped: postIds.length, end: 'account' }
+    }
+    if (trouble.isUnexpected) log.error('Collecting metrics failed in an unexpected way', { error })
+    const letters = postIds.map((postId) => ({ type: 'post' as const, postId, userId, platform }))
+    await deps.deadLetters.add(letters, trouble.reason, clock.now())
+    await published.settle(platform, postIds, new Date(slot))
+    return { ...NOTHING, failed: postIds.length }
+  }
+
+  /**
+   * One snapshot for each post that is still due, however often it is repeated. What goes wrong at the platform is dealt with and
+   * told by the result.
+   * @throws what is no trouble with the platform
+   */
+  return async function collectPosts(batch: DueBatch, signal: AbortSignal, isAsked = false): Promise<CollectedBatch> {
+    let result: CollectedBatch
+    try {
+      result = await collect(batch, isAsked, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      result = await fail(error, batch)
+    }
+    deps.metrics.metricsCollected(batch.platform, result)
+    return result
+  }
+}
+
+export type CollectPosts = ReturnType<typeof createCollectPosts>
+
+function wantedOf(post: PublishedPost, userId: string, platform: Platform, slot: Date | null): Wanted[] {
+  const entry = post.platformStatuses.find((one) => one.platform === platform)
+  if (post.userId !== userId || entry?.status !== 'completed') return []
+  const { platformPostId, completedAt, metricsSlot } = entry
+  if (platformPostId === null || completedAt === null) return []
+  if (slot && metricsSlot && metricsSlot >= slot) return []
+  return [{ postId: post._id, platformPostId, completedAt, accountId: entry.delivery.accountId }]
+}
