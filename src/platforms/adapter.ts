@@ -133,6 +133,8 @@ export interface PostMetrics {
   perCall: number
   /**
    * By the platform's id. `deleted` is what the platform says is gone, known for sure; of an id that is missing nothing was said.
+   * The posts have to be those of this very account: what another one published looks deleted to it. So may, for some minutes, a post
+   * that is just out.
    * Throws `PlatformError`: `permission` where the connection lacks what is needed to see the counts.
    */
   read(

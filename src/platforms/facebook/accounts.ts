@@ -3,6 +3,7 @@ import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } f
 import { PlatformError } from '../errors.ts'
 import { readIssuedToken } from '../shared/graph/answers.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
+import { shownAccount } from '../shared/graph/errors.ts'
 import { instagramProfile } from '../shared/graph/instagram-profile.ts'
 import { readOwnPages, readPage, readPermissions, type Page } from './answers.ts'
 
@@ -111,15 +112,8 @@ export function createAccounts({ api, dialogUrl, appId, appSecret }: AccountDeps
 
     async profile({ accountId, accessToken }: Credentials, options: CallOptions): Promise<Profile> {
       const path = `/${encodeURIComponent(accountId)}`
-      try {
-        return profileOf(await api.get(path, { fields: PAGE_FIELDS }, readPage, { ...options, token: accessToken }))
-      } catch (error) {
-        if (!(error instanceof PlatformError) || error.class !== 'not_found') throw error
-        throw new PlatformError('permission', 'Facebook does not show this page any more', {
-          certain: true,
-          cause: error,
-        })
-      }
+      const asked = api.get(path, { fields: PAGE_FIELDS }, readPage, { ...options, token: accessToken })
+      return profileOf(await shownAccount(api.label, asked))
     },
   }
 }

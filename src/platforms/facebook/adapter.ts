@@ -7,6 +7,7 @@ import { createPulledMedia } from '../shared/pulled-media.ts'
 import { createAccounts } from './accounts.ts'
 import { FACEBOOK_ERRORS } from './errors.ts'
 import { createFiles, isVideo } from './files.ts'
+import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createSearch } from './search.ts'
 
@@ -34,6 +35,7 @@ export interface FacebookOptions {
 
 const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 16
+const READING_CONNECTIONS = 8
 
 /** Facebook Pages, by OAuth; the login brings the Instagram account of the page as well. */
 export function createFacebook(options: FacebookOptions) {
@@ -41,6 +43,8 @@ export function createFacebook(options: FacebookOptions) {
   const { settleMs = 30 * SECOND, videoSettleMs = 10 * MINUTE } = options
   const calls = createHttpClient({ connections: CONNECTIONS })
   const uploads = createHttpClient({ connections: UPLOAD_CONNECTIONS })
+  // Apart, so that counting what is out keeps nothing from getting out.
+  const reading = createHttpClient({ connections: READING_CONNECTIONS })
   const webUrl = options.dialogUrl.replace(/\/+$/, '')
   const baseUrl = `${options.graphUrl.replace(/\/+$/, '')}/${version}`
   const graph = { label: 'Facebook', rules: FACEBOOK_ERRORS, tokenIn: 'header', baseUrl } as const
@@ -62,8 +66,13 @@ export function createFacebook(options: FacebookOptions) {
     webUrl,
     publishTimeoutMs: (post) => (isVideo(post) ? videoTimeoutMs : publishTimeoutMs),
   })
+  const metrics = createMetrics(createGraphApi({ ...graph, http: reading }))
 
-  const adapter: PlatformAdapter = { platform: 'facebook', ...posts, ...accounts }
+  const adapter: PlatformAdapter = { platform: 'facebook', ...posts, ...accounts, ...metrics }
   const redirect: RedirectConnect = connect
-  return { adapter, redirect, close: async () => void (await Promise.all([calls.close(), uploads.close()])) }
+  return {
+    adapter,
+    redirect,
+    close: async () => void (await Promise.all([calls, uploads, reading].map((client) => client.close()))),
+  }
 }

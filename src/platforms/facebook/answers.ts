@@ -84,3 +84,19 @@ export const readVideos = answerReader(
     paging,
   }),
 )
+
+const Count = Type.Optional(Type.Unknown())
+const Summary = Type.Optional(Type.Object({ summary: Type.Optional(Type.Object({ total_count: Count })) }))
+
+/** https://developers.facebook.com/docs/graph-api/reference/post/ */
+export const readReactions = answerReader(
+  Type.Object({
+    id: text,
+    reactions: Summary,
+    comments: Summary,
+    shares: Type.Optional(Type.Object({ count: Count })),
+  }),
+)
+
+/** https://developers.facebook.com/docs/graph-api/reference/page/ */
+export const readFollowers = answerReader(Type.Object({ id: text, followers_count: Count, fan_count: Count }))

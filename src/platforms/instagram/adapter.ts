@@ -5,6 +5,7 @@ import { createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { instagramDialect } from './dialect.ts'
 import { INSTAGRAM_ERRORS } from './errors.ts'
+import { createMetrics } from './metrics.ts'
 
 export interface InstagramOptions extends ContainerTimes {
   graphUrl: string
@@ -18,6 +19,7 @@ export interface InstagramOptions extends ContainerTimes {
 
 const CONNECTIONS = 64
 const MAKING_CONNECTIONS = 16
+const READING_CONNECTIONS = 8
 /** platforms.md 4d. */
 const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 4 / 5, maxAspect: 1.91 }
 
@@ -25,6 +27,8 @@ const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 4 / 5, maxAspect: 1.9
 export function createInstagram({ graphUrl, version, appId, appSecret, ...options }: InstagramOptions) {
   const calls = createHttpClient({ connections: CONNECTIONS })
   const making = createHttpClient({ connections: MAKING_CONNECTIONS })
+  // Apart, so that counting what is out keeps nothing from getting out.
+  const reading = createHttpClient({ connections: READING_CONNECTIONS })
   const baseUrl = `${graphUrl.replace(/\/+$/, '')}/${version}`
   const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const
   const api = createGraphApi({ ...graph, http: calls })
@@ -36,6 +40,11 @@ export function createInstagram({ graphUrl, version, appId, appSecret, ...option
     dialect: instagramDialect,
     image: { types: ['image/jpeg'], shape: SHAPE },
   })
-  const adapter: PlatformAdapter = { platform: 'instagram', ...posts, ...createAccounts({ api, appId, appSecret }) }
-  return { adapter, close: async () => void (await Promise.all([calls.close(), making.close()])) }
+  const accounts = createAccounts({ api, appId, appSecret })
+  const metrics = createMetrics(createGraphApi({ ...graph, http: reading }))
+  const adapter: PlatformAdapter = { platform: 'instagram', ...posts, ...accounts, ...metrics }
+  return {
+    adapter,
+    close: async () => void (await Promise.all([calls, making, reading].map((client) => client.close()))),
+  }
 }

@@ -5,6 +5,7 @@ import { createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { threadsDialect } from './dialect.ts'
 import { THREADS_ERRORS } from './errors.ts'
+import { createMetrics } from './metrics.ts'
 
 export interface ThreadsOptions extends ContainerTimes {
   /** Where browsers go, and where calls go. */
@@ -19,6 +20,7 @@ export interface ThreadsOptions extends ContainerTimes {
 const VERSION = 'v1.0'
 const CONNECTIONS = 64
 const MAKING_CONNECTIONS = 16
+const READING_CONNECTIONS = 8
 /** platforms.md 3d. */
 const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 1 / 10, maxAspect: 10 }
 
@@ -26,6 +28,8 @@ const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 1 / 10, maxAspect: 10
 export function createThreads({ authorizeUrl, graphUrl, appId, appSecret, ...options }: ThreadsOptions) {
   const calls = createHttpClient({ connections: CONNECTIONS })
   const making = createHttpClient({ connections: MAKING_CONNECTIONS })
+  // Apart, so that counting what is out keeps nothing from getting out.
+  const reading = createHttpClient({ connections: READING_CONNECTIONS })
   const base = graphUrl.replace(/\/+$/, '')
   const graph = { label: 'Threads', rules: THREADS_ERRORS, tokenIn: 'parameter' } as const
   const api = createGraphApi({ ...graph, http: calls, baseUrl: `${base}/${VERSION}` })
@@ -39,8 +43,13 @@ export function createThreads({ authorizeUrl, graphUrl, appId, appSecret, ...opt
   })
   const tokenApi = createGraphApi({ ...graph, http: calls, baseUrl: base })
   const { connect, ...accounts } = createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret })
+  const metrics = createMetrics(createGraphApi({ ...graph, http: reading, baseUrl: `${base}/${VERSION}` }))
 
-  const adapter: PlatformAdapter = { platform: 'threads', ...posts, ...accounts }
+  const adapter: PlatformAdapter = { platform: 'threads', ...posts, ...accounts, ...metrics }
   const redirect: RedirectConnect = connect
-  return { adapter, redirect, close: async () => void (await Promise.all([calls.close(), making.close()])) }
+  return {
+    adapter,
+    redirect,
+    close: async () => void (await Promise.all([calls, making, reading].map((client) => client.close()))),
+  }
 }

@@ -61,9 +61,12 @@ const NOT_ALLOWED = {
 } as const
 const TROUBLE = { class: 'transient', message: 'has trouble at the moment' } as const
 
+/** Gone, or not to be seen with this login: the graph makes no difference. */
+export const NO_SUCH_OBJECT = 'no-such-object'
+
 /** What every host of the Graph API means by its codes (platforms.md 3g, 5g). A platform's own table comes before it. */
 const COMMON: readonly GraphRule[] = [
-  { code: 100, subcode: 33, class: 'not_found', message: 'does not know what was asked for' },
+  { code: 100, subcode: 33, class: 'not_found', message: 'does not know what was asked for', kind: NO_SUCH_OBJECT },
   { code: 190, class: 'unauthorized', message: 'does not accept the login any more' },
   { code: 102, class: 'unauthorized', message: 'does not accept the login any more' },
   { code: 3, ...NOT_ALLOWED },
@@ -129,6 +132,21 @@ export function createGraphErrors(label: string, ownRules: readonly GraphRule[])
 /** Did the platform refuse for the reason that a row of its table names so? */
 export function isRefusedAs(error: unknown, kind: string): error is PlatformError {
   return error instanceof PlatformError && error.cause instanceof GraphRefusal && error.cause.kind === kind
+}
+
+export function isOfClass(error: unknown, errorClass: PlatformErrorClass): error is PlatformError {
+  return error instanceof PlatformError && error.class === errorClass
+}
+
+/** An account that cannot be found is one that the login may not see any more. */
+export async function shownAccount<T>(label: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!isOfClass(error, 'not_found')) throw error
+    const message = `${label} does not show this account any more: connect it again`
+    throw new PlatformError('permission', message, { certain: true, cause: error })
+  }
 }
 
 function isExact({ subcode, text }: GraphRule): boolean {

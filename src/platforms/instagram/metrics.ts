@@ -1,0 +1,61 @@
+import { Type } from '@sinclair/typebox'
+import { NO_COUNTS, type PostCounts } from '../../domain/analytics.ts'
+import type { Credentials } from '../adapter.ts'
+import { answerReader } from '../shared/answers.ts'
+import { countOf } from '../shared/counts.ts'
+import type { GraphApi } from '../shared/graph/api.ts'
+import { readInsights, type ReadCall } from '../shared/graph/insights.ts'
+import { createGraphMetrics, firstTaken, unlessRefused } from '../shared/graph/metrics.ts'
+
+/**
+ * Largest first: which of them a kind of post has changes from version to version
+ * (https://developers.facebook.com/docs/instagram-platform/reference/instagram-media/insights).
+ */
+const METRICS = ['views,reach,saved,likes,comments,shares', 'views,reach,saved,likes,comments', 'reach,saved']
+
+/** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-media */
+const readPost = answerReader(
+  Type.Object({
+    id: Type.String(),
+    like_count: Type.Optional(Type.Unknown()),
+    comments_count: Type.Optional(Type.Unknown()),
+  }),
+)
+
+/** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user */
+const readAccount = answerReader(Type.Object({ id: Type.String(), followers_count: Type.Optional(Type.Unknown()) }))
+
+export function createMetrics(api: GraphApi) {
+  return createGraphMetrics({ api, listPath: 'media', countsOf, followersOf })
+
+  /** Insights take a permission of their own and come late; likes and comments stand in the post as well. */
+  async function countsOf(id: string, _: Credentials, call: ReadCall): Promise<PostCounts> {
+    const path = `/${encodeURIComponent(id)}`
+    const counts = (await insights(path, call)) ?? NO_COUNTS
+    if (counts.likes !== null && counts.comments !== null) return counts
+    const fields = 'like_count,comments_count'
+    const { like_count: likes, comments_count: comments } = await api.get(path, { fields }, readPost, call)
+    return { ...counts, likes: counts.likes ?? countOf(likes), comments: counts.comments ?? countOf(comments) }
+  }
+
+  async function insights(path: string, call: ReadCall): Promise<PostCounts | null> {
+    const told = await unlessRefused(
+      firstTaken(METRICS, 'validation', (metrics) => readInsights(api, `${path}/insights`, metrics, call)),
+    )
+    return (
+      told && {
+        likes: told('likes'),
+        shares: told('shares'),
+        comments: told('comments'),
+        impressions: told('views'),
+        reach: told('reach'),
+        saved: told('saved'),
+      }
+    )
+  }
+
+  async function followersOf({ accountId }: Credentials, call: ReadCall): Promise<number | null> {
+    const path = `/${encodeURIComponent(accountId)}`
+    return countOf((await api.get(path, { fields: 'followers_count' }, readAccount, call)).followers_count)
+  }
+}

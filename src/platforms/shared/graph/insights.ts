@@ -1,0 +1,44 @@
+import { Type } from '@sinclair/typebox'
+import type { CallOptions } from '../../adapter.ts'
+import { answerReader } from '../answers.ts'
+import { countOf } from '../counts.ts'
+import type { GraphApi } from './api.ts'
+
+const Counted = Type.Object({ value: Type.Optional(Type.Unknown()) })
+
+/** https://developers.facebook.com/docs/graph-api/reference/insights; totals of accounts are told apart from values of a time. */
+const readInsightList = answerReader(
+  Type.Object({
+    data: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        values: Type.Optional(Type.Array(Counted)),
+        total_value: Type.Optional(Counted),
+      }),
+    ),
+  }),
+)
+
+/** With whose login, and for how long. */
+export interface ReadCall extends CallOptions {
+  token: string
+  timeoutMs: number
+}
+
+/** Null where the metric was not told: hosts leave out what they do not know yet. */
+export type Insights = (metric: string) => number | null
+
+/** @param metrics with commas between them */
+export async function readInsights(api: GraphApi, path: string, metrics: string, call: ReadCall): Promise<Insights> {
+  const { data } = await api.get(path, { metric: metrics }, readInsightList, call)
+  const values = new Map(
+    data.map(({ name, values: [first] = [], total_value: total }) => [name, countOf((total ?? first)?.value)]),
+  )
+  return (metric) => values.get(metric) ?? null
+}
+
+/** Of what is known; null where nothing is. */
+export function sumOf(...counts: (number | null)[]): number | null {
+  const known = counts.filter((count) => count !== null)
+  return known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0)
+}

@@ -1,0 +1,110 @@
+import { Type } from '@sinclair/typebox'
+import type { PostCounts } from '../../../domain/analytics.ts'
+import type { PlatformErrorClass } from '../../../domain/failure.ts'
+import { SECOND } from '../../../domain/times.ts'
+import type { CallOptions, Credentials, PlatformAdapter } from '../../adapter.ts'
+import { answerReader } from '../answers.ts'
+import { ignoreAnswer } from '../calls.ts'
+import type { GraphApi } from './api.ts'
+import { isOfClass, isRefusedAs, NO_SUCH_OBJECT, shownAccount } from './errors.ts'
+import type { ReadCall } from './insights.ts'
+
+interface GraphMetricsDeps {
+  api: GraphApi
+  /** The last part of the path of the account's own posts. */
+  listPath: string
+  countsOf(id: string, account: Credentials, call: ReadCall): Promise<PostCounts>
+  followersOf(account: Credentials, call: ReadCall): Promise<number | null>
+  /** All that the post may be found by; without it by its id alone. */
+  idsOf?(id: string, account: Credentials): string[]
+}
+
+/** Who asks can come again; a collector is not to be held up. */
+const TIMEOUT_MS = 10 * SECOND
+
+const readList = answerReader(Type.Object({ data: Type.Array(Type.Unknown()) }))
+
+/** What hosts of the Graph API tell of posts and accounts. */
+export function createGraphMetrics(deps: GraphMetricsDeps): Required<Pick<PlatformAdapter, 'metrics' | 'followers'>> {
+  const { api, listPath, countsOf, followersOf, idsOf = (id) => [id] } = deps
+
+  async function read(ids: string[], account: Credentials, options: CallOptions) {
+    const call = callWith(account, options)
+    const found = new Map<string, PostCounts | 'deleted'>()
+    for (const id of ids) {
+      const counts = await countsOf(id, account, call).catch(async (error: unknown) => {
+        if (!isMissing(error)) throw error
+        return (await isGone(id, account, call)) ? ('deleted' as const) : null
+      })
+      if (counts === 'deleted' || (counts && isAnyKnown(counts))) found.set(id, counts)
+    }
+    return found
+  }
+
+  /** What a login may not see any more looks the same: gone is what is not there for one that still shows the account's posts. */
+  async function isGone(id: string, account: Credentials, call: ReadCall): Promise<boolean> {
+    for (const one of idsOf(id, account)) if (await isThere(one, call)) return false
+    const path = `/${encodeURIComponent(account.accountId)}/${listPath}`
+    await shownAccount(api.label, api.get(path, { fields: 'id', limit: '1' }, readList, call))
+    return true
+  }
+
+  async function isThere(id: string, call: ReadCall): Promise<boolean> {
+    try {
+      await api.get(`/${encodeURIComponent(id)}`, { fields: 'id' }, ignoreAnswer, call)
+      return true
+    } catch (error) {
+      if (isMissing(error)) return false
+      throw error
+    }
+  }
+
+  return {
+    // Insights are told of one post at a time.
+    metrics: { perCall: 1, read },
+    followers: (account, options) => shownAccount(api.label, followersOf(account, callWith(account, options))),
+  }
+}
+
+/** An answer without any count says nothing, and takes nothing back of what was known before. */
+function isAnyKnown(counts: PostCounts): boolean {
+  return Object.values(counts).some((count) => count !== null)
+}
+
+function callWith({ accessToken: token }: Credentials, { signal }: CallOptions): ReadCall {
+  return { token, signal, timeoutMs: TIMEOUT_MS }
+}
+
+/** Said by the platform itself: something on the way may answer 404 as well. */
+function isMissing(error: unknown): boolean {
+  return isRefusedAs(error, NO_SUCH_OBJECT) && error.certain
+}
+
+/**
+ * What the first of the requests brings that is not refused as too much: one part that does not fit makes hosts refuse all of it.
+ * The last one's refusal is thrown.
+ */
+export async function firstTaken<T>(
+  requests: readonly string[],
+  refusedAs: PlatformErrorClass,
+  ask: (request: string) => Promise<T>,
+): Promise<T> {
+  const [request = '', ...smaller] = requests
+  try {
+    return await ask(request)
+  } catch (error) {
+    if (smaller.length === 0 || !isOfClass(error, refusedAs)) throw error
+    return firstTaken(smaller, refusedAs, ask)
+  }
+}
+
+/** Null where what was asked for is not to be had for this post or by this login. */
+export async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked
+  } catch (error) {
+    const isRefusal = isMissing(error) || isOfClass(error, 'permission') || isOfClass(error, 'validation')
+    if (isRefusal) return null
+    throw error
+  }
+}

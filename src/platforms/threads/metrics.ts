@@ -1,0 +1,35 @@
+import type { PostCounts } from '../../domain/analytics.ts'
+import type { Credentials } from '../adapter.ts'
+import type { GraphApi } from '../shared/graph/api.ts'
+import { readInsights, sumOf, type ReadCall } from '../shared/graph/insights.ts'
+import { createGraphMetrics, firstTaken } from '../shared/graph/metrics.ts'
+
+/** Largest first: `shares` is new, and `views` not finished (https://developers.facebook.com/docs/threads/insights). */
+const METRICS = [
+  'views,likes,replies,reposts,quotes,shares',
+  'views,likes,replies,reposts,quotes',
+  'likes,replies,reposts,quotes',
+]
+
+export function createMetrics(api: GraphApi) {
+  return createGraphMetrics({ api, listPath: 'threads', countsOf, followersOf })
+
+  /** Of what somebody else wrote, and the account only passed on, nothing is told. */
+  async function countsOf(id: string, _: Credentials, call: ReadCall): Promise<PostCounts> {
+    const path = `/${encodeURIComponent(id)}/insights`
+    const told = await firstTaken(METRICS, 'validation', (metrics) => readInsights(api, path, metrics, call))
+    return {
+      likes: told('likes'),
+      shares: sumOf(told('reposts'), told('quotes'), told('shares')),
+      comments: told('replies'),
+      impressions: told('views'),
+      reach: null,
+      saved: null,
+    }
+  }
+
+  async function followersOf({ accountId }: Credentials, call: ReadCall): Promise<number | null> {
+    const path = `/${encodeURIComponent(accountId)}/threads_insights`
+    return (await readInsights(api, path, 'followers_count', call))('followers_count')
+  }
+}
