@@ -4,6 +4,7 @@ import { createAccounts } from './meta/accounts.ts'
 import { createFacebookPlatform } from './meta/facebook.ts'
 import { createInstagram } from './meta/instagram.ts'
 import { createLogin } from './meta/login.ts'
+import { createPageInsights } from './meta/page-insights.ts'
 import { createPagePosts } from './meta/page-posts.ts'
 import { createMetaServer } from './meta/server.ts'
 import {
@@ -17,6 +18,7 @@ import {
 } from './meta/state.ts'
 import { createTokens } from './meta/tokens.ts'
 import type { ContainerStore } from './shared/graph/container-store.ts'
+import { createCounting } from './shared/graph/insights.ts'
 import { startSimulator, type Front, type SimulatorPlace } from './shared/simulator.ts'
 
 export interface MetaOptions extends SimulatorPlace {
@@ -54,12 +56,15 @@ export interface Meta {
   /** The application with this name, made if there is none; its redirect URIs become the given ones. */
   createApp(input: { name: string; redirectUris: string[] }): App
   /** As somebody does at the page itself. */
-  publishElsewhere(page: Page, message: string): PagePost
+  publishElsewhere(page: Pick<Page, 'id'>, message: string): PagePost
   rewrite(postId: string, message: string): void
   /** What happens to containers and posts on Instagram without our doing. */
   instagramStore: Pick<ContainerStore, 'failNext' | 'age' | 'find' | 'publishElsewhere' | 'rewrite'>
   stop(): Promise<void>
 }
+
+/** Our words for what is counted of a page's posts. */
+const PAGE_COUNTS = { likes: 'reactions', impressions: 'post_media_view', reach: 'post_total_media_view_unique' }
 
 /** A strict simulator of the Graph API of Facebook Pages and Instagram: one server behind two fault proxies. All data is under `dir`. */
 export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
@@ -69,7 +74,8 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
     const state = openState(join(dir, 'state.jsonl'))
     const tokens = createTokens(state)
     const base = () => urlOf('facebook')
-    const posts = createPagePosts({ state, base, processingMs, unreadableMs })
+    const counting = createCounting(PAGE_COUNTS)
+    const posts = createPagePosts({ state, counting, base, processingMs, unreadableMs })
     const login = createLogin({ state, tokens })
     const instagram = createInstagram({
       state,
@@ -78,10 +84,11 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
       processingMs: { image: imageProcessingMs, video: processingMs },
       quota: instagramQuota,
     })
-    const modules = [login, createAccounts({ state, tokens, base }), posts, instagram]
+    const pages = [createAccounts({ state, tokens, base }), posts, createPageInsights({ state, counting })]
+    const modules = [login, ...pages, instagram]
     return {
       server: createMetaServer({ state, tokens, login, posts, instagram, modules, base, callsPerHour }),
-      fronts: { facebook: createFacebookPlatform({ state, tokens, posts }), instagram: instagram.platform },
+      fronts: { facebook: createFacebookPlatform({ state, tokens, posts, counting }), instagram: instagram.platform },
       api: {
         ...createMakers(state),
         publishElsewhere: posts.publishElsewhere,

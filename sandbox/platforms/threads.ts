@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createContainerStore, type ContainerStore } from './shared/graph/container-store.ts'
+import { createCounting } from './shared/graph/insights.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
+import { createInsights } from './threads/insights.ts'
 import { createLogin } from './threads/login.ts'
 import { createThreadsPlatform } from './threads/platform.ts'
 import { createPosts } from './threads/posts.ts'
@@ -25,11 +27,14 @@ export interface Threads {
   /** The application with this name, made if there is none; its redirect URIs become the given ones. */
   createApp(input: { name: string; redirectUris: string[] }): App
   /** What happens to containers and posts without our doing. */
-  store: Pick<ContainerStore, 'failNext' | 'age' | 'find' | 'publishElsewhere' | 'rewrite'>
+  store: Pick<ContainerStore, 'failNext' | 'age' | 'find' | 'publishElsewhere' | 'repostElsewhere' | 'rewrite'>
   /** As if they had been issued that much earlier. */
   ageTokens(accountId: string, ms: number): void
   stop(): Promise<void>
 }
+
+/** Our words for what it counts. */
+const COUNTS = { comments: 'replies', impressions: 'views' }
 
 /** A strict simulator of Threads, behind the fault proxy. All data is under `dir`. */
 export async function startThreads(options: ThreadsOptions = {}): Promise<Threads> {
@@ -38,12 +43,12 @@ export async function startThreads(options: ThreadsOptions = {}): Promise<Thread
     const state = openState(join(dir, 'state.jsonl'))
     const base = () => urlOf('threads')
     const { table, newId } = state
-    const store = createContainerStore({ table, newId, processingMs })
+    const store = createContainerStore({ table, newId, processingMs, counting: createCounting(COUNTS) })
     const tokens = createTokens(state)
     const login = createLogin({ state, tokens })
-    const posts = createPosts({ state, store, base, quota })
+    const modules = [createPosts({ state, store, base, quota }), createInsights({ store })]
     return {
-      server: createThreadsServer({ state, store, tokens, login, posts, base }),
+      server: createThreadsServer({ state, store, tokens, login, modules, base }),
       fronts: { threads: createThreadsPlatform({ state, store, tokens }) },
       api: {
         createAccount({ username, name = '' }: { username: string; name?: string }): Account {

@@ -33,9 +33,9 @@ export async function threadsWorld(
   })
 
   /** Everything a user does to connect. */
-  async function connection(accountId: string, decision: 'allow' | 'deny' = 'allow') {
+  async function connection(accountId: string, decision: 'allow' | 'deny' = 'allow', decline: string[] = []) {
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options())
-    const query = Object.fromEntries(new URL(await consent(url, accountId, decision)).searchParams)
+    const query = Object.fromEntries(new URL(await consent(url, accountId, decision, decline)).searchParams)
     return redirect.complete({ query, redirectUri: REDIRECT_URI, secrets }, options())
   }
 
@@ -47,9 +47,9 @@ export async function threadsWorld(
     control: controlOf(threads),
     connection,
 
-    async newAccount(): Promise<Credentials> {
+    async newAccount(decline?: string[]): Promise<Credentials> {
       const { id } = threads.createAccount({ username: `u${randomBytes(6).toString('hex')}`, name: 'A Name' })
-      return withVersion((await connection(id)).credentials)
+      return withVersion((await connection(id, 'allow', decline)).credentials)
     },
 
     async stop() {
@@ -80,13 +80,15 @@ export async function instagramWorld(
   })
 
   return {
+    instagram: meta.instagram,
     adapter: adapter as Required<Omit<PlatformAdapter, 'revoke' | 'limits'>>,
     control: controlOf(meta.instagram),
     store: meta.instagramStore,
 
-    async newAccount(): Promise<Credentials> {
+    async newAccount(decline: string[] = []): Promise<Credentials> {
       const { person, pages } = newPerson()
-      const account = { accountId: pages[0]!.instagramId!, handle: '', accessToken: await logIn(person.id) }
+      const accessToken = await logIn(person.id, { decline })
+      const account = { accountId: pages[0]!.instagramId!, handle: '', accessToken }
       const { handle } = await adapter.profile(withVersion(account), options())
       return withVersion({ ...account, handle })
     },

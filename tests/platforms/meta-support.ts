@@ -83,8 +83,9 @@ export async function metaWorld(options: MetaOptions = {}) {
   const client = { client_id: app.id, client_secret: app.secret }
 
   /** A long-lived user token, got as an application gets one. */
-  async function logIn(personId: string, keptBack?: KeptBack): Promise<string> {
-    const code = new URL(await decide(dialogUrl(), personId, keptBack)).searchParams.get('code')!
+  async function logIn(personId: string, keptBack?: KeptBack, scopes = SCOPES): Promise<string> {
+    const url = dialogUrl({ scope: scopes.join(',') })
+    const code = new URL(await decide(url, personId, keptBack)).searchParams.get('code')!
     const exchange = { ...client, redirect_uri: REDIRECT_URI, code }
     const short = await graph<{ access_token: string }>('GET', '/oauth/access_token', exchange)
     const long = await graph<{ access_token: string }>('GET', '/oauth/access_token', {
@@ -105,9 +106,9 @@ export async function metaWorld(options: MetaOptions = {}) {
   }
 
   /** A page with its token, got as an application gets one. */
-  async function newPage() {
+  async function newPage(scopes = SCOPES, keptBack?: KeptBack) {
     const { person, pages } = newPerson()
-    const userToken = await logIn(person.id)
+    const userToken = await logIn(person.id, keptBack, scopes)
     const { body } = await graph<{ data: { access_token: string }[] }>(
       'GET',
       '/me/accounts',

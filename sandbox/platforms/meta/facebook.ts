@@ -1,4 +1,5 @@
 import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import type { Counting } from '../shared/graph/insights.ts'
 import { tokenIn } from '../shared/graph/routes.ts'
 import type { ShownPost } from '../shared/post-pages.ts'
 import type { PagePosts } from './page-posts.ts'
@@ -9,18 +10,21 @@ interface FacebookDeps {
   state: MetaState
   tokens: Tokens
   posts: PagePosts
+  counting: Counting
 }
 
 const VISIBLE = /^(?:\/v\d+\.\d+)?\/\w+\/(?:feed|videos)(?:\?|$)/
 
 /** Facebook's side of the control interface. Accounts are pages, by their id; persons, by theirs, as well. */
-export function createFacebookPlatform({ state, tokens, posts }: FacebookDeps): ProxiedPlatform {
+export function createFacebookPlatform({ state, tokens, posts, counting }: FacebookDeps): ProxiedPlatform {
   /** A video counts by its own id, which is the one its maker is told. */
   const idOf = ({ id, videoId }: PagePost) => videoId ?? id
   const find = (id: string): PagePost | undefined =>
     state.posts.get(id) ?? state.posts.values().find(({ videoId }) => videoId === id)
 
   return {
+    controls: counting.controls,
+
     async ledger(): Promise<LedgerEntry[]> {
       return state.posts
         .values()
@@ -60,7 +64,7 @@ export function createFacebookPlatform({ state, tokens, posts }: FacebookDeps): 
     async setPostMetrics(id, metrics) {
       const post = find(id)
       // In place, since the same record stands in its page's list.
-      if (post) state.posts.set(post.id, Object.assign(post, { metrics: { ...post.metrics, ...metrics } }))
+      if (post) state.posts.set(post.id, Object.assign(post, { counted: counting.add(post.counted, metrics) }))
       return post !== undefined
     },
 

@@ -1,10 +1,12 @@
 import type { ProxiedPlatform } from '../fault-proxy.ts'
 import { createContainerStore, type ContainerPost } from '../shared/graph/container-store.ts'
 import type { GraphNode } from '../shared/graph/graph.ts'
+import { createCounting } from '../shared/graph/insights.ts'
 import { graphTime } from '../shared/graph/lists.ts'
 import { tokenIn } from '../shared/graph/routes.ts'
 import type { ShownPost } from '../shared/post-pages.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
+import { instagramInsights } from './instagram-insights.ts'
 import { instagramRoutes } from './instagram-routes.ts'
 import type { InstagramAccount, MetaState } from './state.ts'
 import type { Tokens } from './tokens.ts'
@@ -26,9 +28,17 @@ const READ_AS = {
   CAROUSEL: ['CAROUSEL_ALBUM', 'FEED'],
 } as const
 
+/** Our words for what it counts. */
+const COUNTS = { impressions: 'views' }
+
 /** Professional accounts on Instagram, and what is published on them (platforms.md section 4). */
 export function createInstagram({ state, tokens, base, processingMs, quota }: InstagramDeps) {
-  const store = createContainerStore({ table: state.table, newId: () => state.newId('179'), processingMs })
+  const store = createContainerStore({
+    table: state.table,
+    newId: () => state.newId('179'),
+    processingMs,
+    counting: createCounting(COUNTS),
+  })
 
   function accountNode(account: InstagramAccount): GraphNode {
     return {
@@ -47,6 +57,7 @@ export function createInstagram({ state, tokens, base, processingMs, quota }: In
   }
 
   function postNode(post: ContainerPost): GraphNode {
+    const { likes = 0, comments = 0 } = store.counting.now(post.counted)
     const [mediaType, productType] = READ_AS[post.kind]
     return {
       type: 'IGMedia',
@@ -61,8 +72,8 @@ export function createInstagram({ state, tokens, base, processingMs, quota }: In
         media_product_type: productType,
         media_url: post.files[0]?.url,
         username: state.instagramAccounts.get(post.accountId)!.username,
-        like_count: post.metrics?.['likes'] ?? 0,
-        comments_count: post.metrics?.['comments'] ?? 0,
+        like_count: likes,
+        comments_count: comments,
       },
     }
   }
@@ -82,7 +93,8 @@ export function createInstagram({ state, tokens, base, processingMs, quota }: In
     return { type: 'IGContainer', byDefault: ['id'], fields: { id, status_code: code, status } }
   }
 
-  const module: MetaModule = { routes: instagramRoutes({ state, store, postNode, quota }), node }
+  const routes = [...instagramRoutes({ state, store, postNode, quota }), ...instagramInsights({ state, store })]
+  const module: MetaModule = { routes, node }
   const find = (name: string) =>
     state.instagramAccounts.get(name) ?? state.instagramAccounts.values().find(({ username }) => username === name)
 

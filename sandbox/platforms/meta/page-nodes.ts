@@ -1,11 +1,18 @@
 import type { GraphNode } from '../shared/graph/graph.ts'
+import type { Counting } from '../shared/graph/insights.ts'
 import { graphTime } from '../shared/graph/lists.ts'
 import type { MetaState, PagePost, Photo, Video } from './state.ts'
 
+interface PageNodesDeps {
+  state: MetaState
+  counting: Counting
+  base(): string
+}
+
 /** Posts, photos and videos of pages as the graph shows them (platforms.md 5b, 5c). */
-export function createPageNodes({ state, base }: { state: MetaState; base(): string }) {
+export function createPageNodes({ state, counting, base }: PageNodesDeps) {
   function postNode(post: PagePost): GraphNode {
-    const counts = post.metrics ?? {}
+    const counts = counting.now(post.counted)
     const summary = (name: string) => ({ data: [], summary: { total_count: counts[name] ?? 0 } })
     return {
       type: 'Post',

@@ -1,6 +1,7 @@
 import type { Answer } from '../fault-proxy.ts'
 import { selectFields } from '../shared/graph/fields.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject } from '../shared/graph/graph.ts'
+import type { Counting } from '../shared/graph/insights.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
 import { pullPhoto, pullVideo } from './files.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
@@ -13,6 +14,7 @@ const MOST_PHOTOS = 10
 
 interface PagePostsOptions {
   state: MetaState
+  counting: Counting
   base(): string
   /** How long the work on a video takes; until then nobody sees it. */
   processingMs: number
@@ -21,8 +23,8 @@ interface PagePostsOptions {
 }
 
 /** What pages publish: posts, photos and videos (platforms.md 5b). */
-export function createPagePosts({ state, base, processingMs, unreadableMs }: PagePostsOptions) {
-  const { postNode, videoNode, photoNode, addressOf } = createPageNodes({ state, base })
+export function createPagePosts({ state, counting, base, processingMs, unreadableMs }: PagePostsOptions) {
+  const { postNode, videoNode, photoNode, addressOf } = createPageNodes({ state, counting, base })
   const ofPage = new Map<string, PagePost[]>()
   for (const post of state.posts.values()) listOf(post.pageId).push(post)
 
@@ -230,7 +232,10 @@ export function createPagePosts({ state, base, processingMs, unreadableMs }: Pag
     ],
     node(id, { caller }) {
       const post = state.posts.get(id)
-      if (post && (caller?.page?.id === post.pageId || isReady(post.videoId))) return postNode(post)
+      if (post && caller && (caller.page?.id === post.pageId || isReady(post.videoId))) {
+        requireScopes(caller, 'pages_read_engagement')
+        return postNode(post)
+      }
       const video = state.videos.get(id)
       if (video && state.posts.get(`${video.pageId}_${id}`) && Date.now() >= video.readableAt) return videoNode(video)
       const photo = state.photos.get(id)
@@ -248,7 +253,7 @@ export function createPagePosts({ state, base, processingMs, unreadableMs }: Pag
     remove,
 
     /** As somebody does at the page itself. */
-    publishElsewhere: (page: Page, message: string): PagePost =>
+    publishElsewhere: (page: Pick<Page, 'id'>, message: string): PagePost =>
       add({
         id: state.newId(`${page.id}_`),
         pageId: page.id,

@@ -1,3 +1,4 @@
+import type { Counted } from '../shared/graph/insights.ts'
 import { createIds } from '../shared/ids.ts'
 import { openTables } from '../shared/tables.ts'
 
@@ -97,7 +98,7 @@ export interface PagePost {
   videoId: string | null
   isPublished: boolean
   createdAt: number
-  metrics?: Record<string, number>
+  counted?: Counted
 }
 
 /** Everything the simulator knows, kept in the file. `table` opens further ones. */

@@ -31,16 +31,19 @@ export function consentPage({ title, app, scopes, accounts, more = '' }: Consent
 
 /**
  * What somebody at a browser does on the page that `authUrl` leads to: chooses the account and allows or denies.
+ * @param decline scopes that are switched off before
  * @returns where the browser is sent then
  */
 export async function consent(
   authUrl: string,
   accountId: string,
   decision: 'allow' | 'deny' = 'allow',
+  decline: string[] = [],
 ): Promise<string> {
+  const chosen = [['account', accountId], ['decision', decision], ...decline.map((scope) => ['decline', scope])]
   const answer = await fetch(authUrl, {
     method: 'POST',
-    body: new URLSearchParams({ account: accountId, decision }),
+    body: new URLSearchParams(chosen as [string, string][]),
     redirect: 'manual',
   })
   const location = answer.headers.get('location')

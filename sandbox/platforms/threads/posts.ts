@@ -3,18 +3,11 @@ import { countText } from '../../../src/domain/posting-rules.ts'
 import type { Answer } from '../fault-proxy.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import { selectFields } from '../shared/graph/fields.ts'
-import {
-  callerOf,
-  GraphRefusal,
-  noSuchObject,
-  type GraphCall,
-  type GraphModule,
-  type GraphNode,
-} from '../shared/graph/graph.ts'
+import { callerOf, GraphRefusal, type GraphCall, type GraphModule, type GraphNode } from '../shared/graph/graph.ts'
 import { graphTime, pageThrough } from '../shared/graph/lists.ts'
 import { pullFile } from '../shared/graph/pulled-files.ts'
 import type { State } from './state.ts'
-import { requireScope, type Caller } from './tokens.ts'
+import { ownAccount, requireScope, type Caller } from './tokens.ts'
 
 interface PostsDeps {
   state: State
@@ -36,14 +29,6 @@ const READ_AS = { TEXT: 'TEXT_POST', IMAGE: 'IMAGE', VIDEO: 'VIDEO', CAROUSEL: '
 
 /** Containers, what is published of them, and what can be read of it (platforms.md 3b to 3e). */
 export function createPosts({ state, store, base, quota }: PostsDeps): GraphModule<Caller> {
-  function ownAccount(call: Call, scope: string): Caller {
-    const caller = callerOf(call)
-    if (call.ids[0] !== caller.account.id) throw noSuchObject(call.ids[0]!, call.method)
-    requireScope(caller, 'threads_basic')
-    requireScope(caller, scope)
-    return caller
-  }
-
   async function create(call: Call): Promise<Answer> {
     const { account } = ownAccount(call, 'threads_content_publish')
     const { params } = call
@@ -129,7 +114,7 @@ export function createPosts({ state, store, base, quota }: PostsDeps): GraphModu
         timestamp: graphTime(post.createdAt),
         permalink: `${base()}/@${username}/post/${post.shortcode}`,
         shortcode: post.shortcode,
-        media_type: READ_AS[post.kind],
+        media_type: post.isRepost ? 'REPOST_FACADE' : READ_AS[post.kind],
         media_product_type: 'THREADS',
         media_url: post.files[0]?.url,
         username,

@@ -15,7 +15,7 @@ interface ServerDeps {
   store: ContainerStore
   tokens: Tokens
   login: ReturnType<typeof createLogin>
-  posts: GraphModule<Caller>
+  modules: GraphModule<Caller>[]
   base(): string
 }
 
@@ -24,7 +24,7 @@ const MOST_SHOWN = 100
 const NOTHING_HERE = errorPage(404, 'This page is not available right now')
 
 /** The graph, the page that browsers are sent to, and a few pages to look at. */
-export function createThreadsServer({ state, store, tokens, login, posts, base }: ServerDeps): Server {
+export function createThreadsServer({ state, store, tokens, login, modules, base }: ServerDeps): Server {
   const tokenCall = ({ request, params }: Call) => {
     const token = tokenIn(request) ?? params.text('access_token')
     const caller = token === undefined ? null : tokens.callerBy(token)
@@ -41,7 +41,7 @@ export function createThreadsServer({ state, store, tokens, login, posts, base }
     ['GET', /^\/access_token$/, (call) => tokens.exchange(tokenCall(call))],
     ['GET', /^\/refresh_access_token$/, (call) => tokens.refresh(tokenCall(call))],
     ...graphRoutes<Caller>({
-      modules: [posts],
+      modules,
       version: /^\/v1\.0/,
       callerBy: (token) => tokens.callerBy(token),
       idOf: ({ account }) => account.id,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Answer } from '../fault-proxy.ts'
-import { callerOf, GraphRefusal, type GraphCall } from '../shared/graph/graph.ts'
+import { callerOf, GraphRefusal, noSuchObject, type GraphCall } from '../shared/graph/graph.ts'
 import type { Account, State, Token } from './state.ts'
 
 /** Whose token a request carries. */
@@ -90,6 +90,15 @@ export function requireScope({ token }: Caller, scope: string): void {
     type: 'THApiException',
     message: `Application does not have permission for this action: ${scope}`,
   })
+}
+
+/** @throws GraphRefusal unless the path names the account whose token it is */
+export function ownAccount(call: GraphCall<Caller>, scope: string): Caller {
+  const caller = callerOf(call)
+  if (call.ids[0] !== caller.account.id) throw noSuchObject(call.ids[0]!, call.method)
+  requireScope(caller, 'threads_basic')
+  requireScope(caller, scope)
+  return caller
 }
 
 function dead(message: string, subcode?: number): GraphRefusal {

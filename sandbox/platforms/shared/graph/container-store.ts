@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LedgerEntry } from '../../fault-proxy.ts'
 import type { Table } from '../tables.ts'
+import type { Counted, Counting } from './insights.ts'
 
 type Kind = 'TEXT' | 'IMAGE' | 'VIDEO' | 'CAROUSEL'
 
@@ -36,7 +37,9 @@ export interface ContainerPost {
   text: string
   files: ShownFile[]
   createdAt: number
-  metrics?: Record<string, number>
+  /** What somebody else wrote, passed on. */
+  isRepost?: boolean
+  counted?: Counted
 }
 
 type ContainerStatus = 'IN_PROGRESS' | 'FINISHED' | 'PUBLISHED' | 'ERROR' | 'EXPIRED'
@@ -44,6 +47,7 @@ type ContainerStatus = 'IN_PROGRESS' | 'FINISHED' | 'PUBLISHED' | 'ERROR' | 'EXP
 interface ContainerStoreOptions {
   table<T>(name: string): Table<T>
   newId(): string
+  counting: Counting
   /** How long the work takes. */
   processingMs: { image: number; video: number }
   /** How long a container can be published. */
@@ -53,7 +57,8 @@ interface ContainerStoreOptions {
 const DAY_MS = 86_400_000
 
 /** Containers and what was published of them, alike on Threads and Instagram (platforms.md 3b, 4b). */
-export function createContainerStore({ table, newId, processingMs, lifeMs = DAY_MS }: ContainerStoreOptions) {
+export function createContainerStore(options: ContainerStoreOptions) {
+  const { table, newId, counting, processingMs, lifeMs = DAY_MS } = options
   const containers = table<Container>('containers')
   const posts = table<ContainerPost>('containerPosts')
   const nextProblems: string[] = []
@@ -64,7 +69,7 @@ export function createContainerStore({ table, newId, processingMs, lifeMs = DAY_
     return children.length > 0 ? processingMs.image : 0
   }
 
-  function addPost(fields: Pick<ContainerPost, 'accountId' | 'kind' | 'text' | 'files'>): ContainerPost {
+  function addPost(fields: Omit<ContainerPost, 'id' | 'shortcode' | 'createdAt'>): ContainerPost {
     const id = newId()
     const shortcode = randomBytes(8).toString('base64url').replaceAll('-', 'A')
     return posts.set(id, { ...fields, id, shortcode, createdAt: Date.now() })
@@ -77,6 +82,7 @@ export function createContainerStore({ table, newId, processingMs, lifeMs = DAY_
 
   return {
     posts,
+    counting,
 
     make(
       fields: Pick<Container, 'accountId' | 'kind' | 'text' | 'file' | 'children' | 'isChild' | 'problem'>,
@@ -140,6 +146,9 @@ export function createContainerStore({ table, newId, processingMs, lifeMs = DAY_
     publishElsewhere: (accountId: string, text: string): ContainerPost =>
       addPost({ accountId, kind: 'TEXT', text, files: [] }),
 
+    repostElsewhere: (accountId: string): ContainerPost =>
+      addPost({ accountId, kind: 'TEXT', text: '', files: [], isRepost: true }),
+
     rewrite(id: string, text: string): void {
       posts.set(id, { ...posts.get(id)!, text })
     },
@@ -164,9 +173,11 @@ export function createContainerStore({ table, newId, processingMs, lifeMs = DAY_
 
       async setPostMetrics(id: string, metrics: Record<string, number>): Promise<boolean> {
         const post = posts.get(id)
-        if (post) posts.set(id, { ...post, metrics: { ...post.metrics, ...metrics } })
+        if (post) posts.set(id, { ...post, counted: counting.add(post.counted, metrics) })
         return post !== undefined
       },
+
+      controls: counting.controls,
 
       textOf(body: string): string | undefined {
         return containers.get(new URLSearchParams(body).get('creation_id') ?? '')?.text

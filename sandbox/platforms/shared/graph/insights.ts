@@ -1,0 +1,66 @@
+import type { Answer } from '../../fault-proxy.ts'
+import { ControlError, type Control } from '../../control.ts'
+import { badParameter, type GraphParams } from './graph.ts'
+
+/** What was set of a post's counts, and when. */
+export type Counted = { at: number; counts: Record<string, number> }[]
+
+/**
+ * Counts that nobody in the sandbox makes by hand. Insights tell them late, as the real ones are worked out some time after: by how much
+ * is set with `POST {control}/insights {"lagMs": 0}`.
+ * @param names what leads to a metric of the host besides its own name: our words for counts
+ */
+export function createCounting(names: Record<string, string>) {
+  let lagMs = 0
+  const until = (at: number, counted: Counted = []): Record<string, number> =>
+    Object.assign({}, ...counted.filter((one) => one.at <= at).map(({ counts }) => counts)) as Record<string, number>
+
+  const setLag: Control = [
+    'POST',
+    /^\/insights$/,
+    async ({ body }) => {
+      const { lagMs: wanted } = (await body()) as { lagMs?: unknown }
+      if (typeof wanted !== 'number' || !(wanted >= 0)) throw new ControlError(400, 'lagMs is a number of milliseconds')
+      lagMs = wanted
+    },
+  ]
+
+  return {
+    controls: [setLag],
+    add(counted: Counted = [], counts: Record<string, number>): Counted {
+      const renamed = Object.entries(counts).map(([name, value]) => [names[name] ?? name, value])
+      return [...counted, { at: Date.now(), counts: Object.fromEntries(renamed) as Record<string, number> }]
+    },
+    /** What the post itself shows. */
+    now: (counted: Counted | undefined) => until(Infinity, counted),
+    /** What insights tell. */
+    told: (counted: Counted | undefined) => until(Date.now() - lagMs, counted),
+    /** Of such a post there are no insights yet. */
+    isTooYoung: ({ createdAt }: { createdAt: number }) => lagMs > 0 && Date.now() - createdAt < lagMs,
+  }
+}
+
+export type Counting = ReturnType<typeof createCounting>
+
+/** @throws GraphRefusal of the whole call for one metric that does not fit */
+export function askedMetrics(params: GraphParams, known: readonly string[]): string[] {
+  const asked = params.list('metric')
+  if (asked.length === 0) throw badParameter('The parameter metric is required')
+  const unknown = asked.findIndex((name) => !known.includes(name))
+  if (unknown < 0) return asked
+  throw badParameter(`metric[${unknown}] must be one of the following values: ${known.join(', ')}`)
+}
+
+/** What is left out is not known. */
+export function insightsOf(id: string, metrics: string[], valueOf: (metric: string) => unknown): Answer {
+  const data = metrics.map((name) => ({
+    ...described(id, name, 'lifetime'),
+    values: [{ value: valueOf(name) }],
+  }))
+  return { status: 200, body: { data } }
+}
+
+export function described(id: string, name: string, period: string) {
+  const title = name.replaceAll('_', ' ')
+  return { name, period, title, description: `The ${title} of this object.`, id: `${id}/insights/${name}/${period}` }
+}
