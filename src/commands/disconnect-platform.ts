@@ -17,12 +17,13 @@ export async function disconnectPlatform(
   userId: string,
   platform: Platform,
 ): Promise<void> {
-  const { accounts, posts, cipher } = deps
+  const { accounts, posts, users, cipher } = deps
   const forgotten = []
   for (const one of withCompanions(platform)) {
     forgotten.push({ platform: one, account: await accounts.disconnect(userId, one) })
   }
   await posts.unsettle(userId)
+  await users.raiseAnalyticsVersion(userId)
   for (const { platform: one, account } of forgotten) {
     const secrets = account && openSecretsIfReadable(cipher, userId, one, account)
     if (secrets) await endUnusedSession(deps, one, secrets)

@@ -10,7 +10,8 @@ import { hashOf } from './random-secrets.ts'
 import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
 interface FinishConnectDeps
-  extends StoreConnectionDeps, Pick<Context, 'connectStates' | 'connectAttempts' | 'users' | 'sessions' | 'clock'> {
+  extends StoreConnectionDeps, Pick<Context, 'connectStates' | 'connectAttempts' | 'sessions' | 'clock'> {
+  users: Context['users']
   platforms: StoreConnectionDeps['platforms'] & { redirect(platform: Platform): RedirectConnect | null }
 }
 

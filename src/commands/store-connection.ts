@@ -3,11 +3,13 @@ import type { TokenCipher } from '../integrations/token-cipher.ts'
 import type { Connection, PlatformAdapter, RedirectConnection } from '../platforms/adapter.ts'
 import type { ConnectedAccount, PlatformAccountStore, Seal } from '../store/platform-accounts.ts'
 import type { PostStore } from '../store/posts.ts'
+import type { UserStore } from '../store/users.ts'
 import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
 
 export interface StoreConnectionDeps {
   accounts: Pick<PlatformAccountStore, 'connect' | 'findHolder'>
   posts: Pick<PostStore, 'unsettle'>
+  users: Pick<UserStore, 'raiseAnalyticsVersion'>
   cipher: TokenCipher
   platforms: { find(platform: Platform): PlatformAdapter | null }
 }
@@ -23,10 +25,11 @@ export async function storeConnection(
   platform: Platform,
   { companions, ...connection }: RedirectConnection,
 ): Promise<ConnectedAccount> {
-  const { posts, cipher } = deps
+  const { posts, users, cipher } = deps
   const connections: Connections = { [platform]: connection, ...companions }
   const { accounts, replaced } = await connect(deps, userId, connections)
   const account = accounts[platform] as ConnectedAccount
+  await users.raiseAnalyticsVersion(userId)
   if (replaced.length === 0) return account
   await posts.unsettle(userId)
   for (const { platform: of, account: before } of replaced) {

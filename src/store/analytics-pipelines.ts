@@ -88,14 +88,24 @@ export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay
 
 /** By the posts themselves: not every platform tells of them, and none at once. */
 function completions({ userId, platform }: Scope, start: Date, days: CalendarDay[]): Fields[] {
-  const entry = { completedAt: { $gte: start }, ...(platform && { platform }) }
+  const completedAt = { $gte: start }
   return [
     // The index has what is out.
-    { $match: { userId, publishedKeys: { $exists: true }, platformStatuses: { $elemMatch: entry } } },
+    {
+      $match: {
+        userId,
+        publishedKeys: { $exists: true },
+        platformStatuses: { $elemMatch: { completedAt, ...(platform && { platform }) } },
+      },
+    },
     { $unwind: '$platformStatuses' },
-    { $replaceRoot: { newRoot: '$platformStatuses' } },
-    { $match: entry },
-    { $group: { _id: placeAmong(days, '$completedAt'), completed: { $sum: 1 } } },
+    {
+      $match: {
+        'platformStatuses.completedAt': completedAt,
+        ...(platform && { 'platformStatuses.platform': platform }),
+      },
+    },
+    { $group: { _id: placeAmong(days, '$platformStatuses.completedAt'), completed: { $sum: 1 } } },
     { $project: { _id: 0, day: '$_id', completed: 1 } },
   ]
 }

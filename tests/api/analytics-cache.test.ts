@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inventHistory, storeHistory } from '../../sandbox/analytics-history.ts'
+import { createAnswerCache } from '../../src/api/analytics/cache.ts'
+import { MINUTE } from '../../src/domain/times.ts'
+import { signIn } from '../support/api.ts'
+import { startFleet, type Fleet } from '../support/fleet.ts'
+
+describe('the answers of a process', () => {
+  let now = new Date('2026-03-01T12:00:00Z')
+  const cacheOf = (maxEntries: number) => createAnswerCache({ now: () => now, maxEntries, maxAgeMs: MINUTE })
+  const counting = () => {
+    let count = 0
+    return async () => (count += 1)
+  }
+
+  it('are worked out once for a version, and for those who ask at the same time', async () => {
+    const [answer, work] = [cacheOf(10), counting()]
+    expect(await Promise.all([answer('a', 3, work), answer('a', 3, work)])).toEqual([1, 1])
+    expect(await answer('a', 3, work)).toBe(1)
+    expect(await answer('b', 3, work)).toBe(2)
+    expect(await answer('a', 4, work)).toBe(3)
+    // A request that read its user a moment earlier.
+    expect(await answer('a', 3, work)).toBe(3)
+  })
+
+  it('are not kept for longer than a window stands still', async () => {
+    const [answer, work] = [cacheOf(10), counting()]
+    await answer('a', 1, work)
+    now = new Date(now.getTime() + MINUTE - 1)
+    expect(await answer('a', 1, work)).toBe(1)
+    now = new Date(now.getTime() + 1)
+    expect(await answer('a', 1, work)).toBe(2)
+  })
+
+  it('that failed are tried again', async () => {
+    const answer = cacheOf(10)
+    await expect(answer('a', 1, () => Promise.reject(new Error('away')))).rejects.toThrow('away')
+    expect(await answer('a', 1, counting())).toBe(1)
+  })
+
+  it('are so many at most; those go that nobody asked for in the longest time', async () => {
+    const [answer, work] = [cacheOf(2), counting()]
+    await answer('a', 1, work)
+    await answer('b', 1, work)
+    await answer('a', 1, work)
+    await answer('c', 1, work)
+    expect([await answer('a', 1, work), await answer('b', 1, work)]).toEqual([1, 4])
+  })
+})
+
+describe('two API processes', () => {
+  let fleet: Fleet
+  beforeAll(async () => {
+    fleet = await startFleet(2)
+  })
+  afterAll(() => fleet.close())
+
+  it('show a new snapshot at once, and work nothing out anew before there is one', async () => {
+    const { context, members } = fleet
+    const [history] = [...inventHistory({ users: 1, posts: 10, snapshots: 8 }, { end: new Date() })]
+    const { headers } = await signIn(context, { _id: history!.userId })
+    await storeHistory(context.database.connection, history!)
+    const likes = () =>
+      Promise.all(
+        members.map(async ({ address }) => {
+          const response = await fetch(`${address}/api/analytics/posts/top?sortBy=likes&limit=1`, { headers })
+          const { data } = (await response.json()) as { data: { metrics: { likes: number } }[] }
+          return data[0]!.metrics.likes
+        }),
+      )
+    const before = await likes()
+    expect(before[0]).toBe(before[1])
+
+    const { _id, ...seen } = history!.postSnapshots.at(-1)!
+    const at = new Date()
+    const newest = { ...seen, slot: at, takenAt: at, likes: 1_000_000 }
+    const store = (raise: boolean) =>
+      context.database.transaction(async (session) => {
+        await context.snapshots.save([newest], session)
+        if (raise) await context.users.raiseAnalyticsVersion(history!.userId, session)
+      })
+    await store(false)
+    expect(await likes()).toEqual(before)
+    await store(true)
+    expect(await likes()).toEqual([1_000_000, 1_000_000])
+  })
+})
