@@ -24,6 +24,11 @@ export function controlOf(url: string) {
     clearFaults: () => call('DELETE', '/faults'),
     revoke: (id: string) => account(id, 'revoke'),
     expire: (id: string) => account(id, 'expire'),
+    deletePost: (id: string) => call('POST', `/posts/${encodeURIComponent(id)}/delete`),
+    setMetrics: (id: string, metrics: Record<string, number>) =>
+      call('POST', `/posts/${encodeURIComponent(id)}/metrics`, metrics),
+    setAccountMetrics: (id: string, metrics: Record<string, number>) =>
+      call('POST', `/accounts/${encodeURIComponent(id)}/metrics`, metrics),
   }
 }
 
