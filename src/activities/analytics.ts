@@ -1,5 +1,5 @@
 import { cancellationSignal, log } from '@temporalio/activity'
-import { ageClassAt, boundsOf, isDue, slotAt, type AgeClass, type DueBounds } from '../domain/collection.ts'
+import { boundsOf, isDue, slotFor, type AgeClass, type DueBounds } from '../domain/collection.ts'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import type { AccountCredentials } from '../commands/account-credentials.ts'
 import type { DeadLetterStore } from '../store/dead-letters.ts'
@@ -111,8 +111,8 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     const [post] = await published.find([postId])
     const entry = post?.platformStatuses.find((one) => one.platform === platform)
     if (!post || entry?.status !== 'completed' || !entry.completedAt) return null
-    const now = clock.now()
-    const slot = slotAt(now, ageClassAt(ages, entry.completedAt, now).everyMs).getTime()
+    const { completedAt, metricsSlot } = entry
+    const slot = slotFor(ages, { completedAt, ...(metricsSlot && { metricsSlot }) }, clock.now()).getTime()
     return collectPosts({ userId: post.userId, platform, postIds: [postId], slot }, cancellationSignal(), true)
   }
 

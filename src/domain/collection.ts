@@ -38,6 +38,15 @@ export function slotAt(now: Date, everyMs: number): Date {
   return new Date(Math.floor(now.getTime() / everyMs) * everyMs)
 }
 
+/**
+ * The slot that somebody who asks now gets a snapshot of. Slots grow longer with a post's age, so the one of now may have begun
+ * before the last one that was seen to: then it is still that one, since a later slot is always a later look.
+ */
+export function slotFor(classes: AgeClass[], entry: { completedAt: Date; metricsSlot?: Date }, now: Date): Date {
+  const slot = slotAt(now, ageClassAt(classes, entry.completedAt, now).everyMs)
+  return entry.metricsSlot && entry.metricsSlot > slot ? entry.metricsSlot : slot
+}
+
 /** Entries on these platforms that were published in this time, and whose metrics of this slot nobody has seen to. */
 export interface DueBounds {
   platforms: Platform[]

@@ -142,6 +142,8 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/analytics/posts/top': userRoute(200),
   'GET /api/analytics/platforms': userRoute(200),
   'GET /api/analytics/heatmap': userRoute(200),
+  // It is not published yet.
+  'POST /api/analytics/posts/:postId/refresh': { ...postRoute(400), query: 'platform=bluesky' },
 
   'GET /api/platform/find': userRoute(200),
   'GET /api/platform/limits': userRoute(200),

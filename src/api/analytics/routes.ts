@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { TSchema } from '@sinclair/typebox'
+import { refreshMetrics } from '../../commands/refresh-metrics.ts'
 import type { Context } from '../../context.ts'
-import { pageOf } from '../schemas/common.ts'
+import { IdParam, pageOf } from '../schemas/common.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
+import { presentSnapshot, presentSnapshots } from '../schemas/snapshot.ts'
 import { createAnalyticsAnswers } from './answers.ts'
 import {
   Growth,
@@ -11,6 +13,8 @@ import {
   PeriodQuery,
   PlatformList,
   PlatformQuery,
+  RefreshedMetrics,
+  RefreshQuery,
   Timeline,
   TopPosts,
   TopQuery,
@@ -57,5 +61,26 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
 
   app.get('/heatmap', described('When what was published did well', PeriodQuery, Heatmap), async ({ user, query }) =>
     ok('Engagement heatmap fetched', await answers.heatmap(user, query)),
+  )
+
+  app.post(
+    '/posts/:postId/refresh',
+    {
+      schema: {
+        ...described('Ask a platform for the metrics of a post now', RefreshQuery, RefreshedMetrics).schema,
+        description: 'Once in 15 minutes. Waits about five seconds, and answers the latest snapshot either way.',
+        params: IdParam('postId'),
+      },
+    },
+    async ({ user: { userId }, params: { postId }, query: { platform } }) => {
+      const { snapshot, fresh } = await refreshMetrics(context, { userId, postId, platform })
+      const analytics = presentSnapshots(await context.analytics.latestOfPost(postId))
+      return ok('Post analytics fetched', {
+        platform,
+        snapshot: snapshot && presentSnapshot(snapshot),
+        analytics,
+        fresh,
+      })
+    },
   )
 }

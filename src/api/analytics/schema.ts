@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { PERIODS, RANKINGS, type Period, type Ranking } from '../../domain/analytics.ts'
 import { PostSchema } from '../posts/schema.ts'
 import { byPlatform, Instant, nullable, oneOf, pageFields, PlatformName } from '../schemas/common.ts'
-import { derivedFields, metricFields } from '../schemas/snapshot.ts'
+import { derivedFields, metricFields, SnapshotSchema } from '../schemas/snapshot.ts'
 
 const period = oneOf<Period>(PERIODS, { default: '30d', description: 'So many days until now' })
 
@@ -84,5 +84,14 @@ export const Heatmap = Type.Array(
   }),
   { description: 'Every hour of the week' },
 )
+
+export const RefreshQuery = Type.Object({ platform: PlatformName })
+
+export const RefreshedMetrics = Type.Object({
+  platform: PlatformName,
+  snapshot: nullable(SnapshotSchema),
+  analytics: byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' }),
+  fresh: Type.Boolean({ description: 'False when it took too long: the snapshot is an older one' }),
+})
 
 export type TopPost = Static<typeof TopPosts>[number]
