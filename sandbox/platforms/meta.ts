@@ -63,8 +63,7 @@ export interface Meta {
   stop(): Promise<void>
 }
 
-/** Our words for what is counted of a page's posts. */
-const PAGE_COUNTS = { likes: 'reactions', impressions: 'post_media_view', reach: 'post_total_media_view_unique' }
+const PAGE_WORDS = { likes: 'reactions', impressions: 'post_media_view', reach: 'post_total_media_view_unique' }
 
 /** A strict simulator of the Graph API of Facebook Pages and Instagram: one server behind two fault proxies. All data is under `dir`. */
 export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
@@ -74,7 +73,7 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
     const state = openState(join(dir, 'state.jsonl'))
     const tokens = createTokens(state)
     const base = () => urlOf('facebook')
-    const counting = createCounting(PAGE_COUNTS)
+    const counting = createCounting(PAGE_WORDS)
     const posts = createPagePosts({ state, counting, base, processingMs, unreadableMs })
     const login = createLogin({ state, tokens })
     const instagram = createInstagram({

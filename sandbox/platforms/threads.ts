@@ -33,8 +33,7 @@ export interface Threads {
   stop(): Promise<void>
 }
 
-/** Our words for what it counts. */
-const COUNTS = { comments: 'replies', impressions: 'views' }
+const WORDS = { comments: 'replies', impressions: 'views' }
 
 /** A strict simulator of Threads, behind the fault proxy. All data is under `dir`. */
 export async function startThreads(options: ThreadsOptions = {}): Promise<Threads> {
@@ -43,7 +42,7 @@ export async function startThreads(options: ThreadsOptions = {}): Promise<Thread
     const state = openState(join(dir, 'state.jsonl'))
     const base = () => urlOf('threads')
     const { table, newId } = state
-    const store = createContainerStore({ table, newId, processingMs, counting: createCounting(COUNTS) })
+    const store = createContainerStore({ table, newId, processingMs, counting: createCounting(WORDS) })
     const tokens = createTokens(state)
     const login = createLogin({ state, tokens })
     const modules = [createPosts({ state, store, base, quota }), createInsights({ store })]

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Credentials } from '../../src/platforms/adapter.ts'
 import { options } from './containers-support.ts'
 import { facebookWorld, type FacebookWorld } from './facebook-support.ts'
-import { counts, graphMetricsSuite, readOne, refusal, setFollowers, setLag } from './graph-metrics-suite.ts'
+import { counts, graphMetricsSuite, readOne, refusal, setLag } from './graph-metrics-suite.ts'
 import { SCOPES } from './meta-support.ts'
 import { film, newDelivery, newPost, platformErrorOf, storedMedia, withVersion } from './support.ts'
 
@@ -49,7 +49,7 @@ describe('Facebook', () => {
   beforeEach(async () => {
     await world.control.clearFaults()
     account = await world.newLogin(WITH_INSIGHTS)
-    await setFollowers(world.meta.facebook, account.accountId, 100)
+    await world.control.setAccountMetrics(account.accountId, { followers: 100 })
     id = world.publish(account)
     await world.control.setMetrics(id, { reactions: 40, comments: 5, shares: 3, impressions: 900, reach: 700 })
   })
@@ -94,7 +94,7 @@ describe('Facebook', () => {
     await world.control.clearFaults()
     // What one post has not, others may have.
     expect(await read()).toMatchObject({ impressions: 900 })
-    await setFollowers(world.meta.facebook, account.accountId, 99)
+    await world.control.setAccountMetrics(account.accountId, { followers: 99 })
     expect(await read()).toEqual(counts(engagement))
   })
 

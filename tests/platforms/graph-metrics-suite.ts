@@ -42,12 +42,6 @@ export async function setLag({ control }: { control: string }, lagMs: number): P
   expect(status).toBe(200)
 }
 
-export async function setFollowers({ control }: { control: string }, account: string, followers: number) {
-  const body = JSON.stringify({ followers })
-  const { status } = await fetch(`${control}/accounts/${account}/metrics`, { method: 'POST', body })
-  expect(status).toBe(200)
-}
-
 /** What holds of all hosts of the Graph API alike. */
 export function graphMetricsSuite({ start, listPath, countsPath, followersPath }: Suite): void {
   let world: MetricsWorld

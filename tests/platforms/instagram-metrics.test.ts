@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Credentials } from '../../src/platforms/adapter.ts'
 import { instagramWorld, options } from './containers-support.ts'
-import { counts, graphMetricsSuite, readOne, refusal, setFollowers, setLag } from './graph-metrics-suite.ts'
+import { counts, graphMetricsSuite, readOne, refusal, setLag } from './graph-metrics-suite.ts'
 import { memoryMedia, platformErrorOf } from './support.ts'
 
 async function start() {
@@ -90,7 +90,7 @@ describe('Instagram', () => {
   })
 
   it('tells followers', async () => {
-    await setFollowers(world.instagram, account.accountId, 321)
+    await world.control.setAccountMetrics(account.accountId, { followers: 321 })
     expect(await world.adapter.followers(account, options())).toBe(321)
     await world.control.addFault({ action: { status: 200, body: { id: account.accountId } } })
     expect(await world.adapter.followers(account, options())).toBeNull()

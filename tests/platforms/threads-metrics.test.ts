@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Credentials } from '../../src/platforms/adapter.ts'
 import { options, threadsWorld, type ThreadsWorld } from './containers-support.ts'
-import { counts, graphMetricsSuite, readOne, refusal, setFollowers, setLag } from './graph-metrics-suite.ts'
+import { counts, graphMetricsSuite, readOne, refusal, setLag } from './graph-metrics-suite.ts'
 import { memoryMedia, platformErrorOf } from './support.ts'
 
 async function start() {
@@ -69,7 +69,7 @@ describe('Threads', () => {
   })
 
   it('tells followers', async () => {
-    await setFollowers(world.threads, account.accountId, 321)
+    await world.control.setAccountMetrics(account.accountId, { followers: 321 })
     expect(await world.adapter.followers(account, options())).toBe(321)
     await world.control.addFault({ path: '/threads_insights', action: { status: 200, body: { data: [] } } })
     expect(await world.adapter.followers(account, options())).toBeNull()

@@ -28,8 +28,7 @@ const READ_AS = {
   CAROUSEL: ['CAROUSEL_ALBUM', 'FEED'],
 } as const
 
-/** Our words for what it counts. */
-const COUNTS = { impressions: 'views' }
+const WORDS = { impressions: 'views' }
 
 /** Professional accounts on Instagram, and what is published on them (platforms.md section 4). */
 export function createInstagram({ state, tokens, base, processingMs, quota }: InstagramDeps) {
@@ -37,7 +36,7 @@ export function createInstagram({ state, tokens, base, processingMs, quota }: In
     table: state.table,
     newId: () => state.newId('179'),
     processingMs,
-    counting: createCounting(COUNTS),
+    counting: createCounting(WORDS),
   })
 
   function accountNode(account: InstagramAccount): GraphNode {

@@ -1,5 +1,6 @@
 import type { Answer } from '../../fault-proxy.ts'
 import { ControlError, type Control } from '../../control.ts'
+import { inWordsOf } from '../metric-words.ts'
 import { badParameter, type GraphParams } from './graph.ts'
 
 /** What was set of a post's counts, and when. */
@@ -8,9 +9,8 @@ export type Counted = { at: number; counts: Record<string, number> }[]
 /**
  * Counts that nobody in the sandbox makes by hand. Insights tell them late, as the real ones are worked out some time after: by how much
  * is set with `POST {control}/insights {"lagMs": 0}`.
- * @param names what leads to a metric of the host besides its own name: our words for counts
  */
-export function createCounting(names: Record<string, string>) {
+export function createCounting(words: Record<string, string>) {
   let lagMs = 0
   const until = (at: number, counted: Counted = []): Record<string, number> =>
     Object.assign({}, ...counted.filter((one) => one.at <= at).map(({ counts }) => counts)) as Record<string, number>
@@ -28,8 +28,7 @@ export function createCounting(names: Record<string, string>) {
   return {
     controls: [setLag],
     add(counted: Counted = [], counts: Record<string, number>): Counted {
-      const renamed = Object.entries(counts).map(([name, value]) => [names[name] ?? name, value])
-      return [...counted, { at: Date.now(), counts: Object.fromEntries(renamed) as Record<string, number> }]
+      return [...counted, { at: Date.now(), counts: inWordsOf(words, counts) }]
     },
     /** What the post itself shows. */
     now: (counted: Counted | undefined) => until(Infinity, counted),
