@@ -128,7 +128,13 @@ export function workerShape(
         stickyQueueScheduleToStartTimeout: 2 * SECOND,
       }
     case 'analytics':
-      return { ...workflows, maxConcurrentActivityTaskExecutions: METRICS_CALLS, maxCachedWorkflows: 50 }
+      return {
+        ...workflows,
+        maxConcurrentActivityTaskExecutions: METRICS_CALLS,
+        maxCachedWorkflows: 50,
+        // Somebody may wait for the answer of one.
+        stickyQueueScheduleToStartTimeout: 2 * SECOND,
+      }
     case 'maintenance':
       return { ...workflows, maxConcurrentActivityTaskExecutions: SLOW_ACTIVITIES, maxCachedWorkflows: 10 }
   }

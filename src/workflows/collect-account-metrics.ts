@@ -6,7 +6,7 @@ import type { FollowersPage } from './messages.ts'
 /** A page is repeated until it is done; who was asked about today is not asked about again. */
 const analytics = proxyActivities<Activities>({
   startToCloseTimeout: 15 * MINUTE,
-  heartbeatTimeout: 10 * SECOND,
+  heartbeatTimeout: 5 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: HOUR },
 })
 

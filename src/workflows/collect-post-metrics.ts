@@ -11,7 +11,7 @@ const ACCOUNTS_AT_ONCE = 8
 const analytics = proxyActivities<Activities>({
   // Its calls have deadlines of their own; this is for the wait for room among them as well.
   startToCloseTimeout: 2 * MINUTE,
-  heartbeatTimeout: 10 * SECOND,
+  heartbeatTimeout: 5 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE, maximumAttempts: 8 },
 })
 

@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from '../domain/times.ts'
 
 const analytics = proxyActivities<Activities>({
   startToCloseTimeout: 2 * MINUTE,
-  heartbeatTimeout: 10 * SECOND,
+  heartbeatTimeout: 5 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE, maximumAttempts: 10 },
 })
 

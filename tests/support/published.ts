@@ -32,7 +32,7 @@ export function publishedPost({ userId, on = ['bluesky'], completedAt = new Date
 }
 
 export async function storePosts({ database }: Context, posts: Post[]): Promise<void> {
-  await database.connection.collection<Post>('posts').insertMany(posts)
+  if (posts.length > 0) await database.connection.collection<Post>('posts').insertMany(posts)
 }
 
 /** The account that `connectedUser` has there. */
