@@ -97,9 +97,13 @@ describe('the counts of posts', () => {
 
   it('are null where they are no counts', async () => {
     const uri = await publish()
-    const posts = [{ uri, likeCount: 'many', repostCount: -1, quoteCount: 2, replyCount: 1.5, bookmarkCount: null }]
-    await control.addFault({ path: GET_POSTS, action: { status: 200, body: { posts } } })
-    expect((await read([uri])).get(uri)).toEqual(NO_COUNTS)
+    const none = { likeCount: 'many', repostCount: -1, quoteCount: 2, replyCount: 1.5, bookmarkCount: null }
+    const answer = (posts: object[]) =>
+      control.addFault({ path: GET_POSTS, times: 1, action: { status: 200, body: { posts } } })
+    await answer([{ uri, ...none, likeCount: 3 }])
+    expect(await read([uri])).toEqual(new Map([[uri, { ...NO_COUNTS, likes: 3 }]]))
+    await answer([{ uri, ...none }])
+    expect(await read([uri])).toEqual(new Map())
   })
 
   it('follow what happens after a while', async () => {

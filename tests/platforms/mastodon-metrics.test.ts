@@ -48,16 +48,19 @@ describe('the counts of posts', () => {
     await world.control.setMetrics(ids[1]!, { likes: 1 })
     const before = await requestsTo(STATUSES)
     const counts = await read(ids)
-    expect([...counts.keys()]).toEqual(ids)
+    expect([...counts.keys()].sort()).toEqual(ids.toSorted())
     expect(counts.get(ids[1]!)).toEqual({ ...NOTHING_YET, likes: 1 })
     expect(await requestsTo(STATUSES)).toBe(before + 1)
   })
 
   it('are null where they are no counts', async () => {
     const id = await publish()
-    const body = { id, favourites_count: null, reblogs_count: '2', quotes_count: 1, replies_count: -1 }
-    await world.control.addFault({ path: STATUSES, action: { status: 200, body } })
-    expect(await read([id])).toEqual(new Map([[id, NO_COUNTS]]))
+    const none = { id, favourites_count: null, reblogs_count: '2', quotes_count: 1, replies_count: -1 }
+    const answer = (body: object) => world.control.addFault({ path: STATUSES, times: 1, action: { status: 200, body } })
+    await answer({ ...none, replies_count: 3 })
+    expect(await read([id])).toEqual(new Map([[id, { ...NO_COUNTS, comments: 3 }]]))
+    await answer(none)
+    expect(await read([id])).toEqual(new Map())
   })
 
   it('are complete on servers that do not count quotes', async () => {
@@ -76,9 +79,9 @@ describe('the counts of posts', () => {
       await old.control.deletePost(ids[0]!)
       expect(await read(ids, as, old)).toEqual(
         new Map<string, unknown>([
+          [ids[0]!, 'deleted'],
           [ids[1]!, NOTHING_YET],
           [ids[2]!, { ...NOTHING_YET, shares: 4 }],
-          [ids[0]!, 'deleted'],
         ]),
       )
     } finally {
@@ -110,6 +113,12 @@ describe('a post that the server does not have', () => {
     await world.control.deletePost(id)
     await world.control.addFault({ path: OWN_ACCOUNT, action: { status, body } })
     expect(await platformErrorOf(read([id]))).toMatchObject({ class: errorClass })
+  })
+
+  it('is not taken as deleted where only something on the way says so', async () => {
+    const id = await publish()
+    await world.control.addFault({ path: STATUSES, action: { status: 404, body: '<html>Not found</html>' } })
+    expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'not_found' })
   })
 
   it('is not spoken of where the login is that of another account', async () => {

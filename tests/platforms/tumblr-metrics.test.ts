@@ -67,7 +67,7 @@ describe('the counts of posts', () => {
   })
 
   it.each([
-    ['the kinds are not told', { notes: [], total_notes: 8 }, NO_COUNTS],
+    ['no kind is told', { notes: [], total_notes: 8 }, undefined],
     ['one kind is not told', { notes: [], total_notes: 8, total_likes: 5 }, { ...NO_COUNTS, likes: 5 }],
     [
       'there are more of one kind than of all',
@@ -91,16 +91,11 @@ describe('the counts of posts', () => {
     expect((await read([id])).get(id)).toEqual(expected)
   })
 
-  it.each([403, 404])('are null where the notes are not shown (%i)', async (status) => {
+  it.each([403, 404])('are not spoken of where the notes are not shown (%i)', async (status) => {
     const [id, other] = [publish(), publish()]
     await world.control.setMetrics(id, { likes: 5 })
     await world.control.addFault({ path: '/notes', action: { status, body: { response: [] } } })
-    expect(await read([id, other])).toEqual(
-      new Map([
-        [id, NO_COUNTS],
-        [other, NOTHING_YET],
-      ]),
-    )
+    expect(await read([id, other])).toEqual(new Map([[other, NOTHING_YET]]))
   })
 
   it('leave replies open where the post does not say how many notes it has', async () => {
@@ -141,13 +136,23 @@ describe('a post that the blog does not show', () => {
   it.each([
     ['is in trouble', 500, { response: [] }],
     ['answers with a page', 200, '<html>Welcome</html>'],
-  ])('is not taken as deleted where Tumblr %s', async (_, status, body) => {
+  ])('is not taken as deleted where Tumblr %s about the blog', async (_, status, body) => {
     const id = publish()
     await world.control.deletePost(id)
     await world.control.addFault({ path: '/info', action: { status, body } })
     expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'transient' })
   })
 })
+
+it.each(['/posts?', '/posts/', '/info'])(
+  'is no post taken as deleted where something on the way says so (%s)',
+  async (path) => {
+    const id = publish()
+    await world.control.deletePost(id)
+    await world.control.addFault({ path, action: { status: 404, body: '<html>Not found</html>' } })
+    expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'not_found' })
+  },
+)
 
 describe('the followers', () => {
   it('are those of the blog', async () => {

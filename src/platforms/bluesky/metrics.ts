@@ -1,7 +1,8 @@
 import { NO_COUNTS, type PostCounts } from '../../domain/analytics.ts'
 import type { CallOptions, Credentials, PostMetrics } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
-import { countOf } from '../shared/counts.ts'
+import { countOf, isAnyKnown } from '../shared/counts.ts'
+import { inGroups } from '../shared/in-groups.ts'
 import { readPostViews, readStoredRecord, type PostView } from './answers.ts'
 import { isRefusedAs } from './errors.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
@@ -14,6 +15,7 @@ interface MetricsDeps {
 
 /** The most that `getPosts` takes. */
 const PER_CALL = 25
+const AT_ONCE = 5
 
 /**
  * The counts of posts, from the view that Bluesky has of the whole network. It lags behind the account's own server and hides what
@@ -24,11 +26,12 @@ export function createMetrics({ xrpc, services }: MetricsDeps): PostMetrics {
     const call = { ...options, token: account.accessToken }
     const { posts } = await xrpc.query(services.of(account), 'app.bsky.feed.getPosts', { uris }, readPostViews, call)
     const found = new Map<string, PostCounts | 'deleted'>()
-    for (const uri of uris) {
+    await inGroups(uris, AT_ONCE, async (uri) => {
       const post = posts.find((one) => one.uri === uri)
-      if (post) found.set(uri, countsOf(post))
-      else if (await isDeleted(uri, account, options)) found.set(uri, 'deleted')
-    }
+      const counts = post && countsOf(post)
+      if (counts && isAnyKnown(counts)) found.set(uri, counts)
+      if (!post && (await isDeleted(uri, account, options))) found.set(uri, 'deleted')
+    })
     return found
   }
 

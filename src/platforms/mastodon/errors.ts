@@ -7,7 +7,7 @@ import { retryAfterMs } from '../shared/retry-after.ts'
 import { readError } from './answers.ts'
 
 /** Refusals that the adapter itself acts on. */
-type Kind = 'media-missing' | 'media-broken'
+type Kind = 'missing' | 'media-missing' | 'media-broken'
 
 interface Rule extends Meaning<Kind> {
   status: number
@@ -43,6 +43,13 @@ const RULES: Rule[] = [
     message: 'Mastodon was not allowed enough when it was connected: connect it again',
   },
   { status: 403, class: 'permission', message: 'Mastodon does not allow this account to do that' },
+  {
+    status: 404,
+    text: /./,
+    class: 'not_found',
+    message: 'Mastodon does not have what was asked for',
+    kind: 'missing',
+  },
   { status: 404, class: 'not_found', message: 'Mastodon does not know what was asked for' },
   // A server or proxy that gave up waiting for the rest of a request may still have it.
   { status: 408, class: 'transient', message: 'Mastodon did not get the request in time', certain: false },

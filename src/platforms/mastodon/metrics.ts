@@ -1,8 +1,9 @@
 import { NO_COUNTS, type PostCounts } from '../../domain/analytics.ts'
 import type { CallOptions, Credentials, PostMetrics } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
-import { countOf } from '../shared/counts.ts'
-import { isRefusedWith } from '../shared/refusals.ts'
+import { countOf, isAnyKnown } from '../shared/counts.ts'
+import { inGroups } from '../shared/in-groups.ts'
+import { isRefusedAs } from '../shared/refusals.ts'
 import { readCountedStatus, readCountedStatuses, type CountedStatus } from './answers.ts'
 import type { Api } from './api.ts'
 
@@ -14,6 +15,7 @@ interface MetricsDeps {
 
 /** The most that a server takes at once. */
 const PER_CALL = 20
+const AT_ONCE = 5
 const STATUSES = '/api/v1/statuses'
 
 /** The counts of posts as the instance knows them: what happens on others it hears of in part. */
@@ -23,11 +25,12 @@ export function createMetrics({ api, assertAtHome, isThere }: MetricsDeps): Post
     const statuses = ids.length > 1 ? await several(ids, account, options) : []
     const found = new Map<string, PostCounts | 'deleted'>()
     const gone: string[] = []
-    for (const id of ids) {
+    await inGroups(ids, AT_ONCE, async (id) => {
       const status = statuses.find((one) => one.id === id) ?? (await oneOf(id, account, options))
-      if (status === 'gone') gone.push(id)
-      else found.set(id, countsOf(status))
-    }
+      const counts = status && countsOf(status)
+      if (!counts) gone.push(id)
+      else if (isAnyKnown(counts)) found.set(id, counts)
+    })
     // A server that knows nothing of the account any more answers alike about everything.
     if (gone.length > 0 && (await isThere(account, options))) for (const id of gone) found.set(id, 'deleted')
     return found
@@ -44,12 +47,13 @@ export function createMetrics({ api, assertAtHome, isThere }: MetricsDeps): Post
     }
   }
 
-  async function oneOf(id: string, account: Credentials, { signal }: CallOptions): Promise<CountedStatus | 'gone'> {
+  /** Null when the server itself says that it has none; something on the way may answer 404 as well. */
+  async function oneOf(id: string, account: Credentials, { signal }: CallOptions): Promise<CountedStatus | null> {
     const options = { token: account.accessToken, signal }
     try {
       return (await api.get(`${STATUSES}/${encodeURIComponent(id)}`, {}, readCountedStatus, options)).body
     } catch (error) {
-      if (isRefusedWith(error, 404)) return 'gone'
+      if (isRefusedAs(error, 'missing')) return null
       throw error
     }
   }

@@ -57,6 +57,9 @@ const Notes = Type.Object({ total_notes: count, total_likes: count, total_reblog
 export type Notes = Static<typeof Notes>
 export const readNotes = inEnvelope(Notes)
 
+/** Of every answer. */
+export const readMeta = answerReader(Type.Object({ meta: Type.Object({ status: Type.Integer() }) }))
+
 /** https://www.tumblr.com/docs/en/api/v2#error-responses */
 export const readErrors = answerReader(
   Type.Object({

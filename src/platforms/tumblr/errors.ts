@@ -4,10 +4,10 @@ import { PlatformError } from '../errors.ts'
 import type { HttpAnswer } from '../shared/http.ts'
 import { meaningOf, refused, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
-import { readErrors } from './answers.ts'
+import { readErrors, readMeta } from './answers.ts'
 
-/** Refusals that have to be looked into. */
-type Kind = 'login' | 'day-limit'
+/** Refusals that the adapter itself acts on, or looks into. */
+type Kind = 'login' | 'day-limit' | 'missing'
 
 interface Row extends Meaning<Kind> {
   retryAfterMs?: number
@@ -53,9 +53,16 @@ const BY_STATUS: Record<number, Row> = {
 export function refusalOf(answer: HttpAnswer): PlatformError {
   const { status } = answer
   const code = readErrors(answer.text)?.errors.find((error) => BY_CODE[error.code ?? 0])?.code
-  const known = isSkewed(answer) ? SKEWED : (BY_CODE[code ?? 0] ?? BY_STATUS[status])
+  const known = isSkewed(answer) ? SKEWED : (BY_CODE[code ?? 0] ?? byStatus(answer))
   const row: Row = known ?? meaningOf(status, 'Tumblr')
   return refused(status, row, row.retryAfterMs ?? waitOf(row.class, answer))
+}
+
+const MISSING: Row = { class: 'not_found', message: 'Tumblr does not have what was asked for', kind: 'missing' }
+
+/** What is missing Tumblr says itself, in its envelope; something on the way may answer 404 as well. */
+function byStatus({ status, text }: HttpAnswer): Row | undefined {
+  return status === 404 && readMeta(text)?.meta.status === status ? MISSING : BY_STATUS[status]
 }
 
 const SKEWED: Row = { class: 'transient', message: 'The clocks of Tumblr and of this service do not agree' }

@@ -2,8 +2,9 @@ import { NO_COUNTS, type PostCounts } from '../../domain/analytics.ts'
 import type { CallOptions, Credentials, PostMetrics } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { ignoreAnswer } from '../shared/calls.ts'
-import { countOf } from '../shared/counts.ts'
-import { isRefusedWith } from '../shared/refusals.ts'
+import { countOf, isAnyKnown } from '../shared/counts.ts'
+import { inGroups } from '../shared/in-groups.ts'
+import { isRefusedAs } from '../shared/refusals.ts'
 import { tokenOf } from './accounts.ts'
 import { readBlogInfo, readNotedPosts, readNotes, type NotedPost, type Notes } from './answers.ts'
 import { blogPath, type Api } from './api.ts'
@@ -16,6 +17,7 @@ interface MetricsDeps {
 
 /** What one listing shows. */
 const PER_CALL = 20
+const AT_ONCE = 5
 
 const NO_NOTES: PostCounts = { ...NO_COUNTS, likes: 0, shares: 0, comments: 0 }
 
@@ -41,11 +43,12 @@ export function createMetrics({ api, budget }: MetricsDeps): PostMetrics {
     const newest = ids.length > 1 ? await listed({ limit: String(PER_CALL) }, account, options) : []
     if (!newest) return found
     const gone: string[] = []
-    for (const id of ids) {
+    await inGroups(ids, AT_ONCE, async (id) => {
       const post = newest.find((one) => one.id_string === id) ?? (await oneOf(id, account, options))
-      if (post) found.set(id, await countsOf(post, account, options))
-      else if (!(await isThere(`posts/${encodeURIComponent(id)}`, ignoreAnswer, account, options))) gone.push(id)
-    }
+      const counts = post && (await countsOf(post, account, options))
+      if (counts && isAnyKnown(counts)) found.set(id, counts)
+      if (!post && !(await isThere(`posts/${encodeURIComponent(id)}`, ignoreAnswer, account, options))) gone.push(id)
+    })
     // Of a blog that cannot be found every post is missing.
     const isGone = gone.length > 0 && (await isThere('info', readBlogInfo, account, options))
     if (isGone) for (const id of gone) found.set(id, 'deleted')
@@ -57,7 +60,7 @@ export function createMetrics({ api, budget }: MetricsDeps): PostMetrics {
     try {
       return (await get('posts', { npf: 'true', ...params }, readNotedPosts, account, options)).posts
     } catch (error) {
-      if (isRefusedWith(error, 404)) return null
+      if (isRefusedAs(error, 'missing')) return null
       throw error
     }
   }
@@ -78,7 +81,7 @@ export function createMetrics({ api, budget }: MetricsDeps): PostMetrics {
       await get(path, {}, read, account, options)
       return true
     } catch (error) {
-      if (isRefusedWith(error, 404)) return false
+      if (isRefusedAs(error, 'missing')) return false
       throw error
     }
   }

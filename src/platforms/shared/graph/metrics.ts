@@ -5,6 +5,7 @@ import { SECOND } from '../../../domain/times.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../adapter.ts'
 import { answerReader } from '../answers.ts'
 import { ignoreAnswer } from '../calls.ts'
+import { isAnyKnown } from '../counts.ts'
 import type { GraphApi } from './api.ts'
 import { isOfClass, isRefusedAs, NO_SUCH_OBJECT, shownAccount } from './errors.ts'
 import type { ReadCall } from './insights.ts'
@@ -64,11 +65,6 @@ export function createGraphMetrics(deps: GraphMetricsDeps): Required<Pick<Platfo
     metrics: { perCall: 1, read },
     followers: (account, options) => shownAccount(api.label, followersOf(account, callWith(account, options))),
   }
-}
-
-/** An answer without any count says nothing, and takes nothing back of what was known before. */
-function isAnyKnown(counts: PostCounts): boolean {
-  return Object.values(counts).some((count) => count !== null)
 }
 
 function callWith({ accessToken: token }: Credentials, { signal }: CallOptions): ReadCall {
