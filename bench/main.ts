@@ -2,7 +2,7 @@
  * `npm run bench`: what the service costs and how late it is, as ratios to a baseline measured in the same run on real servers.
  * Prints a table; a full run of all groups is written to bench/results/ with its charts, and shown in the README.
  *
- *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog platforms logins]
+ *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog platforms logins analytics]
  *   npm run bench -- --profile throughput   # where the measured processes spend their time
  *   npm run bench -- --save backlog         # in the place of that group in the results
  *   npm run bench -- --charts               # draws again from the results
@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util'
 import { updateFigures } from '../scripts/figures-table.ts'
 import { drawChart, type Chart } from './chart.ts'
 import type { Figure } from './figure.ts'
+import { measureAnalytics, type AnalyticsSize } from './measure/analytics.ts'
 import { measureBacklog, type BacklogSize } from './measure/backlog.ts'
 import { measureFootprint, type FootprintSize } from './measure/footprint.ts'
 import { measureHistory, type HistorySize } from './measure/history.ts'
@@ -36,6 +37,7 @@ interface Sizes {
   backlog: BacklogSize
   platforms: PlatformsSize
   logins: LoginsSize
+  analytics: AnalyticsSize
 }
 
 const FULL: Sizes = {
@@ -63,6 +65,7 @@ const FULL: Sizes = {
   backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 2 },
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
   logins: { pairs: 200, parallel: 200, rounds: 5 },
+  analytics: { users: 1_000, posts: 50, snapshots: 10, readers: 200 },
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
@@ -82,6 +85,7 @@ const QUICK: Sizes = {
   backlog: { waiting: [50, 200], posts: 50, rounds: 1 },
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
   logins: { pairs: 30, parallel: 50, rounds: 1 },
+  analytics: { users: 40, posts: 50, snapshots: 10, readers: 30 },
 }
 
 interface Found {
@@ -100,6 +104,7 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   backlog: (world, sizes) => measureBacklog(world, sizes.backlog),
   platforms: (world, sizes) => withoutChart(measurePlatforms(world, sizes.platforms)),
   logins: (world, sizes) => withoutChart(measureLogins(world, sizes.logins)),
+  analytics: (world, sizes) => withoutChart(measureAnalytics(world, sizes.analytics)),
 }
 
 const FOLDER = new URL('results/', import.meta.url)

@@ -48,7 +48,10 @@ const UNTOLD: Partial<Record<Platform, (keyof PostCounts)[]>> = {
  * platform; counts that grow, fall back or are not told; follower counts with gaps; accounts that were disconnected.
  */
 export function* inventHistory(size: HistorySize, { seed = 1, end = END_OF_HISTORY } = {}): Generator<UserHistory> {
-  for (let index = 0; index < size.users; index++) yield inventUser(size, createChance(seed * 1_000_003 + index), end)
+  for (let index = 0; index < size.users; index++) {
+    const timezone = TIMEZONES[index % TIMEZONES.length]!
+    yield inventUser(size, timezone, createChance(seed * 1_000_003 + index), end)
+  }
 }
 
 /** Stores what belongs to a user, whose record is somebody else's to make. */
@@ -79,7 +82,7 @@ function accountsOf({ userId, connected, endings }: UserHistory) {
   )
 }
 
-function inventUser(size: HistorySize, chance: Chance, end: Date): UserHistory {
+function inventUser(size: HistorySize, timezone: string, chance: Chance, end: Date): UserHistory {
   const userId = chance.id()
   const used = chance.some(PLATFORMS, 2, 4)
   const endings: UserHistory['endings'] = {}
@@ -96,7 +99,7 @@ function inventUser(size: HistorySize, chance: Chance, end: Date): UserHistory {
   }
   // Some were connected again.
   const connected = used.filter((platform) => !endings[platform] || chance.is(0.3))
-  return { userId, timezone: chance.oneOf(TIMEZONES), posts, postSnapshots, accountSnapshots, connected, endings }
+  return { userId, timezone, posts, postSnapshots, accountSnapshots, connected, endings }
 }
 
 interface Account {
@@ -257,7 +260,6 @@ function createChance(seed: number) {
   return {
     between,
     is: (probability: number): boolean => fraction() < probability,
-    oneOf: <T>(choices: readonly T[]): T => choices[between(0, choices.length - 1)]!,
     id: () => hex() + hex() + hex(),
 
     /** Some of them, in their order. */

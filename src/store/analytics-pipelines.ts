@@ -19,6 +19,7 @@ type Fields = Record<string, unknown>
 
 const PAIR = { postId: '$postId', platform: '$platform' }
 const PAIR_OF_ID = { postId: '$_id.postId', platform: '$_id.platform' }
+const LAST_DIGIT_OF_ID = 23
 const COMPLETED = { completedAt: { $max: '$completedAt' } }
 
 /** What is worked out from a snapshot that stands for its pair, and what is shown of one. */
@@ -77,10 +78,11 @@ export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay
     collection: POST_SNAPSHOTS,
     stages: [
       since(scope, start),
-      { $group: { _id: { ...PAIR, day: placeAmong(days, '$takenAt') }, ...lastKnown('known') } },
-      { $group: { _id: PAIR_OF_ID, days: { $push: { day: '$_id.day', ...knownOf('known') } } } },
-      lastKnownBefore(start),
-      { $project: { _id: 0, days: 1, before: { $first: '$before' } } },
+      { $group: { _id: { ...PAIR, day: placeAmong(days, '$takenAt') }, ...COMPLETED, ...lastKnown('known') } },
+      {
+        $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...knownOf('known') } } },
+      },
+      ...withKnownBefore(start, { days: '$days' }),
       { $unionWith: { coll: 'posts', pipeline: completions(scope, start, days) } },
     ],
   }
@@ -127,18 +129,13 @@ export function comparedPairs(userId: string, window: Window): Aggregation {
           ...lastKnown('current', isCurrent),
         },
       },
-      lastKnownBefore(start),
-      {
-        $project: {
-          _id: 0,
-          latest: {
-            $cond: ['$latest', { ...PAIR_OF_ID, completedAt: '$completedAt', ...fieldsOf('latest', SUMMED) }, null],
-          },
-          before: { $first: '$before' },
-          previous: knownOf('previous'),
-          current: knownOf('current'),
+      ...withKnownBefore(start, {
+        latest: {
+          $cond: ['$latest', { ...PAIR_OF_ID, completedAt: '$completedAt', ...fieldsOf('latest', SUMMED) }, null],
         },
-      },
+        previous: knownOf('previous'),
+        current: knownOf('current'),
+      }),
       { $unionWith: { coll: ACCOUNT_SNAPSHOTS, pipeline: lastFollowers(userId) } },
     ],
   }
@@ -210,21 +207,31 @@ function knownOf(prefix: string): Fields {
   return Object.fromEntries(ENGAGEMENTS.map((name) => [name, { $ifNull: [`$${prefix}_${name}.value`, null] }]))
 }
 
-function lastKnownBefore(start: Date): Fields {
-  const isOfPair = { $and: [{ $eq: ['$postId', '$$postId'] }, { $eq: ['$platform', '$$platform'] }] }
-  return {
-    $lookup: {
-      from: POST_SNAPSHOTS,
-      let: PAIR_OF_ID,
-      pipeline: [
-        // No snapshot is taken before its slot begins, and the index is by slots.
-        { $match: { $expr: isOfPair, slot: { $lt: start }, takenAt: { $lt: start } } },
-        { $group: { _id: null, ...lastKnown('known') } },
-        { $project: { _id: 0, ...knownOf('known') } },
-      ],
-      as: 'before',
+/**
+ * Gathers pairs, with these fields, a few lots of them: each with what was last known of its pairs before an instant, as far as they
+ * were published before. One look for each pair would take most of the time, and all in one could outgrow a record.
+ */
+function withKnownBefore(start: Date, fields: Fields): Fields[] {
+  const lot = { $substrBytes: ['$_id.postId', LAST_DIGIT_OF_ID, 1] }
+  const ifOlder = { $cond: [{ $lt: ['$completedAt', start] }, '$_id.postId', '$$REMOVE'] }
+  return [
+    { $group: { _id: lot, pairs: { $push: { ...PAIR_OF_ID, ...fields } }, older: { $addToSet: ifOlder } } },
+    {
+      $lookup: {
+        from: POST_SNAPSHOTS,
+        localField: 'older',
+        foreignField: 'postId',
+        pipeline: [
+          // No snapshot is taken before its slot begins, and the index is by slots.
+          { $match: { slot: { $lt: start }, takenAt: { $lt: start } } },
+          { $group: { _id: PAIR, ...lastKnown('known') } },
+          { $project: { _id: 0, ...PAIR_OF_ID, ...knownOf('known') } },
+        ],
+        as: 'before',
+      },
     },
-  }
+    { $project: { _id: 0, pairs: 1, before: 1 } },
+  ]
 }
 
 function fieldsOf(record: string, names: readonly string[]): Fields {

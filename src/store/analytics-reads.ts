@@ -1,7 +1,7 @@
 import type { Connection } from 'mongoose'
 import type { DerivedFigures, PostCounts, Ranking, Window } from '../domain/analytics.ts'
 import type { CalendarDay } from '../domain/calendar.ts'
-import { NOTHING_KNOWN, type PairHistory } from '../domain/engagement.ts'
+import { NOTHING_KNOWN, type LastKnown, type PairHistory } from '../domain/engagement.ts'
 import type { DailyCount, FollowerCount } from '../domain/growth.ts'
 import type { ComparedPair, PairFigures } from '../domain/performance.ts'
 import type { Platform } from '../domain/platforms.ts'
@@ -47,26 +47,19 @@ export function createAnalyticsReads(connection: Connection) {
 
     /** With the number of deliveries completed by the place of the day. */
     async timelinePairs(scope: Scope, window: Window, days: CalendarDay[]) {
-      const rows = await run<StoredHistory | Completions>(timelinePairs(scope, window, days))
-      const pairs: PairHistory[] = []
+      const rows = await run<Lot<Without<PairHistory>> | Completions>(timelinePairs(scope, window, days))
       const completions = new Map<number, number>()
-      for (const row of rows) {
-        if ('completed' in row) completions.set(row.day, row.completed)
-        else pairs.push({ days: row.days, before: row.before ?? NOTHING_KNOWN })
-      }
-      return { pairs, completions }
+      for (const row of rows) if ('completed' in row) completions.set(row.day, row.completed)
+      return { pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])), completions }
     },
 
     /** With the last count of every account. */
     async comparedPairs(userId: string, window: Window) {
-      const rows = await run<StoredComparison | { counted: FollowerCount }>(comparedPairs(userId, window))
-      const pairs: ComparedPair[] = []
-      const followers: FollowerCount[] = []
-      for (const row of rows) {
-        if ('counted' in row) followers.push(row.counted)
-        else pairs.push({ ...row, before: row.before ?? NOTHING_KNOWN })
+      const rows = await run<Lot<Without<ComparedPair>> | { counted: FollowerCount }>(comparedPairs(userId, window))
+      return {
+        pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])),
+        followers: rows.flatMap((row) => ('counted' in row ? row.counted : [])),
       }
-      return { pairs, followers }
     },
 
     followerCounts: (scope: Scope, days: CalendarDay[]): Promise<DailyCount[]> => run(followerCounts(scope, days)),
@@ -77,9 +70,24 @@ export function createAnalyticsReads(connection: Connection) {
 
 export type AnalyticsReads = ReturnType<typeof createAnalyticsReads>
 
-type Absent<T> = Omit<T, 'before'> & { before?: PairHistory['before'] }
-type StoredHistory = Absent<PairHistory>
-type StoredComparison = Absent<ComparedPair>
+interface Pair {
+  postId: string
+  platform: Platform
+}
+
+/** Some pairs, and what was known before of those of them of which anything was. */
+interface Lot<T> {
+  pairs: (Pair & T)[]
+  before: (Pair & LastKnown)[]
+}
+
+type Without<T> = Omit<T, 'before'>
+
+function joined<T>({ pairs, before }: Lot<T>): (T & { before: LastKnown })[] {
+  const nameOf = ({ postId, platform }: Pair) => `${postId} ${platform}`
+  const known = new Map(before.map((pair) => [nameOf(pair), pair]))
+  return pairs.map((pair) => ({ ...pair, before: known.get(nameOf(pair)) ?? NOTHING_KNOWN }))
+}
 
 interface Completions {
   day: number

@@ -165,9 +165,11 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       },
     },
     async ({ params, user }) => {
-      const post = await getOwned(user.userId, params.postId)
-      const analytics = presentSnapshots(await context.analytics.latestOfPost(post._id))
-      return ok('Post fetched successfully', { post: presentPost(post), analytics })
+      const [post, snapshots] = await Promise.all([
+        getOwned(user.userId, params.postId),
+        context.analytics.latestOfPost(params.postId),
+      ])
+      return ok('Post fetched successfully', { post: presentPost(post), analytics: presentSnapshots(snapshots) })
     },
   )
 

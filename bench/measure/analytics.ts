@@ -1,0 +1,172 @@
+import { inventHistory, storeHistory, type UserHistory } from '../../sandbox/analytics-history.ts'
+import { openSession } from '../../src/commands/open-session.ts'
+import { createContext, type Context } from '../../src/context.ts'
+import { windowOf } from '../../src/domain/analytics.ts'
+import { daysOf } from '../../src/domain/calendar.ts'
+import { newUser } from '../../src/domain/user.ts'
+import {
+  comparedPairs,
+  followerCounts,
+  latestOfPost,
+  latestPairs,
+  timelinePairs,
+  topPairs,
+  type Aggregation,
+} from '../../src/store/analytics-pipelines.ts'
+import { figure, type Figure } from '../figure.ts'
+import { startChild } from '../processes.ts'
+import { percentile, rounded } from '../stats.ts'
+import type { World } from '../world.ts'
+
+export interface AnalyticsSize {
+  users: number
+  /** Of each user. */
+  posts: number
+  /** Of each post. */
+  snapshots: number
+  /** How many of the users are asked about. */
+  readers: number
+}
+
+const WARM_UP = 10
+const NO_LIMIT = '1000000000'
+
+interface Read {
+  /** False where every answer is worked out anew. */
+  isKept?: false
+  path(history: UserHistory): string
+  aggregation(history: UserHistory, now: Date): Aggregation
+}
+
+const everything = ({ userId }: UserHistory) => ({ userId, platform: null })
+const month = (now: Date) => windowOf('30d', now)
+const daysFor = ({ timezone }: UserHistory, now: Date) => daysOf(month(now), timezone)
+
+const READS: Record<string, Read> = {
+  overview: {
+    path: () => '/api/analytics/overview',
+    aggregation: ({ userId }, now) => comparedPairs(userId, month(now)),
+  },
+  timeline: {
+    path: () => '/api/analytics/timeline',
+    aggregation: (history, now) => timelinePairs(everything(history), month(now), daysFor(history, now)),
+  },
+  growth: {
+    path: () => '/api/analytics/growth',
+    aggregation: (history, now) => followerCounts(everything(history), daysFor(history, now)),
+  },
+  'top posts': {
+    path: () => '/api/analytics/posts/top',
+    aggregation: (history, now) => topPairs(everything(history), month(now), 'totalEngagement', 5),
+  },
+  platforms: {
+    path: () => '/api/analytics/platforms',
+    aggregation: ({ userId }, now) => latestPairs(userId, month(now)),
+  },
+  heatmap: {
+    path: () => '/api/analytics/heatmap',
+    aggregation: ({ userId }, now) => latestPairs(userId, month(now)),
+  },
+  'one post': {
+    isKept: false,
+    path: ({ postSnapshots: [snapshot] }) => `/api/posts/${snapshot!.postId}`,
+    aggregation: ({ postSnapshots: [snapshot] }) => latestOfPost(snapshot!.postId),
+  },
+}
+
+interface Reader {
+  history: UserHistory
+  headers: { authorization: string }
+}
+
+/** What each read of a full database costs, where its answer has to be worked out and where it was kept. */
+export async function measureAnalytics(world: World, size: AnalyticsSize): Promise<Figure[]> {
+  const config = await world.config({ RATE_LIMIT_PER_ADDRESS: NO_LIMIT, RATE_LIMIT_PER_USER: NO_LIMIT })
+  const context = await createContext(config)
+  await context.database.createIndexes()
+  const { readers, stored } = await fill(context, size)
+  const api = await startChild('api', config, { profiling: world.profiling })
+  try {
+    const figures: Figure[] = []
+    for (const name of Object.keys(READS)) {
+      figures.push(...(await measureRead(name, { context, url: String(api.ready), readers, stored })))
+    }
+    return figures
+  } finally {
+    await api.stop()
+    await context.close()
+  }
+}
+
+async function fill(context: Context, { users, posts, snapshots, readers: wanted }: AnalyticsSize) {
+  const readers: Reader[] = []
+  let stored = 0
+  for (const history of inventHistory({ users, posts, snapshots }, { end: new Date() })) {
+    await storeHistory(context.database.connection, history)
+    stored += history.postSnapshots.length
+    // From all over the data, so that they are no neighbours.
+    if (readers.length < wanted + WARM_UP) readers.push({ history, headers: await signIn(context, history) })
+  }
+  return { readers, stored }
+}
+
+async function signIn(context: Context, { userId, timezone }: UserHistory) {
+  const account = { _id: userId, email: `${userId}@example.com`, name: 'Bench', passwordHash: null }
+  const user = { ...newUser({ ...account, limits: context.planLimits.free }, new Date()), timezone }
+  await context.users.insert(user)
+  const { accessToken } = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'bench' })
+  return { authorization: `Bearer ${accessToken}` }
+}
+
+interface Measured {
+  context: Context
+  url: string
+  readers: Reader[]
+  /** How many snapshots of posts there are. */
+  stored: number
+}
+
+async function measureRead(name: string, { context, url, readers, stored }: Measured): Promise<Figure[]> {
+  const { path, aggregation, isKept = true } = READS[name]!
+  const [raw, cold, warm]: [number[], number[], number[]] = [[], [], []]
+  for (const [index, { history, headers }] of readers.entries()) {
+    const ask = () => get(`${url}${path(history)}`, headers)
+    const aggregate = async () => {
+      const { collection, stages } = aggregation(history, new Date())
+      await context.database.connection.collection(collection).aggregate(stages).toArray()
+    }
+    // The first one finds the records on disk rather than in memory; each is the first in turn.
+    const sides = [() => timed(raw, aggregate), () => timed(cold, ask)]
+    for (const side of index % 2 === 0 ? sides : sides.toReversed()) await side()
+    if (isKept) await timed(warm, ask)
+    if (index === WARM_UP - 1) for (const samples of [raw, cold, warm]) samples.length = 0
+  }
+  const figureOf = (kind: string, samples: number[]) =>
+    figure({
+      group: 'analytics',
+      name: `${name}, ${kind}, p50 (baseline: its aggregation by the driver)`,
+      unit: 'ms',
+      ours: percentile(samples, 0.5),
+      baseline: percentile(raw, 0.5),
+      details: {
+        'p99, ms': rounded(percentile(samples, 0.99)),
+        'p99 of the baseline, ms': rounded(percentile(raw, 0.99)),
+        'ratio of the p99': rounded(percentile(samples, 0.99) / percentile(raw, 0.99)),
+        'snapshots of posts': stored,
+      },
+    })
+  return isKept ? [figureOf('worked out', cold), figureOf('kept', warm)] : [figureOf('read', cold)]
+}
+
+async function timed(samples: number[], work: () => Promise<void>): Promise<void> {
+  const startedAt = performance.now()
+  await work()
+  samples.push(performance.now() - startedAt)
+}
+
+/** @throws for an answer that no healthy service gives */
+async function get(url: string, headers: Record<string, string>): Promise<void> {
+  const answer = await fetch(url, { headers })
+  await answer.arrayBuffer()
+  if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`)
+}
