@@ -4,6 +4,7 @@ import { createEraseAccountActivities, type EraseAccountDeps } from '../../src/a
 import { sealSecrets } from '../../src/commands/account-secrets.ts'
 import { queueMail } from '../../src/commands/queue-mail.ts'
 import type { Context } from '../../src/context.ts'
+import { deriveFrom, NO_COUNTS } from '../../src/domain/analytics.ts'
 import { HOUR } from '../../src/domain/times.ts'
 import type { PaymentEvent } from '../../src/domain/payment-events.ts'
 import type { User } from '../../src/domain/user.ts'
@@ -50,6 +51,7 @@ export async function userWithEverything(
   const [_id, key] = [newId(), context.oneTimeCodes.addressKey(email)]
   await context.pushTokens.register({ _id, userId, platform: 'web', sealedToken: 'sealed' })
   await context.paymentEvents.keep(eventOf(userId), new Date())
+  await storeSnapshots(context, userId, posts[0]!._id)
   await context.passwordResets.add(key, userId, { hash: 'hash', expiresAt: inAnHour })
   await context.addressCodes.put(key, { codeHash: 'hash', expiresAt: inAnHour })
   await context.limits.captions.take(userId)
@@ -59,6 +61,17 @@ export async function userWithEverything(
     await upload(context, `${folder}/${userId}/file.png`)
   }
   return who
+}
+
+async function storeSnapshots(context: Context, userId: string, postId: string): Promise<void> {
+  const [takenAt, platform] = [new Date(), 'bluesky' as const]
+  const of = { userId, platform, slot: takenAt, takenAt }
+  await context.database.transaction(async (session) => {
+    const counts = { ...NO_COUNTS, ...deriveFrom(NO_COUNTS, null), followerCountAtSnapshot: null }
+    await context.snapshots.save([{ ...of, postId, completedAt: takenAt, ...counts }], session)
+    await context.snapshots.saveFollowers({ ...of, followers: 1 }, session)
+  })
+  await context.deadLetters.add([{ type: 'post', postId, userId, platform }], 'transient: No answer', takenAt)
 }
 
 export function connect({ accounts, cipher }: Context, userId: string, login: Secrets) {
