@@ -2,7 +2,7 @@ import { log } from '@temporalio/activity'
 import type { Clock } from '../clock.ts'
 import { slotAt } from '../domain/collection.ts'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
-import { DAY } from '../domain/times.ts'
+import { DAY, MINUTE } from '../domain/times.ts'
 import { PlatformError } from '../platforms/errors.ts'
 import type { PlatformRegistry } from '../platforms/registry.ts'
 import type { DeadLetterStore } from '../store/dead-letters.ts'
@@ -11,11 +11,13 @@ import type { SaveSnapshots } from '../store/save-snapshots.ts'
 import type { SnapshotStore } from '../store/snapshots.ts'
 import type { UserStore } from '../store/users.ts'
 import type { AccountCalls } from './account-calls.ts'
-import { Crowded } from './bulkheads.ts'
 import { troubleOf } from './collection-trouble.ts'
 
 /** How old a figure that is taken daily may be to go with a post's. */
 const FOLLOWERS_LAST_MS = 2 * DAY
+/** Who does not tell is not asked again for every post. */
+const UNKNOWN_LASTS_MS = 15 * MINUTE
+const MOST_UNKNOWN = 1_000
 
 export interface CollectFollowersDeps {
   accounts: Pick<PlatformAccountStore, 'findConnected'>
@@ -33,6 +35,13 @@ export type TakenFollowers = { kind: 'taken' | 'skipped' | 'failed' } | { kind: 
 /** How many follow the accounts, once a day. */
 export function createCollectFollowers(deps: CollectFollowersDeps) {
   const { accounts, users, platforms, snapshots, saveSnapshots, callAccount, clock } = deps
+
+  const unknownUntil = new Map<string, number>()
+
+  function noteUnknown(name: string): void {
+    if (unknownUntil.size >= MOST_UNKNOWN) unknownUntil.clear()
+    unknownUntil.set(name, clock.now().getTime() + UNKNOWN_LASTS_MS)
+  }
 
   /** Asks the platform and stores what it says; null where it tells nobody. */
   async function take(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
@@ -63,7 +72,10 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
         return account?.connected && account.health.status !== 'expired' && platforms.find(platform)?.followers
       }),
 
-    /** The figure of the day, or the one asked for now; null where it cannot be had, which is no reason to go without a post's counts. */
+    /**
+     * The figure of the day, or the one asked for now; null where it cannot be had, which is no reason to go without a post's counts.
+     * @throws what says that the platform has to be left alone
+     */
     async known(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
       const [latest, account] = await Promise.all([
         snapshots.latestFollowers(userId, platform),
@@ -72,12 +84,16 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
       // Another account may have been connected since.
       const since = Math.max(clock.now().getTime() - FOLLOWERS_LAST_MS, account?.connectedAt.getTime() ?? 0)
       if (latest && latest.takenAt.getTime() >= since) return latest.followers
+      const name = `${userId}/${platform}/${account?.version}`
+      if ((unknownUntil.get(name) ?? 0) > clock.now().getTime()) return null
+      let count: number | null = null
       try {
-        return await take(userId, platform, signal)
+        count = await take(userId, platform, signal)
       } catch (error) {
-        if (error instanceof PlatformError || error instanceof Crowded) return null
-        throw error
+        if (!(error instanceof PlatformError) || error.class === 'rate_limited') throw error
       }
+      if (count === null) noteUnknown(name)
+      return count
     },
 
     /**

@@ -55,7 +55,7 @@ async function collectPage({ accounts, slot }: DuePage, pauses: Pauses, totals: 
       try {
         const { end, pauseMs, ...done } = await analytics.collectBatch({ userId, platform, postIds, slot })
         for (const name of Object.keys(done) as (keyof CollectedPosts)[]) totals[name] += done[name]
-        if (end === 'platform') pauses[platform] = Date.now() + (pauseMs ?? 0)
+        if (end === 'platform') pauses[platform] = Math.max(pauses[platform] ?? 0, Date.now() + (pauseMs ?? 0))
         if (end !== 'done') return
       } catch (error) {
         if (isCancellation(error)) throw error

@@ -177,6 +177,18 @@ describe('a snapshot', () => {
   })
 })
 
+describe('followers that cannot be had', () => {
+  it('keep nobody from the counts, and are not asked for with every call', async () => {
+    const { posts } = await published(['threads'], 4)
+    platforms.tell('threads').followers = null
+    const { batches } = await listRun()
+    const { collectBatch } = activities()
+    for (const batch of batches) expect(await run(collectBatch, batch)).toMatchObject({ saved: 1 })
+    expect(platforms.followerCalls).toEqual(['threads'])
+    expect(await context.snapshots.latest(posts[0]!._id, 'threads')).toMatchObject({ followerCountAtSnapshot: null })
+  })
+})
+
 describe('what is listed', () => {
   it('comes in pages that leave nothing out, also where one owner fills several', async () => {
     const large = await published(['bluesky', 'mastodon'], 1_230)
@@ -210,8 +222,8 @@ describe('a post', () => {
     expect((await entry(post, 'bluesky')).status).toBe('deleted')
     expect((await stored(post)).status).toBe('COMPLETED')
     expect((await entry(post, 'mastodon')).status).toBe('completed')
-    const later = await collectRun(later(HOUR))
-    expect(later.map(({ platform }) => platform)).toEqual(['mastodon'])
+    const again = await collectRun(later(HOUR))
+    expect(again.map(({ platform }) => platform)).toEqual(['mastodon'])
     expect(await lettersOf(userId)).toEqual([])
     expect((await snapshotsOf(post._id)).every((one) => one['platform'] === 'mastodon')).toBe(true)
   })
