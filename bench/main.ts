@@ -65,7 +65,7 @@ const FULL: Sizes = {
   backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 2 },
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
   logins: { pairs: 200, parallel: 200, rounds: 5 },
-  analytics: { users: 1_000, posts: 50, snapshots: 10, readers: 200 },
+  analytics: { users: 1_000, posts: 50, snapshots: 12, readers: 200 },
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
@@ -85,7 +85,7 @@ const QUICK: Sizes = {
   backlog: { waiting: [50, 200], posts: 50, rounds: 1 },
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
   logins: { pairs: 30, parallel: 50, rounds: 1 },
-  analytics: { users: 40, posts: 50, snapshots: 10, readers: 30 },
+  analytics: { users: 40, posts: 50, snapshots: 12, readers: 30 },
 }
 
 interface Found {

@@ -24,7 +24,7 @@ const COMPLETED = { completedAt: { $max: '$completedAt' } }
 
 /** What is worked out from a snapshot that stands for its pair, and what is shown of one. */
 const SUMMED = ['totalEngagement', 'engagementRate', 'impressions', 'reach'] as const
-export const SHOWN = [
+const SHOWN = [
   'likes',
   'shares',
   'comments',

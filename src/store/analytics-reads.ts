@@ -17,6 +17,7 @@ import {
   type Aggregation,
   type Scope,
 } from './analytics-pipelines.ts'
+import { driverCollection } from './driver.ts'
 import type { PostSnapshot } from './snapshots.ts'
 
 /** Below that of a request, so that what goes wrong can be told. */
@@ -33,8 +34,7 @@ export interface RankedPair extends PostCounts, DerivedFigures {
 /** What the snapshots of one user say, each read in one aggregation over an index. */
 export function createAnalyticsReads(connection: Connection) {
   function run<T extends object>({ collection, stages }: Aggregation): Promise<T[]> {
-    return connection
-      .collection(collection)
+    return driverCollection(connection, collection)()
       .aggregate<T>(stages, { maxTimeMS: DEADLINE_MS, readConcern: 'majority' })
       .toArray()
   }
