@@ -346,7 +346,7 @@ describe('renewing credentials', () => {
     await expect(here.credentials.renew(userId, 'bluesky', await current(), { signal })).rejects.toMatchObject({
       class: 'unauthorized',
     })
-    expect((await here.raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2 })
+    expect((await here.raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
     expect(platform.revoked).toHaveLength(1)
     expect(platform.revoked[0]).toMatch(/-1$/)
   })
@@ -413,7 +413,8 @@ describe('marking a connection expired', () => {
     const anew = await current()
     await there.accounts.disconnect(userId, 'bluesky')
     expect(await here.credentials.markExpired(userId, 'bluesky', anew, 'Late')).toBe(false)
-    expect((await here.raw(userId))?.['bluesky']).toEqual({ connected: false, version: 4 })
+    const endings = [expect.any(Date), expect.any(Date)]
+    expect((await here.raw(userId))?.['bluesky']).toEqual({ connected: false, version: 4, endings })
     expect(await here.notifications.listOf(userId, 10)).toEqual([])
   })
 

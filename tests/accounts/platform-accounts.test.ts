@@ -92,7 +92,7 @@ describe('platform accounts', () => {
     }
   })
 
-  it('keep nothing of a connection that was cut but its version', async () => {
+  it('keep nothing of a connection that was cut but its version, and when it ended', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts, raw } = await startProcess(platform.adapter)
     const userId = newId()
@@ -100,9 +100,9 @@ describe('platform accounts', () => {
     await connect(userId, secrets)
     expect(await accounts.connectedPlatforms(userId)).toEqual(new Set(['bluesky']))
     expect((await accounts.disconnect(userId, 'bluesky'))?.accountId).toBe(secrets.accountId)
-    expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2 })
+    expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
     expect(await accounts.disconnect(userId, 'bluesky')).toBeNull()
-    expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2 })
+    expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
   })
 
   it('take a profile only for the version it was read with', async () => {

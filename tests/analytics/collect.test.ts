@@ -8,7 +8,7 @@ import type { Platform } from '../../src/domain/platforms.ts'
 import type { Post } from '../../src/domain/post.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/times.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
-import type { DueBatch, DuePage, DuePlace } from '../../src/workflows/messages.ts'
+import type { DueBatch, DuePage, DuePlace, FollowersPage } from '../../src/workflows/messages.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { connectedUser, publishedPost, storePosts } from '../support/published.ts'
 import { testContext } from '../support/servers.ts'
@@ -379,7 +379,7 @@ describe('followers', () => {
     platforms.tell('threads').followers = null
     const everyone = async () => {
       for (let after: string | null = null; ;) {
-        const page = await run(activities().collectFollowersPage, after, {})
+        const page: FollowersPage = await run(activities().collectFollowersPage, after, {})
         if (!page.next) return
         after = page.next
       }

@@ -71,7 +71,9 @@ describe('a process', () => {
   it('that is the worker drains and ends with 0 on SIGTERM', async () => {
     const worker = start('src/worker.ts')
     const line = await said(worker, 'Worker is ready')
-    expect(line).toMatchObject({ queues: ['publishing', 'preparing', 'notifying', 'billing', 'analytics', 'maintenance'] })
+    expect(line).toMatchObject({
+      queues: ['publishing', 'preparing', 'notifying', 'billing', 'analytics', 'maintenance'],
+    })
     const ended = end(worker)
     worker.stdout!.resume()
     worker.kill('SIGTERM')
