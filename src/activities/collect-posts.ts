@@ -141,8 +141,6 @@ export function createCollectPosts(deps: CollectPostsDeps) {
   }
 }
 
-export type CollectPosts = ReturnType<typeof createCollectPosts>
-
 function wantedOf(post: PublishedPost, userId: string, platform: Platform, slot: Date | null): Wanted[] {
   const entry = post.platformStatuses.find((one) => one.platform === platform)
   if (post.userId !== userId || entry?.status !== 'completed') return []

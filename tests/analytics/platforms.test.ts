@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 120_000)
 beforeEach(async () => {
   postId = await user.post(PLATFORMS, 'Counted everywhere')
-  expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+  await user.until(postId, ['COMPLETED'])
 })
 afterEach(async () => {
   await world.clearFaults()
