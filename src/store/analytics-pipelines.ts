@@ -78,7 +78,8 @@ export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay
     collection: POST_SNAPSHOTS,
     stages: [
       since(scope, start),
-      { $group: { _id: { ...PAIR, day: placeAmong(days, '$takenAt') }, ...COMPLETED, ...lastKnown('known') } },
+      lastOfEach({ day: placeAmong(days, '$takenAt') }, ENGAGEMENTS),
+      { $group: { _id: { ...PAIR_OF_ID, day: '$_id.day' }, ...COMPLETED, ...lastKnown('known') } },
       {
         $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...knownOf('known') } } },
       },
@@ -115,18 +116,19 @@ function completions({ userId, platform }: Scope, start: Date, days: CalendarDay
 /** Every pair over the window and the one before it, and what was last counted of the followers of every account. */
 export function comparedPairs(userId: string, window: Window): Aggregation {
   const { start } = windowBefore(window)
-  const isCurrent = { $gte: ['$takenAt', window.start] }
+  const isCurrent = '$_id.isCurrent'
   return {
     collection: POST_SNAPSHOTS,
     stages: [
       since({ userId, platform: null }, start),
+      lastOfEach({ isCurrent: { $gte: ['$takenAt', window.start] } }, [...ENGAGEMENTS, ...SUMMED]),
       {
         $group: {
-          _id: PAIR,
+          _id: PAIR_OF_ID,
           ...COMPLETED,
-          latest: newest(SUMMED, isCurrent),
+          latest: { $max: { $cond: [isCurrent, '$last', null] } },
           ...lastKnown('previous', { $not: [isCurrent] }),
-          ...lastKnown('current', isCurrent),
+          ...lastKnown('current', { $and: [isCurrent] }),
         },
       },
       ...withKnownBefore(start, {
@@ -186,18 +188,27 @@ function since({ userId, platform }: Scope, start: Date): Fields {
   return { $match: { userId, takenAt: { $gte: start }, ...(platform && { platform }) } }
 }
 
-/** Records compare by their first field, so the greatest one is the latest; null is less than any. */
-function newest(names: readonly string[], condition?: Fields): Fields {
-  const record = { takenAt: '$takenAt', ...Object.fromEntries(names.map((name) => [name, `$${name}`])) }
-  return { $max: condition ? { $cond: [condition, record, null] } : record }
+/** Records compare by their first field, so the greatest one is the latest. */
+function newest(names: readonly string[]): Fields {
+  return { $max: { takenAt: '$takenAt', ...Object.fromEntries(names.map((name) => [name, `$${name}`])) } }
 }
 
-/** By metric the last known value among the snapshots of a group, in fields that begin with `prefix`. */
+/**
+ * The last snapshot of every pair and `part`, for each set of metrics that are told: these few have all that was last known, and a
+ * single figure of each group is worked out over the many snapshots.
+ */
+function lastOfEach(part: Fields, names: readonly string[]): Fields {
+  const told = ENGAGEMENTS.map((name) => ({ $isNumber: `$${name}` }))
+  return { $group: { _id: { ...PAIR, ...part, told }, ...COMPLETED, last: newest(names) } }
+}
+
+/** By metric the last known value among `lastOfEach`, in fields that begin with `prefix`. */
 function lastKnown(prefix: string, condition: Fields = {}): Fields {
   return Object.fromEntries(
     ENGAGEMENTS.map((name) => {
-      const isMeant = { $and: [{ $isNumber: `$${name}` }, ...(Object.keys(condition).length > 0 ? [condition] : [])] }
-      return [`${prefix}_${name}`, { $max: { $cond: [isMeant, { at: '$takenAt', value: `$${name}` }, null] } }]
+      const value = `$last.${name}`
+      const isMeant = { $and: [{ $isNumber: value }, ...(Object.keys(condition).length > 0 ? [condition] : [])] }
+      return [`${prefix}_${name}`, { $max: { $cond: [isMeant, { at: '$last.takenAt', value }, null] } }]
     }),
   )
 }
@@ -224,7 +235,8 @@ function withKnownBefore(start: Date, fields: Fields): Fields[] {
         pipeline: [
           // No snapshot is taken before its slot begins, and the index is by slots.
           { $match: { slot: { $lt: start }, takenAt: { $lt: start } } },
-          { $group: { _id: PAIR, ...lastKnown('known') } },
+          lastOfEach({}, ENGAGEMENTS),
+          { $group: { _id: PAIR_OF_ID, ...lastKnown('known') } },
           { $project: { _id: 0, ...PAIR_OF_ID, ...knownOf('known') } },
         ],
         as: 'before',
