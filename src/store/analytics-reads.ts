@@ -68,8 +68,6 @@ export function createAnalyticsReads(connection: Connection) {
   }
 }
 
-export type AnalyticsReads = ReturnType<typeof createAnalyticsReads>
-
 interface Pair {
   postId: string
   platform: Platform

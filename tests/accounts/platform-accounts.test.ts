@@ -105,6 +105,22 @@ describe('platform accounts', () => {
     expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
   })
 
+  it('know since when an account is another, and not when it was connected again', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts, raw } = await startProcess(platform.adapter)
+    const userId = newId()
+    const endings = async () => ((await raw(userId))?.['bluesky'] as { endings?: Date[] }).endings
+    const secrets = platform.login()
+    await connect(userId, secrets)
+    await connect(userId, { ...platform.login(), accountId: secrets.accountId })
+    expect(await endings()).toBeUndefined()
+    await connect(userId, { ...platform.login(), accountId: `another-${userId}` })
+    expect(await endings()).toEqual([expect.any(Date)])
+    await accounts.disconnect(userId, 'bluesky')
+    await connect(userId, secrets)
+    expect(await endings()).toEqual([expect.any(Date), expect.any(Date)])
+  })
+
   it('take a profile only for the version it was read with', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts } = await startProcess(platform.adapter)
