@@ -109,7 +109,7 @@ describe('platform accounts', () => {
     const platform = rotatingPlatform()
     const { connect, accounts, raw } = await startProcess(platform.adapter)
     const userId = newId()
-    const endings = async () => ((await raw(userId))?.['bluesky'] as { endings?: Date[] }).endings
+    const endings = async () => ((await raw(userId))?.['bluesky'] as { endings?: Date[] } | undefined)?.endings
     const secrets = platform.login()
     await connect(userId, secrets)
     await connect(userId, { ...platform.login(), accountId: secrets.accountId })

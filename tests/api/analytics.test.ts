@@ -180,7 +180,7 @@ describe('the routes', () => {
       const its = history.postSnapshots.filter((one) => one.postId === post._id && one.platform === platform)
       const last = its.toSorted((one, other) => other.takenAt.getTime() - one.takenAt.getTime())[0]
       if (!last) return []
-      const { _id, userId, postId, slot, completedAt, takenAt, ...figures } = last
+      const { _id: _1, userId: _2, postId: _3, slot: _4, completedAt: _5, takenAt, ...figures } = last
       return [[platform, { ...figures, snapshotAt: takenAt.toISOString() }]]
     })
     expect(expected.length).toBeGreaterThan(1)
