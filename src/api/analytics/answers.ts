@@ -12,6 +12,8 @@ import { createAnswerCache } from './cache.ts'
 import { presentRanked } from './present.ts'
 
 const MAX_ENTRIES = 2_000
+/** A hundred posts of one answer may be long. */
+const MAX_SIZE = 32_000_000
 const MAX_AGE_MS = MINUTE
 
 interface Query {
@@ -34,9 +36,9 @@ type Reader = Pick<RequestUser, 'userId' | 'timezone' | 'analyticsVersion'>
 /** The analytics of a user as the routes show them (contract section 6), worked out anew when there is something new. */
 export function createAnalyticsAnswers({ accounts, analytics, clock }: AnalyticsAnswersDeps) {
   const now = () => clock.now()
-  const answer = createAnswerCache({ now, maxEntries: MAX_ENTRIES, maxAgeMs: MAX_AGE_MS })
+  const answer = createAnswerCache({ now, maxEntries: MAX_ENTRIES, maxSize: MAX_SIZE, maxAgeMs: MAX_AGE_MS })
 
-  function cached<Q extends object, T>(name: string, work: (user: Reader, query: Q) => Promise<T>) {
+  function cached<Q extends object, T extends object>(name: string, work: (user: Reader, query: Q) => Promise<T>) {
     return (user: Reader, query: Q): Promise<T> => {
       const { userId, timezone, analyticsVersion } = user
       const asked = Object.entries(query).toSorted(([one], [other]) => (one < other ? -1 : 1))

@@ -1,42 +1,37 @@
-interface Entry {
-  version: number
-  madeAt: number
-  answer: Promise<unknown>
-}
+import { LRUCache } from 'lru-cache'
 
 interface CacheOptions {
   now: () => Date
   maxEntries: number
+  /** Characters that all answers have together, as JSON. */
+  maxSize: number
   /** A window moves with the clock, so no answer stays right for ever. */
   maxAgeMs: number
 }
+
+/** An answer that would take the room of so many others is worked out every time. */
+const SHARE = 32
 
 /**
  * Answers that took some work, of this process alone. Each is good for one version, which every request reads anew from the
  * record of its user: so what is stored anywhere is seen everywhere at once.
  */
-export function createAnswerCache({ now, maxEntries, maxAgeMs }: CacheOptions) {
-  // In the order of their last use.
-  const entries = new Map<string, Entry>()
+export function createAnswerCache({ now, maxEntries, maxSize, maxAgeMs }: CacheOptions) {
+  const answers = new LRUCache<string, object, () => Promise<object>>({
+    max: maxEntries,
+    maxSize,
+    maxEntrySize: Math.ceil(maxSize / SHARE),
+    sizeCalculation: (answer) => JSON.stringify(answer).length,
+    ttl: maxAgeMs,
+    ttlResolution: 0,
+    perf: { now: () => now().getTime() },
+    fetchMethod: (_key, _stale, { context: work }) => work(),
+    // Who waits for an answer gets it, also when others have taken its room meanwhile.
+    ignoreFetchAbort: true,
+  })
 
   /** Those who ask for the same at the same time wait for one answer. */
-  return function answer<T>(key: string, version: number, work: () => Promise<T>): Promise<T> {
-    const known = entries.get(key)
-    const at = now().getTime()
-    entries.delete(key)
-    if (known && known.version >= version && at - known.madeAt < maxAgeMs) {
-      entries.set(key, known)
-      return known.answer as Promise<T>
-    }
-    const entry: Entry = { version, madeAt: at, answer: work() }
-    entries.set(key, entry)
-    entry.answer.catch(() => {
-      if (entries.get(key) === entry) entries.delete(key)
-    })
-    for (const oldest of entries.keys()) {
-      if (entries.size <= maxEntries) break
-      entries.delete(oldest)
-    }
-    return entry.answer as Promise<T>
+  return async function answer<T extends object>(key: string, version: number, work: () => Promise<T>): Promise<T> {
+    return (await answers.forceFetch(`${version} ${key}`, { context: work })) as T
   }
 }
