@@ -10,6 +10,9 @@ const list = (description: string, value: string) => text(`${description}, separ
 /** Never has a usable default: production refuses to start without it. */
 const secret = (description: string, minLength = 32) => Type.String({ description, minLength, secret: true })
 
+/** Permissions as Meta names them; anything else would end every login on a page of errors. */
+const SCOPE_NAMES = '^( *[a-z][a-z0-9_]* *(,|$))*$'
+
 /**
  * Every setting, by the name of its environment variable. The README's table and the refusals at start are made from it.
  * Which process reads what is decided in `context.ts`.
@@ -154,6 +157,12 @@ export const ConfigSchema = Type.Object(
     FACEBOOK_GRAPH_URL: address('The Graph API, for pages and logins', 'https://graph.facebook.com'),
     INSTAGRAM_GRAPH_URL: address('The Graph API, for Instagram', 'https://graph.facebook.com'),
     GRAPH_API_VERSION: text('Version of the Graph API', 'v26.0'),
+    META_EXTRA_SCOPES: Type.String({
+      description:
+        'Permissions that the login of Facebook and Instagram asks for besides, as read_insights for views and reach of pages, separated by commas',
+      default: '',
+      pattern: SCOPE_NAMES,
+    }),
   },
   { additionalProperties: false },
 )

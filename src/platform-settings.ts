@@ -60,6 +60,7 @@ function facebook(config: Config): PlatformSettings['facebook'] {
     version: config.GRAPH_API_VERSION,
     appId: config.FACEBOOK_APP_ID,
     appSecret: config.FACEBOOK_APP_SECRET,
+    extraScopes: listed(config.META_EXTRA_SCOPES),
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { platformSettings } from '../../src/platform-settings.ts'
 
 const secrets = {
   S3_SECRET_ACCESS_KEY: 'secret',
@@ -38,6 +39,19 @@ describe('the configuration', () => {
   ])('refuses a platform at which it is nobody: %j', (some, needed) => {
     const message = variablesOf({ ...secrets, ...some })
     for (const name of needed) expect(message).toContain(name)
+  })
+
+  it.each(['', 'read_insights', 'read_insights, pages_read_user_content', 'one,'])(
+    'takes the names of permissions: %j',
+    (line) => {
+      const facebook = { FACEBOOK_APP_ID: '4711', FACEBOOK_APP_SECRET: 's' }
+      const config = readConfig({ ...secrets, ...facebook, META_EXTRA_SCOPES: line })
+      expect(platformSettings(config).facebook?.extraScopes).toEqual(line.match(/\w+/g) ?? [])
+    },
+  )
+
+  it.each(['read insights', 'Read_Insights', 'a&client_id=1', 'a;b'])('refuses what is none: %j', (line) => {
+    expect(variablesOf({ ...secrets, META_EXTRA_SCOPES: line })).toContain('META_EXTRA_SCOPES')
   })
 
   it('is production when nothing says otherwise, with defaults for the rest, and frozen', () => {

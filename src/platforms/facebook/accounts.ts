@@ -13,6 +13,7 @@ interface AccountDeps {
   dialogUrl: string
   appId: string
   appSecret: string
+  extraScopes: string[]
 }
 
 /** Spec 4.5. */
@@ -47,7 +48,8 @@ const USUAL_LIFE_S = (60 * DAY) / SECOND
  * @NOTE There is no `revoke`: the one thing that could be ended (`DELETE /me/permissions`) is what the person allows this service in
  * all. It would cut every page and account that this person ever connected, also the one just put in this one's place.
  */
-export function createAccounts({ api, dialogUrl, appId, appSecret }: AccountDeps) {
+export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }: AccountDeps) {
+  const scopes = [...new Set([...SCOPES, ...extraScopes])]
   const client = { client_id: appId, client_secret: appSecret }
 
   const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
@@ -56,7 +58,7 @@ export function createAccounts({ api, dialogUrl, appId, appSecret }: AccountDeps
       client_id: appId,
       redirect_uri: redirectUri,
       state,
-      scope: SCOPES.join(','),
+      scope: scopes.join(','),
       response_type: 'code',
     }).toString()
     return { url: url.href, secrets: {} }

@@ -20,6 +20,8 @@ export interface FacebookOptions {
   /** Of this service as an application there. */
   appId: string
   appSecret: string
+  /** Permissions to ask for besides those that are always asked for; nothing depends on their being given. */
+  extraScopes?: string[]
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
   /**
@@ -39,7 +41,8 @@ const READING_CONNECTIONS = 8
 
 /** Facebook Pages, by OAuth; the login brings the Instagram account of the page as well. */
 export function createFacebook(options: FacebookOptions) {
-  const { version, appId, appSecret, publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
+  const { version, appId, appSecret, extraScopes = [] } = options
+  const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
   const { settleMs = 30 * SECOND, videoSettleMs = 10 * MINUTE } = options
   const calls = createHttpClient({ connections: CONNECTIONS })
   const uploads = createHttpClient({ connections: UPLOAD_CONNECTIONS })
@@ -58,6 +61,7 @@ export function createFacebook(options: FacebookOptions) {
     dialogUrl: `${webUrl}/${version}/dialog/oauth`,
     appId,
     appSecret,
+    extraScopes,
   })
   const posts = createPosts({
     api,
