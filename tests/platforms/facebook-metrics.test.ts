@@ -12,8 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => stored?.close())
 
-async function start() {
-  const world = await facebookWorld(stored.media)
+async function start(client: Parameters<typeof facebookWorld>[2] = {}) {
+  const world = await facebookWorld(stored.media, {}, client)
   return {
     ...world,
     newAccount: async () => (await world.newAccount()).account,
@@ -29,7 +29,7 @@ async function start() {
 }
 
 graphMetricsSuite({
-  start,
+  start: () => start(),
   listPath: 'published_posts',
   countsPath: 'fields=reactions',
   followersPath: 'fields=followers_count',
@@ -63,6 +63,26 @@ describe('Facebook', () => {
     expect(await read()).toEqual(counts({ ...engagement, impressions: 900, reach: 700 }))
   })
 
+  it('tells likes by their kinds where the post does not', async () => {
+    const kinds = (value: unknown) => ({
+      status: 200,
+      body: { data: [{ name: 'post_reactions_by_type_total', period: 'lifetime', values: [{ value }] }] },
+    })
+    await world.control.addFault({ path: 'reactions', action: { status: 403, body: refusal(10) }, times: 2 })
+    await world.control.addFault({ path: '/insights', times: 1, action: kinds({ like: 2, love: 3 }) })
+    expect(await read()).toEqual(counts({ likes: 5, shares: 3 }))
+    await world.control.addFault({ path: '/insights', times: 1, action: kinds({ like: 2, love: 'many' }) })
+    expect(await read()).toEqual(counts({ shares: 3 }))
+    expect(await read()).toEqual(counts({ likes: 40, shares: 3, impressions: 900, reach: 700 }))
+  })
+
+  it('tells what there is of all time, and not of a day', async () => {
+    const span = (period: string, value: number) => ({ name: 'post_media_view', period, values: [{ value }] })
+    const data = [span('day', 1), span('lifetime', 900), span('days_28', 2)]
+    await world.control.addFault({ path: '/insights', action: { status: 200, body: { data } } })
+    expect(await read()).toMatchObject({ impressions: 900, reach: null })
+  })
+
   it('tells what readers did, where it may not, and asks no more for the rest', async () => {
     account = await world.newLogin(SCOPES)
     id = world.publish(account)
@@ -79,6 +99,23 @@ describe('Facebook', () => {
   it.each([10, 200])('takes code %i of insights for unknown', async (code) => {
     await world.control.addFault({ path: '/insights', action: { status: 403, body: refusal(code) } })
     expect(await read()).toEqual(counts(engagement))
+  })
+
+  it.each([
+    ['all five to a login that was asked for more', [], { ...engagement, impressions: 900, reach: 700 }],
+    ['three to one that kept that back', ['read_insights'], engagement],
+  ])('tells %s', async (_, decline, expected) => {
+    const other = await start({ extraScopes: ['read_insights', 'public_profile'] })
+    try {
+      const { person, pages } = other.newPerson()
+      const { credentials } = await other.connection(person.id, { decline })
+      await other.control.setAccountMetrics(pages[0]!.id, { followers: 100 })
+      const of = other.publish(withVersion(credentials))
+      await other.control.setMetrics(of, { ...engagement, impressions: 900, reach: 700 })
+      expect(await readOne(other, of, withVersion(credentials))).toEqual(counts(expected))
+    } finally {
+      await other.stop()
+    }
   })
 
   it('counts as 0 the shares that are left out', async () => {
@@ -107,9 +144,18 @@ describe('Facebook', () => {
     }
   })
 
-  it('does without comments where reading them is not allowed', async () => {
-    await world.control.addFault({ path: 'comments', action: { status: 403, body: refusal(10) } })
-    expect(await read()).toMatchObject({ likes: 40, shares: 3, comments: null })
+  it('does without what people did where reading it is not allowed, and asks no more for it', async () => {
+    account = await world.newLogin(SCOPES)
+    id = world.publish(account)
+    await world.control.setMetrics(id, engagement)
+    const refuse = (path: string) => world.control.addFault({ path, action: { status: 403, body: refusal(10) } })
+    await refuse('comments')
+    expect(await read()).toEqual(counts({ likes: 40, shares: 3 }))
+    await refuse('reactions')
+    expect(await read()).toEqual(counts({ shares: 3 }))
+    const before = (await world.control.requests()).length
+    expect(await read(account, world.publish(account))).toEqual(counts({ shares: 0 }))
+    expect((await world.control.requests()).length).toBe(before + 1)
   })
 
   it('needs the permission to read what the page has', async () => {
@@ -119,7 +165,9 @@ describe('Facebook', () => {
 
   it('takes what is not told for unknown', async () => {
     await world.control.addFault({ path: 'fields=reactions', action: { status: 200, body: { id } } })
-    expect(await read()).toEqual(counts({ impressions: 900, reach: 700 }))
+    expect(await read()).toEqual(counts({ likes: 40, impressions: 900, reach: 700 }))
+    await world.control.addFault({ path: '/insights', action: { status: 200, body: { data: [] } } })
+    expect(await read()).toBeUndefined()
   })
 
   it('tells a limit that only insights are under, and forgets nothing for it', async () => {
@@ -148,6 +196,15 @@ describe('Facebook', () => {
     it('is counted by the post that shows it', async () => {
       await world.control.setMetrics(id, { likes: 7, reach: 70 })
       expect(await read()).toEqual(counts({ likes: 7, comments: 0, shares: 0, impressions: 0, reach: 70 }))
+    })
+
+    it('that is shown as a reel tells itself how it is played', async () => {
+      await world.control.setMetrics(id, { likes: 7, reach: 70, impressions: 90 })
+      const action = { status: 400, body: refusal(100) }
+      await world.control.addFault({ path: `_${id}/insights`, action })
+      expect(await read()).toEqual(counts({ likes: 7, comments: 0, shares: 0, impressions: 90, reach: 70 }))
+      await world.control.addFault({ path: 'video_insights', action })
+      expect(await read()).toEqual(counts({ likes: 7, comments: 0, shares: 0 }))
     })
 
     it('that has no post yet is not deleted', async () => {

@@ -96,9 +96,17 @@ describe('Instagram', () => {
     expect(await world.adapter.followers(account, options())).toBeNull()
   })
 
-  it('has no insights of some posts, which are there all the same', async () => {
-    await world.control.addFault({ path: '/insights', action: { status: 400, body: refusal(100, 33) } })
+  it.each([
+    [100, 33, 1],
+    // From before the account was a professional one: less of it is not to be had either.
+    [100, 2_108_006, 1],
+    [10, undefined, 1],
+    [100, undefined, 3],
+  ])('has no insights of some posts, which are there all the same (%s, %s)', async (code, subcode, calls) => {
+    await world.control.addFault({ path: '/insights', action: { status: 400, body: refusal(code, subcode) } })
+    const before = (await world.control.requests()).length
     expect(await read()).toEqual(counts({ likes: 40, comments: 5 }))
+    expect((await world.control.requests()).length).toBe(before + calls + 1)
   })
 
   describe('in the sandbox', () => {

@@ -7,7 +7,7 @@ import { pullPhoto, pullVideo } from './files.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import { createPageNodes } from './page-nodes.ts'
 import type { MetaState, Page, PagePost, Photo } from './state.ts'
-import { requireScopes } from './tokens.ts'
+import { requireScopes, requireToRead } from './tokens.ts'
 
 const MOST_CHARACTERS = 63_206
 const MOST_PHOTOS = 10
@@ -52,7 +52,8 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
         message: '(#210) A page access token is required to request this resource.',
       })
     }
-    requireScopes(caller, 'pages_read_engagement', ...(call.method === 'GET' ? [] : ['pages_manage_posts']))
+    requireToRead(caller, 'pages_read_engagement')
+    if (call.method !== 'GET') requireScopes(caller, 'pages_manage_posts')
     return page
   }
 
@@ -233,7 +234,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     node(id, { caller }) {
       const post = state.posts.get(id)
       if (post && caller && (caller.page?.id === post.pageId || isReady(post.videoId))) {
-        requireScopes(caller, 'pages_read_engagement')
+        requireToRead(caller, 'pages_read_engagement')
         return postNode(post)
       }
       const video = state.videos.get(id)

@@ -67,7 +67,24 @@ export type Tokens = ReturnType<typeof createTokens>
 
 /** @throws GraphRefusal */
 export function requireScopes({ token }: Caller, ...scopes: string[]): void {
-  const missing = scopes.filter((scope) => !token.scopes.includes(scope))
+  const missing = missingOf(token, scopes)
   if (missing.length === 0) return
   throw new GraphRefusal({ code: 200, status: 403, message: `(#200) Requires ${missing.join(', ')} permission` })
+}
+
+/**
+ * What is read of pages is refused in other words.
+ * @throws GraphRefusal
+ */
+export function requireToRead({ token }: Caller, ...scopes: string[]): void {
+  const [missing] = missingOf(token, scopes)
+  if (missing === undefined) return
+  throw new GraphRefusal({
+    code: 10,
+    message: `(#10) This endpoint requires the '${missing}' permission or the 'Page Public Content Access' feature. Refer to https://developers.facebook.com/docs/apps/review/login-permissions for details.`,
+  })
+}
+
+function missingOf({ scopes: granted }: Token, scopes: string[]): string[] {
+  return scopes.filter((scope) => !granted.includes(scope))
 }

@@ -1,31 +1,37 @@
 import type { PostCounts } from '../../domain/analytics.ts'
-import { DAY } from '../../domain/times.ts'
 import type { Credentials } from '../adapter.ts'
 import { countOf } from '../shared/counts.ts'
+import { createAllowances } from '../shared/graph/allowances.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { isOfClass } from '../shared/graph/errors.ts'
 import { readInsights, type Insights, type ReadCall } from '../shared/graph/insights.ts'
-import { createGraphMetrics, firstTaken, unlessRefused } from '../shared/graph/metrics.ts'
+import { createGraphMetrics, firstTaken, unlessUnfit } from '../shared/graph/metrics.ts'
 import { readFollowers, readReactions } from './answers.ts'
 
 const REACTIONS = 'reactions.limit(0).summary(total_count)'
-/** Largest first: what people wrote may take a permission that is not asked for. */
-const FIELDS = [`${REACTIONS},shares,comments.limit(0).summary(total_count)`, `${REACTIONS},shares`]
+/** What people did and wrote takes a permission of some applications that the login does not ask for by itself. */
+const FIELDS = [`${REACTIONS},shares,comments.limit(0).summary(total_count)`, `${REACTIONS},shares`, 'shares']
 
-/** https://developers.facebook.com/docs/platforminsights/page; largest first, since some pages have no count of views. */
+/** https://developers.facebook.com/docs/platforminsights/page */
 const VIEWS = 'post_media_view'
 const VIEWERS = 'post_total_media_view_unique'
-const METRICS = [`${VIEWS},${VIEWERS}`, VIEWERS]
+const LIKES = 'post_reactions_by_type_total'
+/** Largest first: some pages have no count of views, and one that does not fit makes Facebook refuse all of them. */
+const METRICS = [`${VIEWS},${VIEWERS},${LIKES}`, `${VIEWERS},${LIKES}`, VIEWERS]
+/** Of a video that is shown as a reel (https://developers.facebook.com/blog/post/2022/12/15/introducing-reels-metrics-api/). */
+const PLAYS = 'blue_reels_play_count'
+const PLAYED_TO = 'post_impressions_unique'
 
-const MOST_REMEMBERED = 10_000
+const NOTHING_SEEN = { impressions: null, reach: null, likes: null }
+type Seen = Record<keyof typeof NOTHING_SEEN, number | null>
 
+const isVideo = (id: string) => !id.includes('_')
 /** Videos are on record by their own id; the counts are those of the post that shows one. */
-const postOf = (id: string, { accountId }: Credentials) => (id.includes('_') ? id : `${accountId}_${id}`)
+const postOf = (id: string, { accountId }: Credentials) => (isVideo(id) ? `${accountId}_${id}` : id)
 
 /** What readers did stands in the post; how many saw it is in its insights, for which `read_insights` is needed (platforms.md 5f). */
 export function createMetrics(api: GraphApi) {
-  /** When insights are worth a call again, by the login that was refused them: calls that are refused count against the page's limit. */
-  const refusedUntil = new Map<string, number>()
+  const withFields = createAllowances(FIELDS)
+  const withInsights = createAllowances([true, false])
 
   return createGraphMetrics({
     api,
@@ -36,41 +42,48 @@ export function createMetrics(api: GraphApi) {
   })
 
   async function countsOf(id: string, account: Credentials, call: ReadCall): Promise<PostCounts> {
-    const path = `/${encodeURIComponent(postOf(id, account))}`
-    const told = await firstTaken(FIELDS, 'permission', (fields) => api.get(path, { fields }, readReactions, call))
-    const likes = countOf(told.reactions?.summary?.total_count)
-    const seen = await insights(path, account, call)
+    const path = pathOf(postOf(id, account))
+    const told = await withFields(account, (fields) => reactionsOf(path, fields, call))
+    const seen = await withInsights(account, async (isAllowed) => (isAllowed ? seenOf(id, path, call) : NOTHING_SEEN))
     return {
-      likes,
-      // Left out where there is none.
-      shares: told.shares ? countOf(told.shares.count) : likes === null ? null : 0,
-      comments: countOf(told.comments?.summary?.total_count),
-      impressions: seen?.(VIEWS) ?? null,
-      reach: seen?.(VIEWERS) ?? null,
+      ...told,
+      likes: told.likes ?? seen.likes,
+      impressions: seen.impressions,
+      reach: seen.reach,
       saved: null,
     }
   }
 
-  async function insights(path: string, account: Credentials, call: ReadCall): Promise<Insights | null> {
-    const login = `${account.accountId}/${account.version}`
-    if (Date.now() < (refusedUntil.get(login) ?? 0)) return null
-    const asked = firstTaken(METRICS, 'validation', (metrics) => readInsights(api, `${path}/insights`, metrics, call))
-    return unlessRefused(
-      asked.catch((error: unknown) => {
-        if (isOfClass(error, 'permission')) rememberRefusal(login)
-        throw error
-      }),
-    )
+  async function reactionsOf(path: string, fields: string, call: ReadCall) {
+    const { reactions, comments, shares } = await api.get(path, { fields }, readReactions, call)
+    const likes = countOf(reactions?.summary?.total_count)
+    // Shares are left out where there are none; an answer that lacks more than that says nothing of them.
+    const unsaid = fields.includes(REACTIONS) && likes === null ? null : 0
+    return { likes, shares: shares ? countOf(shares.count) : unsaid, comments: countOf(comments?.summary?.total_count) }
   }
 
-  function rememberRefusal(login: string): void {
-    if (refusedUntil.size >= MOST_REMEMBERED) refusedUntil.clear()
-    refusedUntil.set(login, Date.now() + DAY)
+  async function seenOf(id: string, path: string, call: ReadCall): Promise<Seen> {
+    const ask = (metrics: string) => readInsights(api, `${path}/insights`, metrics, call)
+    const told = await unlessUnfit(firstTaken(METRICS, 'validation', ask))
+    const seen = {
+      impressions: told?.(VIEWS) ?? null,
+      reach: told?.(VIEWERS) ?? null,
+      likes: told?.(LIKES) ?? null,
+    }
+    if (!isVideo(id) || seen.impressions !== null || seen.reach !== null) return seen
+    const played = await unlessUnfit(playsOf(id, call))
+    return { ...seen, impressions: played?.(PLAYS) ?? null, reach: played?.(PLAYED_TO) ?? null }
+  }
+
+  function playsOf(id: string, call: ReadCall): Promise<Insights> {
+    return readInsights(api, `${pathOf(id)}/video_insights`, `${PLAYS},${PLAYED_TO}`, call)
   }
 
   async function followersOf({ accountId }: Credentials, call: ReadCall): Promise<number | null> {
-    const path = `/${encodeURIComponent(accountId)}`
-    const page = await api.get(path, { fields: 'followers_count,fan_count' }, readFollowers, call)
+    const fields = 'followers_count,fan_count'
+    const page = await api.get(pathOf(accountId), { fields }, readFollowers, call)
     return countOf(page.followers_count) ?? countOf(page.fan_count)
   }
 }
+
+const pathOf = (id: string) => `/${encodeURIComponent(id)}`

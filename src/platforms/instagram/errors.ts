@@ -23,6 +23,12 @@ export const INSTAGRAM_ERRORS: readonly GraphRule[] = [
     class: 'blocked_by_platform',
     message: 'has restricted this account: log in there to see why',
   },
+  {
+    code: 100,
+    subcode: 2_108_006,
+    class: 'permission',
+    message: 'tells nothing of posts from before the account was a professional one',
+  },
   { code: 100, subcode: 2_207_028, class: 'validation', message: 'takes 2 to 10 images and videos in a carousel' },
   { code: 100, subcode: 2_207_040, class: 'validation', message: 'takes at most 20 mentions in a post' },
   { code: 352, subcode: 2_207_026, class: 'validation', message: 'does not support the format of a video' },

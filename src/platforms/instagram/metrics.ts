@@ -4,8 +4,9 @@ import type { Credentials } from '../adapter.ts'
 import { answerReader } from '../shared/answers.ts'
 import { countOf } from '../shared/counts.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
+import { isOfClass } from '../shared/graph/errors.ts'
 import { readInsights, type ReadCall } from '../shared/graph/insights.ts'
-import { createGraphMetrics, firstTaken, unlessRefused } from '../shared/graph/metrics.ts'
+import { createGraphMetrics, firstTaken, unlessUnfit } from '../shared/graph/metrics.ts'
 
 /**
  * Largest first: which of them a kind of post has changes from version to version
@@ -39,9 +40,8 @@ export function createMetrics(api: GraphApi) {
   }
 
   async function insights(path: string, call: ReadCall): Promise<PostCounts | null> {
-    const told = await unlessRefused(
-      firstTaken(METRICS, 'validation', (metrics) => readInsights(api, `${path}/insights`, metrics, call)),
-    )
+    const ask = (metrics: string) => readInsights(api, `${path}/insights`, metrics, call)
+    const told = await unlessUnfit(firstTaken(METRICS, 'validation', ask)).catch(nullWhereNotAllowed)
     return (
       told && {
         likes: told('likes'),
@@ -58,4 +58,10 @@ export function createMetrics(api: GraphApi) {
     const path = `/${encodeURIComponent(accountId)}`
     return countOf((await api.get(path, { fields: 'followers_count' }, readAccount, call)).followers_count)
   }
+}
+
+/** Asked for again with the next post: of some kinds of post alone the platform says so, too. */
+function nullWhereNotAllowed(error: unknown): null {
+  if (isOfClass(error, 'permission')) return null
+  throw error
 }

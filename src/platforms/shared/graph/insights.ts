@@ -12,6 +12,7 @@ const readInsightList = answerReader(
     data: Type.Array(
       Type.Object({
         name: Type.String(),
+        period: Type.Optional(Type.String()),
         values: Type.Optional(Type.Array(Counted)),
         total_value: Type.Optional(Counted),
       }),
@@ -31,10 +32,19 @@ export type Insights = (metric: string) => number | null
 /** @param metrics with commas between them */
 export async function readInsights(api: GraphApi, path: string, metrics: string, call: ReadCall): Promise<Insights> {
   const { data } = await api.get(path, { metric: metrics }, readInsightList, call)
-  const values = new Map(
-    data.map(({ name, values: [first] = [], total_value: total }) => [name, countOf((total ?? first)?.value)]),
-  )
-  return (metric) => values.get(metric) ?? null
+  const found = new Map<string, number | null>()
+  for (const { name, period, values: [first] = [], total_value: total } of data) {
+    // What is told of several spans as well is told of all time.
+    if (!found.has(name) || period === 'lifetime') found.set(name, valueOf((total ?? first)?.value))
+  }
+  return (metric) => found.get(metric) ?? null
+}
+
+/** A count, or the sum of those by kinds; kinds of which there is none are left out. */
+function valueOf(value: unknown): number | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return countOf(value)
+  const counts = Object.values(value).map(countOf)
+  return counts.includes(null) ? null : countOf(sumOf(0, ...counts))
 }
 
 /** Of what is known; null where nothing is. */

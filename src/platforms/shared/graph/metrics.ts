@@ -94,13 +94,12 @@ export async function firstTaken<T>(
   }
 }
 
-/** Null where what was asked for is not to be had for this post or by this login. */
-export async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
+/** Null where there is no such thing for this post. */
+export async function unlessUnfit<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked
   } catch (error) {
-    const isRefusal = isMissing(error) || isOfClass(error, 'permission') || isOfClass(error, 'validation')
-    if (isRefusal) return null
+    if (isMissing(error) || isOfClass(error, 'validation')) return null
     throw error
   }
 }

@@ -1,0 +1,34 @@
+import { DAY } from '../../../domain/times.ts'
+import type { Credentials } from '../../adapter.ts'
+import { isOfClass } from './errors.ts'
+
+const MOST_REMEMBERED = 10_000
+
+/**
+ * Asks for as much as a login may have: requests largest first, of which the last one's refusal is thrown. What a login was refused
+ * it is not asked for again that day, since calls that are refused count against its limit; connected again, it may be allowed more.
+ */
+export function createAllowances<R>(requests: readonly R[]) {
+  const allowed = new Map<string, { from: number; until: number }>()
+
+  function remember(login: string, from: number): void {
+    if (allowed.size >= MOST_REMEMBERED) allowed.clear()
+    allowed.set(login, { from, until: Date.now() + DAY })
+  }
+
+  return async function ask<T>(
+    { accountId, version }: Pick<Credentials, 'accountId' | 'version'>,
+    work: (request: R) => Promise<T>,
+  ): Promise<T> {
+    const login = `${accountId}/${version}`
+    const known = allowed.get(login)
+    for (let at = known && Date.now() < known.until ? known.from : 0; ; at++) {
+      try {
+        return await work(requests[at]!)
+      } catch (error) {
+        if (at === requests.length - 1 || !isOfClass(error, 'permission')) throw error
+        remember(login, at + 1)
+      }
+    }
+  }
+}
