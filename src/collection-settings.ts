@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import { ageClasses } from './domain/collection.ts'
-import { DAY } from './domain/times.ts'
+import { DAY, SECOND } from './domain/times.ts'
 
 /** How the collection of metrics is set up. @throws Error when the ages cannot be read */
 export function collectionSettings(config: Config) {
@@ -10,6 +10,7 @@ export function collectionSettings(config: Config) {
     /** So often it is looked whether something is due. */
     intervalMs: Math.min(...ages.map(({ everyMs }) => everyMs)),
     retentionMs: config.ANALYTICS_RETENTION_DAYS * DAY,
+    deletionGraceMs: config.ANALYTICS_DELETION_GRACE_SECONDS * SECOND,
     callsInFlight: config.ANALYTICS_CALLS_IN_FLIGHT,
     timeoutMs: config.ANALYTICS_TIMEOUT_MS,
   }

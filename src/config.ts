@@ -127,6 +127,10 @@ export const ConfigSchema = Type.Object(
     ),
     ANALYTICS_RETENTION_DAYS: number('How long snapshots of posts and accounts are kept', 400, 1),
     ANALYTICS_REFRESH_SECONDS: number('A user may ask for fresh metrics of a post once in this time', 900, 1),
+    ANALYTICS_DELETION_GRACE_SECONDS: number(
+      'A post that its platform does not know counts as deleted once it has been out for this long',
+      600,
+    ),
     ANALYTICS_CALLS_IN_FLIGHT: number('Calls for metrics to one platform at a time, per worker', 8, 1),
     ANALYTICS_TIMEOUT_MS: number('Deadline of one such call', 10_000, 100),
 

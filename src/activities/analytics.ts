@@ -29,13 +29,14 @@ const AT_ONCE = 5
 export interface CollectionSettings {
   ages: AgeClass[]
   retentionMs: number
+  deletionGraceMs: number
   callsInFlight: number
   timeoutMs: number
 }
 
 export interface AnalyticsDeps
   extends
-    Omit<CollectPostsDeps, 'callAccount' | 'followers' | 'ages'>,
+    Omit<CollectPostsDeps, 'callAccount' | 'followers' | 'collection'>,
     Omit<CollectFollowersDeps, 'callAccount' | 'accounts' | 'deadLetters'> {
   accounts: Pick<PlatformAccountStore, 'findConnected' | 'listAll'>
   credentials: AccountCredentials
@@ -55,7 +56,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
   // Not those of the deliveries: however many metrics are due, no post waits for them.
   const callAccount = createAccountCalls({ ...deps, timeoutMs, bulkheads: createBulkheads(callsInFlight, UNCOUNTED) })
   const followers = createCollectFollowers({ ...deps, callAccount })
-  const collectPosts = createCollectPosts({ ...deps, ages, callAccount, followers })
+  const collectPosts = createCollectPosts({ ...deps, callAccount, followers })
 
   /** A page of posts, and where the next one begins in this age class; null when there is none. */
   async function listPage(

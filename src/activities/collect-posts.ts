@@ -1,7 +1,7 @@
 import { log } from '@temporalio/activity'
 import type { Clock } from '../clock.ts'
 import { deriveFrom, type PostCounts } from '../domain/analytics.ts'
-import { boundsOf, type AgeClass } from '../domain/collection.ts'
+import { boundsOf, canBeDeleted, type AgeClass } from '../domain/collection.ts'
 import { markDeleted } from '../domain/delivery-moves.ts'
 import type { Platform } from '../domain/platforms.ts'
 import type { Metrics } from '../integrations/metrics.ts'
@@ -25,7 +25,7 @@ export interface CollectPostsDeps {
   deadLetters: Pick<DeadLetterStore, 'add'>
   clock: Clock
   metrics: Pick<Metrics, 'metricsCollected'>
-  ages: AgeClass[]
+  collection: { ages: AgeClass[]; deletionGraceMs: number }
   callAccount: AccountCalls
   followers: Pick<CollectFollowers, 'known'>
   saveSnapshots: SaveSnapshots
@@ -44,7 +44,7 @@ const NOTHING: CollectedBatch = { saved: 0, deleted: 0, skipped: 0, failed: 0, e
 
 /** The metrics of some posts of one account, in one call. */
 export function createCollectPosts(deps: CollectPostsDeps) {
-  const { published, users, platforms, clock, ages, callAccount, followers, saveSnapshots } = deps
+  const { published, users, platforms, clock, collection, callAccount, followers, saveSnapshots } = deps
 
   /** What the call answers; a post that went out on another account is not this one's to ask for. */
   async function read(userId: string, platform: Platform, wanted: Wanted[], signal: AbortSignal) {
@@ -90,6 +90,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     for (const { postId, platformPostId, completedAt } of wanted) {
       const counts = answers?.get(platformPostId)
       if (counts === 'deleted') {
+        if (!canBeDeleted(completedAt, collection.deletionGraceMs, takenAt)) continue
         await remove(postId, platform)
         deleted += 1
       } else if (counts) {
@@ -112,7 +113,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         log.warn('Metrics are left out: the connection lacks a permission', { userId, platform })
       }
       // The rest of the account comes to the same, in this run.
-      for (const bounds of boundsOf(ages, [platform], clock.now())) await published.settleDue(userId, bounds)
+      for (const bounds of boundsOf(collection.ages, [platform], clock.now())) await published.settleDue(userId, bounds)
       await published.settle(platform, postIds, new Date(slot))
       return { ...NOTHING, skipped: postIds.length, end: 'account' }
     }

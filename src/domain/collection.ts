@@ -47,6 +47,11 @@ export function slotFor(classes: AgeClass[], entry: { completedAt: Date; metrics
   return entry.metricsSlot && entry.metricsSlot > slot ? entry.metricsSlot : slot
 }
 
+/** A platform may not show yet what is just out, and a deletion is final: it counts once the post has been out for so long. */
+export function canBeDeleted(completedAt: Date, graceMs: number, now: Date): boolean {
+  return now.getTime() - completedAt.getTime() >= graceMs
+}
+
 /** Entries on these platforms that were published in this time, and whose metrics of this slot nobody has seen to. */
 export interface DueBounds {
   platforms: Platform[]

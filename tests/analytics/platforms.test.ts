@@ -14,7 +14,8 @@ let user: Awaited<ReturnType<PlatformsWorld['user']>>
 let postId: string
 
 beforeAll(async () => {
-  world = await startPlatformsWorld()
+  // What is deleted here was published just before.
+  world = await startPlatformsWorld({ ANALYTICS_DELETION_GRACE_SECONDS: 0 })
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   temporal = await Connection.connect({ address })
   client = new Client({ connection: temporal, namespace })

@@ -178,7 +178,7 @@ async function startScenario(
     publishTimeoutMs: 8_000,
     maxLatenessMs: 86_400_000,
     callsInFlight: 10,
-    collection: { ages: [], retentionMs: 0, callsInFlight: 1, timeoutMs: 1 },
+    collection: { ages: [], retentionMs: 0, deletionGraceMs: 0, callsInFlight: 1, timeoutMs: 1 },
   } as unknown as Parameters<typeof createActivities>[0])
 
   const taskQueue = `skipped-${process.pid}-${++scenarios}`
