@@ -108,8 +108,8 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
         return { kind: (await take(userId, platform, signal)) === null ? 'skipped' : 'taken' }
       } catch (error) {
         signal.throwIfAborted()
-        const trouble = troubleOf(error)
-        if (trouble.kind === 'pause') return trouble
+        const trouble = troubleOf(error, platform)
+        if (trouble.kind === 'pause') return { kind: 'paused', waitMs: trouble.waitMs }
         if (trouble.kind === 'dead') {
           if (trouble.isUnexpected) log.error('Collecting followers failed in an unexpected way', { error })
           await deps.deadLetters.add([{ type: 'account', postId: null, userId, platform }], trouble.reason, clock.now())

@@ -105,9 +105,14 @@ export function createCollectPosts(deps: CollectPostsDeps) {
   }
 
   async function fail(error: unknown, { userId, platform, postIds, slot }: DueBatch): Promise<CollectedBatch> {
-    const trouble = troubleOf(error)
-    if (trouble.kind === 'pause')
-      return { ...NOTHING, skipped: postIds.length, end: 'platform', pauseMs: trouble.waitMs }
+    const trouble = troubleOf(error, platform)
+    if (trouble.kind === 'pause') {
+      const skipped = { ...NOTHING, skipped: postIds.length }
+      // One server of many that is down holds up nobody but its own accounts. What is left out is still due.
+      return trouble.of === 'server'
+        ? { ...skipped, end: 'account' }
+        : { ...skipped, end: 'platform', pauseMs: trouble.waitMs }
+    }
     if (trouble.kind === 'shut') {
       if (trouble.why === 'permission') {
         log.warn('Metrics are left out: the connection lacks a permission', { userId, platform })

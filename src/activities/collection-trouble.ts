@@ -1,4 +1,5 @@
-import { failure } from '../domain/failure.ts'
+import { failure, type PlatformErrorClass } from '../domain/failure.ts'
+import { platformLabel, type Platform } from '../domain/platforms.ts'
 import { MINUTE } from '../domain/times.ts'
 import { PlatformError } from '../platforms/errors.ts'
 import { Crowded } from './bulkheads.ts'
@@ -11,25 +12,36 @@ const CROWDED_WAIT_MS = MINUTE
 
 /** What follows for a run from a call that failed (spec 6.3, contract section 6). */
 export type CollectionTrouble =
-  /** The platform is left alone for so long. */
-  | { kind: 'pause'; waitMs: number }
+  /** The platform, or this server of it, is left alone for so long. */
+  | { kind: 'pause'; of: 'platform' | 'server'; waitMs: number }
   /** Nothing of this account can be had before its owner acts. */
   | { kind: 'shut'; why: 'unauthorized' | 'permission' }
   | { kind: 'dead'; reason: string; isUnexpected: boolean }
 
+/** Adapters word these for deliveries, as what was wrong with a post. Here nothing was sent, only asked. */
+const OF_READS: Partial<Record<PlatformErrorClass, string>> = {
+  validation: 'did not accept the question for metrics',
+  duplicate: 'did not accept the question for metrics',
+  media_not_ready: 'did not accept the question for metrics',
+  media_fetch_failed: 'did not accept the question for metrics',
+  blocked_by_platform: 'has restricted the account, and tells no metrics',
+}
+
 /** @throws what is no trouble with a platform: the attempt is made again */
-export function troubleOf(error: unknown): CollectionTrouble {
-  if (error instanceof Crowded) return { kind: 'pause', waitMs: CROWDED_WAIT_MS }
+export function troubleOf(error: unknown, platform: Platform): CollectionTrouble {
+  if (error instanceof Crowded) return { kind: 'pause', of: 'server', waitMs: CROWDED_WAIT_MS }
   if (isDatabaseTrouble(error)) throw error
   if (!(error instanceof PlatformError)) return dead('INTERNAL', 'Something went wrong inside the service')
   switch (error.class) {
     case 'rate_limited':
-      return { kind: 'pause', waitMs: error.retryAfterMs || UNSTATED_WAIT_MS }
+      return { kind: 'pause', of: 'platform', waitMs: error.retryAfterMs || UNSTATED_WAIT_MS }
     case 'unauthorized':
     case 'permission':
       return { kind: 'shut', why: error.class }
-    default:
-      return dead(error.class, error.message)
+    default: {
+      const words = OF_READS[error.class]
+      return dead(error.class, words ? `${platformLabel(platform)} ${words}` : error.message)
+    }
   }
 }
 
