@@ -6,6 +6,7 @@ import { markDeleted } from '../domain/delivery-moves.ts'
 import type { Platform } from '../domain/platforms.ts'
 import type { Metrics } from '../integrations/metrics.ts'
 import type { PlatformRegistry } from '../platforms/registry.ts'
+import type { Database } from '../store/database.ts'
 import type { DeadLetterStore } from '../store/dead-letters.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { PublishedPost, PublishedPostStore } from '../store/published-posts.ts'
@@ -18,6 +19,7 @@ import { isGone } from './outcomes.ts'
 import type { SaveSnapshots } from '../store/save-snapshots.ts'
 
 export interface CollectPostsDeps {
+  database: Pick<Database, 'transaction'>
   published: PublishedPostStore
   posts: Pick<PostStore, 'transition'>
   users: Pick<UserStore, 'findById'>
@@ -123,9 +125,12 @@ export function createCollectPosts(deps: CollectPostsDeps) {
       return { ...NOTHING, skipped: postIds.length, end: 'account' }
     }
     if (trouble.isUnexpected) log.error('Collecting metrics failed in an unexpected way', { error })
-    const letters = postIds.map((postId) => ({ type: 'post' as const, postId, userId, platform }))
-    await deps.deadLetters.add(letters, trouble.reason, clock.now())
-    await published.settle(platform, postIds, new Date(slot))
+    // Of a post that its owner deletes meanwhile there is no letter.
+    await deps.database.transaction(async (session) => {
+      const there = await published.note(platform, postIds, { slot: new Date(slot) }, session)
+      const letters = [...there].map((postId) => ({ type: 'post' as const, postId, userId, platform }))
+      await deps.deadLetters.add(letters, trouble.reason, clock.now(), session)
+    })
     return { ...NOTHING, failed: postIds.length }
   }
 

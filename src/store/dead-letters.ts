@@ -52,7 +52,8 @@ export function createDeadLetterStore(connection: Connection) {
   const collection = driverCollection<DeadLetter>(connection, 'deadLetters')
 
   return {
-    async add(failed: Undelivered[], reason: string, at: Date): Promise<void> {
+    async add(failed: Undelivered[], reason: string, at: Date, session?: ClientSession): Promise<void> {
+      if (failed.length === 0) return
       await collection().bulkWrite(
         failed.map(({ type, postId, userId, platform }) => ({
           updateOne: {
@@ -65,7 +66,7 @@ export function createDeadLetterStore(connection: Connection) {
             upsert: true,
           },
         })),
-        { ordered: false },
+        { ordered: false, ...(session && { session }) },
       )
     },
 

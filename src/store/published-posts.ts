@@ -68,14 +68,19 @@ export function createPublishedPostStore(connection: Connection) {
         .find<PublishedPost>({ _id: { $in: postIds } }, { projection: SHOWN })
         .toArray(),
 
-    /** Answers which of the posts are still there and published: only those may get a snapshot in the same transaction. */
-    async noteFetch(
+    /**
+     * The metrics of this slot were seen to, at `takenAt` where they were fetched. Answers which of the posts are still there and
+     * published, and not fetched later: only of those may anything be stored in the same transaction.
+     */
+    async note(
       platform: Platform,
       postIds: string[],
-      { slot, takenAt }: { slot: Date; takenAt: Date },
+      { slot, takenAt }: { slot: Date; takenAt?: Date },
       session: ClientSession,
     ): Promise<Set<string>> {
-      const published = { platformStatuses: { $elemMatch: { platform, status: 'completed' as const } } }
+      // A look that began before the one that is stored takes nothing back.
+      const isLatest = takenAt && { lastAnalyticsFetch: { $not: { $gt: takenAt } } }
+      const published = { platformStatuses: { $elemMatch: { platform, status: 'completed' as const, ...isLatest } } }
       const there = await collection()
         .find({ _id: { $in: postIds }, ...published }, { projection: { _id: 1 }, session })
         .toArray()

@@ -8,7 +8,7 @@ import type { UserStore } from './users.ts'
 export interface SaveSnapshotsDeps {
   database: Pick<Database, 'transaction'>
   snapshots: Pick<SnapshotStore, 'save' | 'saveFollowers'>
-  published: Pick<PublishedPostStore, 'noteFetch'>
+  published: Pick<PublishedPostStore, 'note'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   retentionMs: number
 }
@@ -58,7 +58,7 @@ export function createSaveSnapshots({ database, snapshots, published, users, ret
       return raised(userId, async (session) => {
         if (seen.length === 0) return 0
         const ids = seen.map(({ postId }) => postId)
-        const there = await published.noteFetch(platform, ids, occasion, session)
+        const there = await published.note(platform, ids, occasion, session)
         const kept = seen.filter(({ postId }) => there.has(postId))
         if (kept.length > 0) {
           const records = kept.map((one) => ({ ...one, ...occasion, removeAt }))

@@ -1,108 +1,18 @@
-import { MockActivityEnvironment } from '@temporalio/testing'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { createAnalyticsActivities } from '../../src/activities/analytics.ts'
 import { deletePost } from '../../src/commands/delete-post.ts'
-import type { Context } from '../../src/context.ts'
 import { slotAt } from '../../src/domain/collection.ts'
-import type { Platform } from '../../src/domain/platforms.ts'
-import type { Post } from '../../src/domain/post.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/times.ts'
-import { PlatformError } from '../../src/platforms/errors.ts'
-import type { DueBatch, DuePage, DuePlace, FollowersPage } from '../../src/workflows/messages.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { connectedUser, publishedPost, storePosts } from '../support/published.ts'
-import { testContext } from '../support/servers.ts'
-import { toldPlatforms, type ToldPlatforms } from '../support/told-platforms.ts'
+import { idOn, later, startToldCollection, trouble } from './told-collection.ts'
 
-const ON: Platform[] = ['bluesky', 'mastodon', 'threads']
-/** The clocks of the tests stand in the beginning of a slot, however late in one they run. */
-const AHEAD_MS = slotAt(new Date(), 15 * MINUTE).getTime() + 16 * MINUTE - Date.now()
-const later = (ms: number) => () => new Date(Date.now() + AHEAD_MS + ms)
-
-let platforms: ToldPlatforms
-let context: Context
-beforeAll(async () => {
-  platforms = toldPlatforms(
-    { bluesky: 25, mastodon: 20, threads: 1, tumblr: 0 },
-    {
-      mastodon: async (account) => ({ ...account, accessToken: 'renewed token' }),
-    },
-  )
-  context = await testContext({ ANALYTICS_AGES: '1:15,7:60,30:360' }, { platforms: platforms.registry })
-})
-afterEach(async () => {
-  await context.database.connection.collection('posts').deleteMany({})
-  platforms.calls.length = 0
-  platforms.followerCalls.length = 0
-  for (const platform of ON) {
-    Object.assign(platforms.tell(platform), { counts: new Map(), default: { likes: 1 }, followers: 100, troubles: [] })
-    delete platforms.tell(platform).meanwhile
-  }
-})
-afterAll(() => context?.close())
-
-type Line = { level: string; message: string; attributes: unknown }
-const lines: Line[] = []
-const activities = (now = later(0)) => createAnalyticsActivities({ ...context, clock: { ...context.clock, now } })
-const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
-  new MockActivityEnvironment(undefined, { logger: LOGGER }).run(activity, ...args)
-const note = (level: string) => (message: string, attributes?: unknown) =>
-  void lines.push({ level, message, attributes })
-const LOGGER = {
-  log: (level: string, message: string) => note(level)(message),
-  ...({
-    trace: note('trace'),
-    debug: note('debug'),
-    info: note('info'),
-    warn: note('warn'),
-    error: note('error'),
-  } as const),
-}
-
-/** All pages of a run, and the batches that its workflow would send out. */
-async function listRun(now?: () => Date): Promise<{ pages: DuePage[]; batches: DueBatch[] }> {
-  const { listDueMetrics } = activities(now)
-  const pages: DuePage[] = []
-  for (let place: DuePlace | null = null; ;) {
-    const page: DuePage = await run(listDueMetrics, place)
-    pages.push(page)
-    if (!page.next) break
-    place = page.next
-  }
-  const batches = pages.flatMap(({ accounts, slot }) =>
-    accounts.flatMap(({ userId, platform, batches: some }) =>
-      some.map((postIds) => ({ userId, platform, postIds, slot })),
-    ),
-  )
-  return { pages, batches }
-}
-
-/** As the workflow goes about it, one call after the other. */
-async function collectRun(now?: () => Date) {
-  const { batches } = await listRun(now)
-  const results = []
-  for (const batch of batches) results.push({ ...batch, ...(await run(activities(now).collectBatch, batch)) })
-  return results
-}
-
-const snapshotsOf = (postId: string) =>
-  context.database.connection.collection('postSnapshots').find({ postId }).sort({ slot: 1 }).toArray()
-const lettersOf = (userId: string) => Array.fromAsync(context.deadLetters.allOf(userId))
-const stored = async ({ _id }: Post) => (await context.posts.find(_id))!
-const entry = async (post: Post, platform: Platform) =>
-  (await stored(post)).platformStatuses.find((one) => one.platform === platform)!
-const versionOf = async (userId: string) => (await context.users.findById(userId))?.analyticsVersion ?? 0
-const idOn = (post: Post, platform: Platform) =>
-  post.platformStatuses.find((one) => one.platform === platform)!.platformPostId!
-const trouble = (name: PlatformError['class'], retryAfterMs?: number) =>
-  new PlatformError(name, `It was ${name}`, { certain: true, ...(retryAfterMs && { retryAfterMs }) })
-
-async function published(on: Platform[], count = 1, completedAt = new Date()) {
-  const { _id: userId } = await connectedUser(context, on)
-  const posts = Array.from({ length: count }, () => publishedPost({ userId, on, completedAt }))
-  await storePosts(context, posts)
-  return { userId, posts, post: posts[0]! }
-}
+const { context, platforms, lines, activities, run, listRun, collectRun, published, ...told } =
+  await startToldCollection()
+const { environment, snapshotsOf, lettersOf, stored, entry, versionOf, clear } = told
+afterEach(clear)
+afterAll(() => context.close())
 
 describe('a snapshot', () => {
   it('has the counts, what follows from them, and the followers of the time; unknown counts are null', async () => {
@@ -178,18 +88,6 @@ describe('a snapshot', () => {
   })
 })
 
-describe('followers that cannot be had', () => {
-  it('keep nobody from the counts, and are not asked for with every call', async () => {
-    const { posts } = await published(['threads'], 4)
-    platforms.tell('threads').followers = null
-    const { batches } = await listRun()
-    const { collectBatch } = activities()
-    for (const batch of batches) expect(await run(collectBatch, batch)).toMatchObject({ saved: 1 })
-    expect(platforms.followerCalls).toEqual(['threads'])
-    expect(await context.snapshots.latest(posts[0]!._id, 'threads')).toMatchObject({ followerCountAtSnapshot: null })
-  })
-})
-
 describe('what is listed', () => {
   it('comes in pages that leave nothing out, also where one owner fills several', async () => {
     const owner = (count: number) => {
@@ -210,6 +108,15 @@ describe('what is listed', () => {
     }
   })
 
+  it('may take long to be found: the worker is heard of meanwhile', async () => {
+    const listDue = () => new Promise<[]>((resolve) => setTimeout(resolve, 1_200, []))
+    const slow = createAnalyticsActivities({ ...context, published: { ...context.published, listDue } })
+    const worker = environment()
+    const beats = once(worker, 'heartbeat')
+    await worker.run(slow.listDueMetrics, null)
+    await beats
+  })
+
   it('leaves platforms without metrics out, with one line a run', async () => {
     const { posts } = await published(['tumblr', 'bluesky'], 2)
     lines.length = 0
@@ -221,7 +128,7 @@ describe('what is listed', () => {
 
 describe('a post', () => {
   it('that is deleted on the platform is marked so, and asked about no more', async () => {
-    const { userId, post } = await published(['bluesky', 'mastodon'])
+    const { userId, post } = await published(['bluesky', 'mastodon'], 1, new Date(Date.now() - HOUR))
     platforms.tell('bluesky').counts.set(idOn(post, 'bluesky'), 'deleted')
     const results = await collectRun()
     expect(results.find(({ platform }) => platform === 'bluesky')).toMatchObject({ deleted: 1, saved: 0 })
@@ -232,6 +139,21 @@ describe('a post', () => {
     expect(again.map(({ platform }) => platform)).toEqual(['mastodon'])
     expect(await lettersOf(userId)).toEqual([])
     expect((await snapshotsOf(post._id)).every((one) => one['platform'] === 'mastodon')).toBe(true)
+  })
+
+  it('that is just out, and that its platform does not show yet, is not taken for deleted', async () => {
+    const { post } = await published(['threads'], 1, later(-MINUTE)())
+    platforms.tell('threads').counts.set(idOn(post, 'threads'), 'deleted')
+    expect(await collectRun()).toMatchObject([{ deleted: 0, saved: 0, skipped: 1, failed: 0 }])
+    expect(await collectRun()).toEqual([])
+    expect(await run(activities(later(8 * MINUTE)).refreshPostMetrics, post._id, 'threads')).toBe(false)
+    expect(await entry(post, 'threads')).toMatchObject({ status: 'completed', lastAnalyticsFetch: null })
+    platforms.tell('threads').counts.set(idOn(post, 'threads'), { likes: 2 })
+    expect(await collectRun(later(15 * MINUTE))).toMatchObject([{ saved: 1 }])
+    const { post: gone } = await published(['threads'], 1, later(-MINUTE)())
+    platforms.tell('threads').counts.set(idOn(gone, 'threads'), 'deleted')
+    await run(activities(later(9 * MINUTE)).refreshPostMetrics, gone._id, 'threads')
+    expect((await entry(gone, 'threads')).status).toBe('deleted')
   })
 
   it('of which the platform says nothing gets no snapshot, and is left alone until the next slot', async () => {
@@ -261,6 +183,38 @@ describe('a post', () => {
     expect(await snapshotsOf(post._id)).toEqual([])
   })
 
+  it('that its owner deletes while asking for it fails leaves no letter', async () => {
+    const { userId, post, posts } = await published(['bluesky'], 2)
+    const told = platforms.tell('bluesky')
+    told.troubles.push(trouble('transient'))
+    told.meanwhile = () => deletePost(context, userId, post._id)
+    await collectRun()
+    expect(await lettersOf(userId)).toMatchObject([{ postId: posts[1]!._id }])
+  })
+
+  it('whose owner is gone by the time of the answer leaves nothing', async () => {
+    const { userId, post } = await published(['bluesky'])
+    const users = context.database.connection.collection<{ _id: string }>('users')
+    platforms.tell('bluesky').meanwhile = async () => void (await users.deleteOne({ _id: userId }))
+    expect(await collectRun()).toMatchObject([{ saved: 0, skipped: 1 }])
+    expect(await snapshotsOf(post._id)).toEqual([])
+    expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toBeNull()
+  })
+
+  it('keeps what was seen last, when a look that began before it ends after it', async () => {
+    const { post } = await published(['bluesky'])
+    const told = platforms.tell('bluesky')
+    told.default = { likes: 1 }
+    told.meanwhile = async () => {
+      delete told.meanwhile
+      told.default = { likes: 2 }
+      expect(await run(activities(later(MINUTE)).refreshPostMetrics, post._id, 'bluesky')).toBe(true)
+      told.default = { likes: 1 }
+    }
+    await collectRun()
+    expect(await snapshotsOf(post._id)).toMatchObject([{ likes: 2 }])
+  })
+
   it('of an account that is disabled, or not connected, is asked about by nobody', async () => {
     const { userId } = await published(['bluesky'])
     await context.database.connection
@@ -271,127 +225,5 @@ describe('a post', () => {
     expect(await collectRun()).toMatchObject([{ skipped: 1 }, { skipped: 1 }])
     expect(platforms.calls).toEqual([])
     expect(await collectRun()).toEqual([])
-  })
-})
-
-describe('what a platform refuses', () => {
-  const health = async (userId: string, platform: Platform) =>
-    (await context.accounts.findConnected(userId, platform))!.health.status
-  const warnings = async (userId: string) =>
-    (await context.notifications.listOf(userId, 10)).map(({ message }) => message)
-
-  it('a dead login is renewed first, and the counts come with the new token', async () => {
-    const { userId, post } = await published(['mastodon'])
-    platforms.tell('mastodon').troubles.push(trouble('unauthorized'))
-    expect(await collectRun()).toMatchObject([{ saved: 1 }])
-    expect(platforms.calls.map(({ token }) => token)).toEqual(['token', 'renewed token'])
-    expect(await health(userId, 'mastodon')).toBe('active')
-    expect(await snapshotsOf(post._id)).toHaveLength(1)
-  })
-
-  it.each(['bluesky', 'mastodon'] as const)(
-    'a login that is dead for good (%s) expires with one warning',
-    async (on) => {
-      const { userId, posts } = await published([on], 60)
-      const more = publishedPost({ userId, on: [on], completedAt: new Date(Date.now() - 3 * DAY) })
-      await storePosts(context, [more])
-      platforms.tell(on).troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
-      const { batches } = await listRun()
-      expect(batches.length).toBeGreaterThan(2)
-      for (const batch of batches) await run(activities().collectBatch, batch)
-      expect(await health(userId, on)).toBe('expired')
-      expect(await warnings(userId)).toEqual([expect.stringContaining('has expired. Reconnect')])
-      expect(platforms.calls.length).toBeLessThanOrEqual(2)
-      expect(await lettersOf(userId)).toEqual([])
-      expect(await snapshotsOf(posts[0]!._id)).toEqual([])
-      expect((await listRun()).batches).toEqual([])
-    },
-  )
-
-  it('a missing permission costs one line an account and run, and nothing else', async () => {
-    const { userId } = await published(['threads'], 5)
-    await storePosts(context, [publishedPost({ userId, on: ['threads'], completedAt: new Date(Date.now() - 3 * DAY) })])
-    platforms.tell('threads').troubles.push(...Array.from({ length: 20 }, () => trouble('permission')))
-    lines.length = 0
-    expect(await collectRun()).toMatchObject([
-      { end: 'account', skipped: 1 },
-      ...Array.from({ length: 5 }, () => ({ skipped: 0 })),
-    ])
-    expect(lines.filter(({ message }) => message.includes('lacks a permission'))).toHaveLength(1)
-    expect([await health(userId, 'threads'), await lettersOf(userId), await warnings(userId)]).toEqual([
-      'active',
-      [],
-      [],
-    ])
-    expect(platforms.calls).toHaveLength(1)
-  })
-
-  it('a rate limit pauses the platform for as long as it says, and loses nothing', async () => {
-    const { userId, post } = await published(['bluesky'])
-    platforms.tell('bluesky').troubles.push(trouble('rate_limited', 90_000))
-    expect(await collectRun()).toMatchObject([{ end: 'platform', pauseMs: 90_000, saved: 0, failed: 0 }])
-    expect(await lettersOf(userId)).toEqual([])
-    expect(await collectRun()).toMatchObject([{ saved: 1 }])
-    expect(await snapshotsOf(post._id)).toHaveLength(1)
-  })
-
-  it('anything else is one dead letter a post and platform, counted', async () => {
-    const { userId, posts } = await published(['bluesky', 'mastodon'], 2)
-    platforms.tell('bluesky').troubles.push(trouble('transient'), trouble('validation'))
-    await collectRun()
-    expect(await collectRun()).toEqual([])
-    const letters = await lettersOf(userId)
-    expect(letters.map(({ postId }) => postId)).toEqual(posts.map(({ _id }) => _id).toSorted())
-    expect(letters).toMatchObject([
-      { type: 'post', platform: 'bluesky', count: 1, reason: 'transient: It was transient' },
-      { count: 1 },
-    ])
-    await collectRun(later(15 * MINUTE))
-    expect(await lettersOf(userId)).toMatchObject([{ count: 2, reason: 'validation: It was validation' }, { count: 2 }])
-  })
-
-  it('what nobody expected is a dead letter too, and what it said stays in the log', async () => {
-    const { userId } = await published(['bluesky'])
-    platforms.tell('bluesky').troubles.push(new Error('with a secret in it'))
-    await collectRun()
-    expect(await lettersOf(userId)).toMatchObject([{ reason: 'INTERNAL: Something went wrong inside the service' }])
-  })
-})
-
-describe('a dead letter that is replayed', () => {
-  it('goes when it succeeds, and is counted on when it does not', async () => {
-    const { userId, post } = await published(['bluesky'])
-    platforms.tell('bluesky').troubles.push(trouble('transient'), trouble('transient'))
-    await collectRun()
-    const [letter] = await lettersOf(userId)
-    expect(await run(activities().replayDeadLetter, letter!._id)).toBe('failed')
-    expect(await lettersOf(userId)).toMatchObject([{ _id: letter!._id, count: 2 }])
-    expect(await run(activities().replayDeadLetter, letter!._id)).toBe('done')
-    expect(await lettersOf(userId)).toEqual([])
-    expect(await snapshotsOf(post._id)).toHaveLength(1)
-    expect(await run(activities().replayDeadLetter, letter!._id)).toBe('gone')
-  })
-})
-
-describe('followers', () => {
-  it('are asked for once a day on every connected platform that tells them', async () => {
-    const { _id: userId } = await connectedUser(context, ['bluesky', 'threads', 'tumblr'])
-    platforms.tell('threads').followers = null
-    const everyone = async () => {
-      for (let after: string | null = null; ;) {
-        const page: FollowersPage = await run(activities().collectFollowersPage, after, {})
-        if (!page.next) return
-        after = page.next
-      }
-    }
-    await everyone()
-    const version = await versionOf(userId)
-    await everyone()
-    expect(await versionOf(userId)).toBe(version)
-    const all = await Array.fromAsync(context.snapshots.allFollowersOf(userId))
-    expect(all).toMatchObject([
-      { platform: 'bluesky', followers: 100, slot: slotAt(later(0)(), DAY) },
-      { platform: 'tumblr', followers: 100 },
-    ])
   })
 })
