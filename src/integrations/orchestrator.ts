@@ -198,9 +198,9 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
   }
 
   async function ensureSchedule(workflow: ScheduledWorkflow): Promise<void> {
-    const { name, taskQueue = 'maintenance', everyMs, catchUpMs, longestRunMs, summary } = workflow
+    const { name, taskQueue = 'maintenance', everyMs, offsetMs = 0, catchUpMs, longestRunMs, summary } = workflow
     const schedule = {
-      spec: { intervals: [{ every: everyMs }] },
+      spec: { intervals: [{ every: everyMs, offset: offsetMs }] },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpMs, pauseOnFailure: false },
       action: {
         type: 'startWorkflow' as const,

@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE } from '../domain/times.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../domain/times.ts'
 import type { TaskQueue } from './task-queues.ts'
 
 /** A workflow that runs again and again; its Schedule and its runs go by its name. */
@@ -7,6 +7,8 @@ export interface ScheduledWorkflow {
   /** Without one it is `maintenance`. */
   taskQueue?: TaskQueue
   everyMs: number
+  /** So long after the interval begins. */
+  offsetMs?: number
   /** A run that was missed is made up for within this time. */
   catchUpMs: number
   longestRunMs: number
@@ -14,6 +16,9 @@ export interface ScheduledWorkflow {
 }
 
 export const SWEEP = 'sweep'
+
+/** A run that begins with its slot by Temporal's clock may begin just before it by a worker's, and find nothing due. */
+const CLOCKS_DIFFER_MS = 5 * SECOND
 
 interface Intervals {
   sweepIntervalMs: number
@@ -55,6 +60,7 @@ export function scheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: Inter
       name: 'collectPostMetrics',
       taskQueue: 'analytics',
       everyMs: metricsIntervalMs,
+      offsetMs: CLOCKS_DIFFER_MS,
       catchUpMs: metricsIntervalMs,
       longestRunMs: 6 * HOUR,
       summary: 'Take the metrics of published posts',
@@ -63,6 +69,7 @@ export function scheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: Inter
       name: 'collectAccountMetrics',
       taskQueue: 'analytics',
       everyMs: DAY,
+      offsetMs: CLOCKS_DIFFER_MS,
       catchUpMs: DAY,
       longestRunMs: 12 * HOUR,
       summary: 'Ask how many follow the connected accounts',
