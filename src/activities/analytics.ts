@@ -119,14 +119,15 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
 
   return {
     /** @param place null to begin with */
-    async listDueMetrics(place: DuePlace | null): Promise<DuePage> {
-      const at = place ?? FIRST
-      const bounds = boundsOf(ages, tellingPlatforms(place === null), clock.now())[at.ageClass]
-      if (!bounds) return { accounts: [], slot: 0, next: null }
-      const { posts, next } = await listPage(bounds, at)
-      const nextClass = at.ageClass + 1 < ages.length ? { ...FIRST, ageClass: at.ageClass + 1 } : null
-      return { accounts: accountsOf(posts, bounds), slot: bounds.slot.getTime(), next: next ?? nextClass }
-    },
+    listDueMetrics: (place: DuePlace | null): Promise<DuePage> =>
+      alive(async () => {
+        const at = place ?? FIRST
+        const bounds = boundsOf(ages, tellingPlatforms(place === null), clock.now())[at.ageClass]
+        if (!bounds) return { accounts: [], slot: 0, next: null }
+        const { posts, next } = await listPage(bounds, at)
+        const nextClass = at.ageClass + 1 < ages.length ? { ...FIRST, ageClass: at.ageClass + 1 } : null
+        return { accounts: accountsOf(posts, bounds), slot: bounds.slot.getTime(), next: next ?? nextClass }
+      }),
 
     collectBatch: (batch: DueBatch): Promise<CollectedBatch> => alive(() => collectPosts(batch, cancellationSignal())),
 
@@ -134,22 +135,26 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     refreshPostMetrics: (postId: string, platform: Platform): Promise<boolean> =>
       alive(async () => (await collectNow(postId, platform))?.saved === 1),
 
-    /** One page of the accounts; `after` names the last user of the page before. */
-    collectFollowersPage: (after: string | null, pauses: Pauses): Promise<FollowersPage> =>
+    /** One page of the accounts on these platforms; `after` names the last user of the page before. */
+    collectFollowersPage: (
+      after: string | null,
+      pauses: Pauses,
+      on: readonly Platform[] = PLATFORMS,
+    ): Promise<FollowersPage> =>
       alive(async () => {
         const owners = await accounts.listAll(after, OWNERS)
         const asked = owners.flatMap((owner) =>
-          followers.tellsOf(owner).map((platform) => ({ userId: owner.userId, platform })),
+          followers.tellsOf(owner, on).map((platform) => ({ userId: owner.userId, platform })),
         )
-        const done: FollowersPage = { next: null, pauses: { ...pauses }, taken: 0, skipped: 0, failed: 0 }
+        const done: FollowersPage = { next: null, pauses: { ...pauses }, taken: 0, skipped: 0, failed: 0, paused: 0 }
         for (const some of chunks(asked, AT_ONCE)) {
           await Promise.all(
             some.map(async ({ userId, platform }) => {
               const now = clock.now().getTime()
-              if ((done.pauses[platform] ?? 0) > now) return void (done.skipped += 1)
+              if ((done.pauses[platform] ?? 0) > now) return void (done.paused += 1)
               const result = await followers.collect(userId, platform, cancellationSignal())
-              if (result.kind === 'pause') done.pauses[platform] = now + result.waitMs
-              done[result.kind === 'pause' ? 'skipped' : result.kind] += 1
+              if (result.kind === 'paused') done.pauses[platform] = now + result.waitMs
+              done[result.kind] += 1
             }),
           )
         }

@@ -1,7 +1,7 @@
 import { log } from '@temporalio/activity'
 import type { Clock } from '../clock.ts'
 import { slotAt } from '../domain/collection.ts'
-import { PLATFORMS, type Platform } from '../domain/platforms.ts'
+import type { Platform } from '../domain/platforms.ts'
 import { DAY, MINUTE } from '../domain/times.ts'
 import { PlatformError } from '../platforms/errors.ts'
 import type { PlatformRegistry } from '../platforms/registry.ts'
@@ -30,7 +30,7 @@ export interface CollectFollowersDeps {
   clock: Clock
 }
 
-export type TakenFollowers = { kind: 'taken' | 'skipped' | 'failed' } | { kind: 'pause'; waitMs: number }
+export type TakenFollowers = { kind: 'taken' | 'skipped' | 'failed' } | { kind: 'paused'; waitMs: number }
 
 /** How many follow the accounts, once a day. */
 export function createCollectFollowers(deps: CollectFollowersDeps) {
@@ -59,15 +59,25 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
     return count
   }
 
+  /** The last figure of the account that is connected now: there may have been another one before it. */
+  async function latestOf(userId: string, platform: Platform) {
+    const [latest, account] = await Promise.all([
+      snapshots.latestFollowers(userId, platform),
+      accounts.findConnected(userId, platform),
+    ])
+    const isOfAnother = latest !== null && account !== null && latest.takenAt < account.connectedAt
+    return { latest: isOfAnother ? null : latest, version: account?.version }
+  }
+
   async function isTaken(userId: string, platform: Platform): Promise<boolean> {
-    const latest = await snapshots.latestFollowers(userId, platform)
+    const { latest } = await latestOf(userId, platform)
     return latest !== null && latest.slot >= slotAt(clock.now(), DAY)
   }
 
   return {
     /** Where an account tells how many follow it. */
-    tellsOf: (owner: PlatformAccounts): Platform[] =>
-      PLATFORMS.filter((platform) => {
+    tellsOf: (owner: PlatformAccounts, on: readonly Platform[]): Platform[] =>
+      on.filter((platform) => {
         const account = owner[platform]
         return account?.connected && account.health.status !== 'expired' && platforms.find(platform)?.followers
       }),
@@ -77,14 +87,9 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
      * @throws what says that the platform has to be left alone
      */
     async known(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
-      const [latest, account] = await Promise.all([
-        snapshots.latestFollowers(userId, platform),
-        accounts.findConnected(userId, platform),
-      ])
-      // Another account may have been connected since.
-      const since = Math.max(clock.now().getTime() - FOLLOWERS_LAST_MS, account?.connectedAt.getTime() ?? 0)
-      if (latest && latest.takenAt.getTime() >= since) return latest.followers
-      const name = `${userId}/${platform}/${account?.version}`
+      const { latest, version } = await latestOf(userId, platform)
+      if (latest && latest.takenAt.getTime() >= clock.now().getTime() - FOLLOWERS_LAST_MS) return latest.followers
+      const name = `${userId}/${platform}/${version}`
       if ((unknownUntil.get(name) ?? 0) > clock.now().getTime()) return null
       let count: number | null = null
       try {

@@ -1,5 +1,6 @@
-import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
+import { continueAsNew, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../activities/index.ts'
+import type { Platform } from '../domain/platforms.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/times.ts'
 import type { FollowersPage } from './messages.ts'
 
@@ -10,29 +11,49 @@ const analytics = proxyActivities<Activities>({
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: HOUR },
 })
 
-type Totals = Pick<FollowersPage, 'taken' | 'skipped' | 'failed'>
+/** The next run comes in a day, so what a pause left out is gone through again after it. */
+const MOST_ROUNDS = 3
+const LONGEST_PAUSE_MS = 2 * HOUR
+
+type Totals = Pick<FollowersPage, 'taken' | 'skipped' | 'failed' | 'paused'>
 
 interface Progress extends Totals {
+  round: number
+  /** In later rounds only those that were paused; missing where it is all of them. */
+  platforms?: Platform[]
   /** The last user whose accounts were looked at; null in the beginning. */
   after: string | null
   pauses: FollowersPage['pauses']
 }
 
-const BEGINNING: Progress = { after: null, pauses: {}, taken: 0, skipped: 0, failed: 0 }
+const BEGINNING: Progress = { round: 1, after: null, pauses: {}, taken: 0, skipped: 0, failed: 0, paused: 0 }
 
 /** Asks how many follow each connected account. */
 export async function collectAccountMetrics(progress: Progress = BEGINNING): Promise<Totals> {
-  let { after, pauses, taken, skipped, failed } = progress
+  const { taken, skipped, failed, paused } = progress
+  const totals = { taken, skipped, failed, paused }
+  let { round, platforms, after, pauses } = progress
   for (;;) {
-    const page = await analytics.collectFollowersPage(after, pauses)
+    const page = await analytics.collectFollowersPage(after, pauses, platforms)
     pauses = page.pauses
-    taken += page.taken
-    skipped += page.skipped
-    failed += page.failed
-    if (page.next === null) return { taken, skipped, failed }
+    for (const name of Object.keys(totals) as (keyof Totals)[]) totals[name] += page[name]
     after = page.next
+    if (after === null) {
+      if (totals.paused === 0 || round === MOST_ROUNDS) return totals
+      await sleep(Math.min(Math.max(...Object.values(pauses)) - Date.now(), LONGEST_PAUSE_MS))
+      platforms = Object.keys(pauses) as Platform[]
+      pauses = {}
+      totals.paused = 0
+      round += 1
+    }
     if (workflowInfo().continueAsNewSuggested) {
-      await continueAsNew<typeof collectAccountMetrics>({ after, pauses, taken, skipped, failed })
+      await continueAsNew<typeof collectAccountMetrics>({
+        round,
+        ...(platforms && { platforms }),
+        after,
+        pauses,
+        ...totals,
+      })
     }
   }
 }

@@ -149,6 +149,8 @@ export interface FollowersPage {
   taken: number
   skipped: number
   failed: number
+  /** Not asked for, since the platform has to be left alone. */
+  paused: number
 }
 
 export function refreshWorkflowId(postId: string, platform: Platform): string {

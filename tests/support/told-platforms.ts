@@ -12,6 +12,8 @@ interface Told {
   followers: number | null
   /** Thrown by the next calls, the first one first; `null` lets one through. */
   troubles: (Error | null)[]
+  /** As `troubles`, of calls for followers. */
+  followerTroubles: Error[]
   /** Stands between a call and its answer. */
   meanwhile?: () => Promise<void>
 }
@@ -29,7 +31,7 @@ export function toldPlatforms(
   const adapters = new Map<Platform, PlatformAdapter>()
 
   for (const [platform, perCall] of Object.entries(metrics) as [Platform, number][]) {
-    const say: Told = { counts: new Map(), default: { likes: 1 }, followers: 100, troubles: [] }
+    const say: Told = { counts: new Map(), default: { likes: 1 }, followers: 100, troubles: [], followerTroubles: [] }
     told.set(platform, say)
 
     const answer = async () => {
@@ -57,6 +59,8 @@ export function toldPlatforms(
       ...(perCall > 0 && { metrics: { perCall, read } }),
       async followers() {
         followerCalls.push(platform)
+        const trouble = say.followerTroubles.shift()
+        if (trouble) throw trouble
         return say.followers
       },
     })
@@ -71,5 +75,3 @@ export function toldPlatforms(
   }
   return { registry, calls, followerCalls, tell: (platform: Platform): Told => told.get(platform)! }
 }
-
-export type ToldPlatforms = ReturnType<typeof toldPlatforms>
