@@ -278,16 +278,19 @@ describe('publishPost', () => {
   it('prepares again when the words change after it was prepared', async () => {
     const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
     const prepared: string[] = []
-    const isPrepared = Promise.withResolvers<void>()
+    const [begun, isPrepared] = [Promise.withResolvers<Scenario>(), Promise.withResolvers<void>()]
     const post = await begin({
       dueIn: 50 * SECOND,
       post: { content: { text: 'First words', mediaItems: [image] } },
       prepare: async ({ content }) => {
-        const leftMs = post.dueAt() - post.clock.now().getTime()
+        // So near to the instant it may come before `begin` is through.
+        const { dueAt, clock } = await begun.promise
+        const leftMs = dueAt() - clock.now().getTime()
         if (leftMs > 15 * SECOND) prepared.push(content.text)
         isPrepared.resolve()
       },
     })
+    begun.resolve(post)
     await isPrepared.promise
     await post.change(edit({ content: { text: 'Last words', mediaItems: [image] } }), 'changed')
     expect(await post.result()).toBe('COMPLETED')
