@@ -17,25 +17,26 @@ import { queueMail } from '../../src/commands/queue-mail.ts'
 import { retryPost } from '../../src/commands/retry-post.ts'
 import { updatePost } from '../../src/commands/update-post.ts'
 import { createContext } from '../../src/context.ts'
+import { NO_COUNTS } from '../../src/domain/analytics.ts'
 import { codeMail } from '../../src/domain/mail-texts.ts'
 import { CODE_LIFE_MS } from '../../src/domain/mails.ts'
 import { connectionExpired } from '../../src/domain/notifications.ts'
 import type { PaymentEvent } from '../../src/domain/payment-events.ts'
-import { SECOND } from '../../src/domain/times.ts'
+import { DAY, HOUR, SECOND } from '../../src/domain/times.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import type { PlatformAdapter } from '../../src/platforms/adapter.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 import { startWorkers } from '../../src/workers.ts'
-import { backgroundWorkflowId, publishPostWorkflowId, SUBSCRIPTION_SUMMARY } from '../../src/workflows/messages.ts'
+import { backgroundWorkflowId, publishPostWorkflowId, refreshWorkflowId, SUBSCRIPTION_SUMMARY } from '../../src/workflows/messages.ts'
 import { signatureOf } from '../support/webhooks.ts'
 
 /**
  * Records what the workflows of today leave in Temporal, one file a way: `node scripts/run.mjs tests/histories/record.ts <version> [posts
- * people payments]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
+ * people payments analytics]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
  */
 const [version, ...chosen] = process.argv.slice(2)
 if (!version) throw new Error('Name the version the histories belong to, such as v1')
-const isChosen = (part: 'posts' | 'people' | 'payments') => chosen.length === 0 || chosen.includes(part)
+const isChosen = (part: 'posts' | 'people' | 'payments' | 'analytics') => chosen.length === 0 || chosen.includes(part)
 const folder = new URL(`./${version}/`, import.meta.url)
 await mkdir(folder, { recursive: true })
 
@@ -45,6 +46,13 @@ const RECORDED_ADDRESS = 'recorded@example.test'
 const RECORDED_TOKEN = 'recorded-token-of-a-device'
 const STORAGE_KEYS = { accessKeyId: 'recorder', secretAccessKey: 'recorder-secret' }
 const refusing = new Set<string>()
+/** What the next calls for metrics or followers fail with, by platform; null lets one through. */
+const troubles: Partial<Record<Platform, (Error | null)[]>> = {}
+async function told<T>(platform: Platform, answer: T): Promise<T> {
+  const trouble = troubles[platform]?.shift()
+  if (trouble) throw trouble
+  return answer
+}
 const adapterOf = (platform: Platform): PlatformAdapter => ({
   platform,
   prepare: async () => {},
@@ -56,6 +64,11 @@ const adapterOf = (platform: Platform): PlatformAdapter => ({
   },
   reconcile: async () => 'absent',
   profile: () => Promise.reject(new Error('not asked for here')),
+  metrics: {
+    perCall: platform === 'mastodon' ? 2 : 1,
+    read: async (ids) => told(platform, new Map(ids.map((id) => [id, { ...NO_COUNTS, likes: 3 }]))),
+  },
+  followers: async () => told(platform, 10),
 })
 
 const world = await startWorld()
@@ -63,6 +76,8 @@ const [mail, push, storage] = [await startMailCatcher(), await startPush(), awai
 const payments = await startPayments()
 payments.processor.webhooks({ held: true })
 const config = await world.config({
+  // A page for each age: so a run that lists five of them goes on as a new one.
+  ANALYTICS_AGES: '1:15,2:15,3:15,4:15,5:15,6:15,7:15',
   ...mail.env(),
   ...push.env(),
   ...payments.env('http://127.0.0.1:9'),
@@ -89,6 +104,7 @@ try {
   if (!user) throw new Error('No user')
   if (isChosen('posts')) await recordPosts(user._id)
   if (isChosen('payments')) await recordPayments(user._id)
+  if (isChosen('analytics')) await recordAnalytics(user._id)
   // Last: it is the end of the user.
   if (isChosen('people')) await recordPeople(user._id)
 } finally {
@@ -148,6 +164,47 @@ async function recordPosts(userId: string): Promise<void> {
   const image = { storageKey: `posts/${userId}/00000000-0000-4000-8000-000000000000.png`, mimeType: 'image/png' }
   const content = { text: RECORDED_TEXT, mediaItems: [image] }
   await record('prepared-ahead', await create(75, { content }))
+}
+
+async function recordAnalytics(userId: string): Promise<void> {
+  const posts = context.database.connection.collection<{ _id: string }>('posts')
+  const publishedOn = async (selectedPlatforms: Platform[], ageMs: number) => {
+    const input = { content: { text: RECORDED_TEXT }, selectedPlatforms }
+    const { data } = await createPost(context, { userId, input, source: 'api', idempotency: null })
+    await client.workflow.getHandle(publishPostWorkflowId(data.postId)).result()
+    const completedAt = new Date(Date.now() - ageMs)
+    await posts.updateOne({ _id: data.postId }, { $set: { 'platformStatuses.$[].completedAt': completedAt } })
+    return data.postId
+  }
+  const start = async (name: string) => {
+    const options = { taskQueue: 'analytics', workflowId: name }
+    return (await client.workflow.start(name, options)).firstExecutionRunId
+  }
+
+  troubles.threads = [new PlatformError('rate_limited', 'Slow down', { certain: true, retryAfterMs: 4 * SECOND })]
+  await start('collectAccountMetrics')
+  await recordEnd('followers-after-a-pause', 'collectAccountMetrics')
+
+  const onBoth: Platform[] = ['mastodon', 'threads']
+  const first = await publishedOn(onBoth, HOUR)
+  for (const ageMs of [HOUR, HOUR, 26 * HOUR, 5.5 * DAY]) await publishedOn(onBoth, ageMs)
+  await publishedOn(['tumblr'], HOUR)
+  troubles.mastodon = [new PlatformError('transient', 'It has trouble', { certain: true })]
+  troubles.threads = [null, new PlatformError('rate_limited', 'Slow down', { certain: true, retryAfterMs: HOUR })]
+  // As a database that is away: no trouble of the platform, so the attempt is made again until it is given up.
+  troubles.tumblr = Array.from({ length: 8 }, () => Object.assign(new Error('busy'), { name: 'MongoError' }))
+  const firstRun = await start('collectPostMetrics')
+  await client.workflow.getHandle('collectPostMetrics').result()
+  await recordHistory('metrics-to-be-gone-on-with', 'collectPostMetrics', firstRun)
+  await recordHistory('metrics-gone-on-with', 'collectPostMetrics')
+
+  await context.orchestrator.refreshMetrics(first, 'mastodon', 5 * SECOND)
+  await recordEnd('metrics-refreshed', refreshWorkflowId(first, 'mastodon'))
+
+  const [letter] = await Array.fromAsync(context.deadLetters.allOf(userId))
+  const options = { summary: 'Replay of a post on mastodon', fairnessKey: userId }
+  await context.orchestrator.startWork('replayDeadLetter', letter!._id, options)
+  await recordEnd('dead-letter-replayed', backgroundWorkflowId('replayDeadLetter', letter!._id))
 }
 
 async function recordPeople(userId: string): Promise<void> {
@@ -224,10 +281,13 @@ async function recordEnd(name: string, workflowId: string): Promise<void> {
   await recordHistory(name, workflowId)
 }
 
-async function recordHistory(name: string, workflowId: string): Promise<void> {
-  const history = await client.workflow.getHandle(workflowId).fetchHistory()
-  // Worker identities name this machine, and nothing is decided by them.
-  const json = historyToJSON(history).replaceAll(/"\d+@[^"]*"/g, '"recorder"')
+/** Of the latest run, unless one is named. */
+async function recordHistory(name: string, workflowId: string, runId?: string): Promise<void> {
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory()
+  // Worker identities and stacks name this machine, and nothing is decided by them.
+  const json = historyToJSON(history)
+    .replaceAll(/"\d+@[^"]*"/g, '"recorder"')
+    .replaceAll(/("stackTrace": )"(?:[^"\\]|\\.)*"/g, '$1""')
   await writeFile(new URL(`${name}.json`, folder), `${json}\n`)
   process.stdout.write(`${name}: ${history.events?.length} events\n`)
 }

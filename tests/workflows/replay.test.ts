@@ -40,6 +40,11 @@ describe('recorded histories', () => {
         'payment-routed.json',
         'payment-of-nobody.json',
         'billing-reconciled.json',
+        'metrics-to-be-gone-on-with.json',
+        'metrics-gone-on-with.json',
+        'followers-after-a-pause.json',
+        'metrics-refreshed.json',
+        'dead-letter-replayed.json',
       ]),
     )
   })

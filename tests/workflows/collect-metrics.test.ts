@@ -1,0 +1,134 @@
+import { ApplicationFailure } from '@temporalio/activity'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Platform } from '../../src/domain/platforms.ts'
+import { HOUR, MINUTE } from '../../src/domain/times.ts'
+import { bundleWorkflows } from '../../src/workflow-bundle.ts'
+import type {
+  CollectedBatch,
+  DueBatch,
+  DuePage,
+  DuePlace,
+  FollowersPage,
+  Pauses,
+} from '../../src/workflows/messages.ts'
+import { startTestServer } from './skipped-time.ts'
+
+let env: TestWorkflowEnvironment
+let workflowBundle: WorkflowBundleWithSourceMap
+beforeAll(async () => {
+  ;[env, workflowBundle] = await Promise.all([startTestServer(), bundleWorkflows()])
+})
+afterAll(() => env?.teardown())
+
+let runs = 0
+
+/** Runs a workflow over activities that answer what the test says; also tells whether it went on as a new one. */
+async function result(name: string, activities: object) {
+  const taskQueue = `metrics-${process.pid}-${++runs}`
+  const worker = await Worker.create({ connection: env.nativeConnection, taskQueue, activities, workflowBundle })
+  const workflowId = `${taskQueue}-run`
+  return worker.runUntil(async () => {
+    const handle = await env.client.workflow.start(name, { taskQueue, workflowId })
+    const totals = await handle.result()
+    const { runId } = await env.client.workflow.getHandle(workflowId).describe()
+    return { totals, isGoneOnWith: runId !== handle.firstExecutionRunId }
+  })
+}
+
+const DONE: CollectedBatch = { saved: 1, deleted: 0, skipped: 0, failed: 0, end: 'done' }
+const ON: Platform[] = ['bluesky', 'mastodon']
+
+/** Pages of some accounts on each of two platforms, with two batches each. */
+const pagesOf = (pages: number, accounts: number) => async (place: DuePlace | null) => {
+  const at = place?.ageClass ?? 0
+  const users = Array.from({ length: accounts }, (_, index) => `user-${at}-${index}`)
+  const page: DuePage = {
+    slot: 0,
+    accounts: users.flatMap((userId) => ON.map((platform) => ({ userId, platform, batches: [['one'], ['two']] }))),
+    next: at + 1 < pages ? { ageClass: at + 1, afterUserId: null, within: null } : null,
+  }
+  return page
+}
+
+it('a pause holds for the whole run, also for the part of it that goes on as a new one', async () => {
+  const asked: DueBatch[] = []
+  const { totals, isGoneOnWith } = await result('collectPostMetrics', {
+    listDueMetrics: pagesOf(7, 1),
+    collectBatch: async (batch: DueBatch): Promise<CollectedBatch> => {
+      asked.push(batch)
+      return batch.platform === 'bluesky' ? { ...DONE, saved: 0, skipped: 1, end: 'platform', pauseMs: HOUR } : DONE
+    },
+  })
+  expect(asked.filter(({ platform }) => platform === 'bluesky')).toHaveLength(1)
+  expect(totals).toEqual({ saved: 14, deleted: 0, skipped: 1, failed: 0 })
+  expect(isGoneOnWith).toBe(true)
+})
+
+it('a pause that is over is over, an account that is shut is left alone, and a batch that cannot be had stops nobody', async () => {
+  const asked: string[] = []
+  const { totals } = await result('collectPostMetrics', {
+    listDueMetrics: pagesOf(1, 3),
+    collectBatch: async ({ userId, platform, postIds }: DueBatch): Promise<CollectedBatch> => {
+      asked.push(`${platform} ${userId} ${postIds[0]}`)
+      if (platform === 'mastodon') return { ...DONE, end: 'platform', pauseMs: 0 }
+      if (userId === 'user-0-0') return { ...DONE, saved: 0, skipped: 1, end: 'account' }
+      if (userId === 'user-0-1') throw ApplicationFailure.nonRetryable('nobody can')
+      return DONE
+    },
+  })
+  expect(asked.filter((one) => one.startsWith('mastodon'))).toHaveLength(3)
+  expect(asked.filter((one) => one.startsWith('bluesky')).toSorted()).toEqual([
+    'bluesky user-0-0 one',
+    'bluesky user-0-1 one',
+    'bluesky user-0-1 two',
+    'bluesky user-0-2 one',
+    'bluesky user-0-2 two',
+  ])
+  expect(totals).toEqual({ saved: 5, deleted: 0, skipped: 1, failed: 2 })
+})
+
+it('eight accounts of a platform are asked about at a time, and one platform waits for no other', async () => {
+  const running = { bluesky: 0, mastodon: 0 }
+  let most = 0
+  const others = Promise.withResolvers<void>()
+  let left = 40
+  await result('collectPostMetrics', {
+    listDueMetrics: pagesOf(1, 20),
+    collectBatch: async ({ platform }: DueBatch): Promise<CollectedBatch> => {
+      const name = platform as keyof typeof running
+      most = Math.max(most, (running[name] += 1))
+      // Those of Bluesky hang until Mastodon is through.
+      if (name === 'bluesky') await others.promise
+      else if (--left === 0) others.resolve()
+      running[name] -= 1
+      return DONE
+    },
+  })
+  expect(most).toBe(8)
+})
+
+it('followers that a pause left out are asked for after it, twice more at most', async () => {
+  const asked: { after: string | null; pauses: Pauses; on: Platform[] | undefined; at: number }[] = []
+  const page: FollowersPage = { next: null, pauses: {}, taken: 1, skipped: 0, failed: 0, paused: 0 }
+  const { totals } = await result('collectAccountMetrics', {
+    collectFollowersPage: async (after: string | null, pauses: Pauses, on?: Platform[]): Promise<FollowersPage> => {
+      const at = await env.currentTimeMs()
+      asked.push({ after, pauses, on, at })
+      if (on) return { ...page, taken: 0, paused: 1, pauses: { mastodon: at + 24 * HOUR } }
+      if (after === null) return { ...page, next: 'last', paused: 2, pauses: { mastodon: at + 10 * MINUTE } }
+      return { ...page, pauses }
+    },
+  })
+  expect(asked).toMatchObject([
+    { after: null, pauses: {} },
+    { after: 'last', pauses: { mastodon: expect.any(Number) } },
+    { after: null, pauses: {}, on: ['mastodon'] },
+    { after: null, pauses: {}, on: ['mastodon'] },
+  ])
+  expect(asked[2]!.at - asked[1]!.at).toBeGreaterThan(9 * MINUTE)
+  expect(asked[3]!.at - asked[2]!.at).toBeGreaterThan(HOUR)
+  expect(asked[3]!.at - asked[2]!.at).toBeLessThan(3 * HOUR)
+  expect(totals).toEqual({ taken: 2, skipped: 0, failed: 0, paused: 1 })
+})
