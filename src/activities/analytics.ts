@@ -1,5 +1,5 @@
 import { cancellationSignal, log } from '@temporalio/activity'
-import { boundsOf, isDue, slotFor, type AgeClass, type DueBounds } from '../domain/collection.ts'
+import { boundsOf, isDue, slotAt, slotFor, type AgeClass, type DueBounds } from '../domain/collection.ts'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import type { AccountCredentials } from '../commands/account-credentials.ts'
 import type { DeadLetterStore } from '../store/dead-letters.ts'
@@ -47,8 +47,6 @@ export interface AnalyticsDeps
 /** The line of deliveries has figures of its own, which calls for metrics stay out of. */
 const UNCOUNTED = { sendWaited: () => {}, sendCrowdedOut: () => {} }
 
-const FIRST: DuePlace = { ageClass: 0, afterUserId: null, within: null }
-
 /** May be killed anywhere and repeated: what has a snapshot of its slot is not asked for again. */
 export function createAnalyticsActivities(deps: AnalyticsDeps) {
   const { accounts, clock, collection, deadLetters, platforms, published } = deps
@@ -80,6 +78,23 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     const whole = posts.filter(({ userId }) => userId !== last)
     if (whole.length === 0) return listPage(bounds, { ...place, within: { userId: last, afterPostId: null } })
     return { posts: whole, next: { ...place, afterUserId: whole.at(-1)!.userId } }
+  }
+
+  const youngestSlot = () => slotAt(clock.now(), ages[0]!.everyMs).getTime()
+
+  const beginningOf = (ageClass: number, slot: number): DuePlace => ({
+    ageClass,
+    youngestSlot: slot,
+    afterUserId: null,
+    within: null,
+  })
+
+  /** However much is due of the older posts, the youngest go first when their next slot begins. */
+  function placeAfter(at: DuePlace, next: DuePlace | null): DuePlace | null {
+    const slot = youngestSlot()
+    const isLast = next === null && at.ageClass + 1 === ages.length
+    if (at.ageClass > 0 && !isLast && slot > at.youngestSlot) return beginningOf(0, slot)
+    return next ?? (isLast ? null : beginningOf(at.ageClass + 1, at.youngestSlot))
   }
 
   /** Those that tell; of the others a line in the log says so, once a run. */
@@ -121,12 +136,11 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     /** @param place null to begin with */
     listDueMetrics: (place: DuePlace | null): Promise<DuePage> =>
       alive(async () => {
-        const at = place ?? FIRST
+        const at = place ?? beginningOf(0, youngestSlot())
         const bounds = boundsOf(ages, tellingPlatforms(place === null), clock.now())[at.ageClass]
         if (!bounds) return { accounts: [], slot: 0, next: null }
         const { posts, next } = await listPage(bounds, at)
-        const nextClass = at.ageClass + 1 < ages.length ? { ...FIRST, ageClass: at.ageClass + 1 } : null
-        return { accounts: accountsOf(posts, bounds), slot: bounds.slot.getTime(), next: next ?? nextClass }
+        return { accounts: accountsOf(posts, bounds), slot: bounds.slot.getTime(), next: placeAfter(at, next) }
       }),
 
     collectBatch: (batch: DueBatch): Promise<CollectedBatch> => alive(() => collectPosts(batch, cancellationSignal())),

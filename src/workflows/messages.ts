@@ -95,6 +95,8 @@ export interface BilledPlace {
 /** A place in the listing of posts whose metrics are due: an age class after the other, and in each an owner after the other. */
 export interface DuePlace {
   ageClass: number
+  /** That of the youngest posts when their listing began, epoch milliseconds. */
+  youngestSlot: number
   /** The last owner whose posts were all listed. */
   afterUserId: string | null
   /** One whose posts are still being listed, by their ids. */

@@ -4,6 +4,7 @@ import { createAnalyticsActivities } from '../../src/activities/analytics.ts'
 import { deletePost } from '../../src/commands/delete-post.ts'
 import { slotAt } from '../../src/domain/collection.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/times.ts'
+import type { DuePlace } from '../../src/workflows/messages.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { connectedUser, publishedPost, storePosts } from '../support/published.ts'
 import { idOn, later, startToldCollection, trouble } from './told-collection.ts'
@@ -106,6 +107,19 @@ describe('what is listed', () => {
     for (const { accounts } of pages) {
       expect(accounts.reduce((sum, one) => sum + one.batches.flat().length, 0)).toBeLessThanOrEqual(1_000)
     }
+  })
+
+  it('begins again with the youngest posts when their next slot comes, however many older ones are left', async () => {
+    const aged = (count: number, ageMs: number) => {
+      const completedAt = new Date(later(-ageMs)())
+      return Array.from({ length: count }, () => publishedPost({ userId: newId(), completedAt }))
+    }
+    await storePosts(context, [...aged(3, HOUR), ...aged(1_100, 3 * DAY)])
+    const list = (place: DuePlace | null, ms: number) => run(activities(later(ms)).listDueMetrics, place)
+    const listed = [await list(null, 0)]
+    for (const ms of [0, 16 * MINUTE, 16 * MINUTE, 16 * MINUTE]) listed.push(await list(listed.at(-1)!.next, ms))
+    expect(listed.map(({ accounts }) => accounts.length)).toEqual([3, 499, 499, 3, 499])
+    expect(listed.map(({ next }) => next?.ageClass)).toEqual([1, 1, 0, 1, 1])
   })
 
   it('may take long to be found: the worker is heard of meanwhile', async () => {

@@ -52,6 +52,15 @@ it('is for the owner, and for what is published there; only what can be asked fo
   expect((limited as { retryAfterSeconds: number }).retryAfterSeconds).toBeGreaterThan(850)
 })
 
+it('answers what is known, not fresh, when the account is not connected any more', async () => {
+  const { userId, posts } = await world.author(1)
+  const [{ _id }] = posts as [(typeof posts)[0]]
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
+  await world.context.rateLimits.forget([userId])
+  await world.context.accounts.disconnect(userId, 'mastodon')
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: false, snapshot: { postId: _id } })
+})
+
 it('answers what is known, not fresh, when the platform fails or takes too long', async () => {
   const { userId, posts } = await world.author(2)
   const [first, second] = posts.map(({ _id }) => _id) as [string, string]

@@ -47,7 +47,7 @@ const pagesOf = (pages: number, accounts: number) => async (place: DuePlace | nu
   const page: DuePage = {
     slot: 0,
     accounts: users.flatMap((userId) => ON.map((platform) => ({ userId, platform, batches: [['one'], ['two']] }))),
-    next: at + 1 < pages ? { ageClass: at + 1, afterUserId: null, within: null } : null,
+    next: at + 1 < pages ? { ageClass: at + 1, youngestSlot: 0, afterUserId: null, within: null } : null,
   }
   return page
 }
