@@ -137,7 +137,14 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   )
   const mailer = createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM })
   const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
-  const credentials = createAccountCredentials({ accounts, cipher, adapters: platforms, notifications, clock })
+  const credentials = createAccountCredentials({
+    accounts,
+    cipher,
+    adapters: platforms,
+    notifications,
+    database,
+    clock,
+  })
   /** Records whose work in the background the sweeper starts where nobody else could. */
   const backlogs: Backlog[] = [
     mailBacklog({ mails }),

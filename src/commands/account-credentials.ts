@@ -7,6 +7,7 @@ import { MINUTE, SECOND } from '../domain/times.ts'
 import type { TokenCipher } from '../integrations/token-cipher.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../platforms/adapter.ts'
 import { PlatformError } from '../platforms/errors.ts'
+import { isDuplicateKey, type Database } from '../store/database.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { ConnectedAccount, PlatformAccountStore } from '../store/platform-accounts.ts'
 import { endSession, openSecrets, sealSecrets } from './account-secrets.ts'
@@ -15,7 +16,8 @@ interface Dependencies {
   accounts: PlatformAccountStore
   cipher: TokenCipher
   adapters: { find(platform: Platform): PlatformAdapter | null }
-  notifications: Pick<NotificationStore, 'insertOnce'>
+  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
+  database: Pick<Database, 'transaction'>
   clock: Clock
   /** Deadline of one renewal call. */
   renewalTimeoutMs?: number
@@ -47,7 +49,7 @@ const LONGEST_POLL_MS = SECOND
  * attempt repeats with it.
  */
 export function createAccountCredentials(deps: Dependencies) {
-  const { accounts, cipher, adapters, notifications, clock, renewalTimeoutMs = 15 * SECOND } = deps
+  const { accounts, cipher, adapters, notifications, database, clock, renewalTimeoutMs = 15 * SECOND } = deps
   const flights = new Map<string, Promise<Credentials>>()
 
   /**
@@ -98,9 +100,20 @@ export function createAccountCredentials(deps: Dependencies) {
     expire(userId, platform, used.version, reason)
 
   async function expire(userId: string, platform: Platform, version: number, reason: string): Promise<boolean> {
-    const changed = await accounts.markBroken(userId, platform, version, 'expired', reason)
-    if (changed) await notifications.insertOnce(connectionExpired(userId, platform, version))
-    return changed
+    const told = await notifications.recordsOf([connectionExpired(userId, platform, version)])
+    try {
+      const changed = await database.transaction(async (session) => {
+        if (!(await accounts.markBroken(userId, platform, version, 'expired', reason, session))) return false
+        await notifications.insert(told, session)
+        return true
+      })
+      if (changed) notifications.stored(told)
+      return changed
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error
+      // The user was told of these very credentials before.
+      return accounts.markBroken(userId, platform, version, 'expired', reason)
+    }
   }
 
   /** Runs on its own deadline, not on a caller's: once the platform was asked, its answer has to be saved. */

@@ -1,4 +1,4 @@
-import mongoose, { type Connection } from 'mongoose'
+import mongoose, { type ClientSession, type Connection } from 'mongoose'
 import type { StoredHealth } from '../domain/account-health.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../domain/platforms.ts'
 import { ServiceError } from '../domain/service-error.ts'
@@ -112,9 +112,20 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
   }
 
   /** Sets fields of the connected account that still has this version. */
-  async function change(userId: string, platform: Platform, version: number, fields: Fields, condition: object = {}) {
+  async function change(
+    userId: string,
+    platform: Platform,
+    version: number,
+    fields: Fields,
+    condition: object = {},
+    session?: ClientSession,
+  ) {
     const filter = { userId, [`${platform}.connected`]: true, [`${platform}.version`]: version, ...condition }
-    const { matchedCount } = await model.updateOne(filter, { $set: under(platform, fields) })
+    const { matchedCount } = await model.updateOne(
+      filter,
+      { $set: under(platform, fields) },
+      { ...(session && { session }) },
+    )
     return matchedCount === 1
   }
 
@@ -243,6 +254,7 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
       version: number,
       status: 'expired' | 'error',
       reason: string,
+      session?: ClientSession,
     ): Promise<boolean> =>
       change(
         userId,
@@ -250,6 +262,7 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
         version,
         { health: { status, lastError: reason, checkedAt: now() }, refreshLease: null },
         { [`${platform}.health.status`]: mongoose.trusted({ $ne: status }) },
+        session,
       ),
 
     /**

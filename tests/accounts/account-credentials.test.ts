@@ -398,6 +398,16 @@ describe('marking a connection expired', () => {
     expect(await here.notifications.listOf(userId, 10)).toHaveLength(1)
   })
 
+  it('does neither when the process ends before it has told the user', async () => {
+    const { here, there, userId, current, health } = await connected()
+    const used = await current()
+    vi.spyOn(here.notifications, 'insert').mockRejectedValueOnce(new Error('it ended'))
+    await expect(here.credentials.markExpired(userId, 'bluesky', used, 'Refused')).rejects.toThrow('it ended')
+    expect(await health()).toMatchObject({ status: 'active' })
+    expect(await there.credentials.markExpired(userId, 'bluesky', used, 'Refused')).toBe(true)
+    expect(await there.notifications.listOf(userId, 10)).toHaveLength(1)
+  })
+
   it('never touches an account that was renewed, connected anew or disconnected since', async () => {
     const { platform, here, there, userId, current, health } = await connected()
     const used = await current()

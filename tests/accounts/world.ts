@@ -39,6 +39,7 @@ export async function startProcess(
   const credentials = createAccountCredentials({
     accounts,
     notifications,
+    database,
     clock,
     cipher: options.cipher ?? cipher,
     adapters: { find: (platform) => (platform === adapter.platform ? adapter : null) },
