@@ -18,6 +18,16 @@ const options = () => ({ signal: AbortSignal.timeout(20_000) })
 const read = (ids: string[], as = account) => client.adapter.metrics!.read(ids, as, options())
 const followers = () => client.adapter.followers!(account, options())
 
+const createClient = () =>
+  createBluesky({
+    entryUrl: bluesky.url,
+    accountHosts: [],
+    videoUrl: bluesky.url,
+    appUrl: 'https://bsky.app',
+    publishTimeoutMs: 4_000,
+    media: memoryMedia().media,
+  })
+
 async function connected(): Promise<Credentials> {
   const { handle, appPassword } = await bluesky.createAccount({ handle: newHandle() })
   return withVersion((await client.direct.connect(handle, appPassword, options())).credentials)
@@ -41,14 +51,7 @@ async function requestsTo(method: string): Promise<number> {
 beforeAll(async () => {
   bluesky = await startBluesky()
   control = controlOf(bluesky)
-  client = createBluesky({
-    entryUrl: bluesky.url,
-    accountHosts: [],
-    videoUrl: bluesky.url,
-    appUrl: 'https://bsky.app',
-    publishTimeoutMs: 4_000,
-    media: memoryMedia().media,
-  })
+  client = createClient()
   account = await connected()
 })
 
@@ -208,4 +211,32 @@ describe('what is refused', () => {
     await control.addFault({ path: GET_POSTS, action: { truncate: true } })
     expect(await platformErrorOf(read([uri]))).toMatchObject({ class: 'transient' })
   })
+})
+
+it('keeps half of the calls that a server grants for publishing', async () => {
+  const other = createClient()
+  try {
+    const uri = await publish()
+    const inAMinute = Math.floor(Date.now() / 1_000) + 60
+    const left = (remaining: number) => ({
+      status: 200,
+      headers: { 'ratelimit-limit': '100', 'ratelimit-remaining': `${remaining}`, 'ratelimit-reset': `${inAMinute}` },
+      body: { posts: [{ uri }] },
+    })
+    const ask = () => other.adapter.metrics!.read([uri], account, options())
+    for (const remaining of [51, 50]) {
+      await control.addFault({ path: GET_POSTS, times: 1, action: left(remaining) })
+      expect(await ask()).toHaveProperty('size', 1)
+    }
+    const before = await requestsTo(GET_POSTS)
+    const error = await platformErrorOf(ask())
+    expect(error).toMatchObject({ class: 'rate_limited', certain: true })
+    expect(error.retryAfterMs).toBeGreaterThan(0)
+    expect(error.retryAfterMs).toBeLessThanOrEqual(60_000)
+    expect(await platformErrorOf(other.adapter.followers!(account, options()))).toMatchObject({ class: 'rate_limited' })
+    expect(await requestsTo(GET_POSTS)).toBe(before)
+    await expect(other.adapter.profile(account, options())).resolves.toMatchObject({ handle: account.handle })
+  } finally {
+    await other.close()
+  }
 })

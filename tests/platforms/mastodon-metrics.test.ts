@@ -59,8 +59,17 @@ describe('the counts of posts', () => {
     const answer = (body: object) => world.control.addFault({ path: STATUSES, times: 1, action: { status: 200, body } })
     await answer({ ...none, replies_count: 3 })
     expect(await read([id])).toEqual(new Map([[id, { ...NO_COUNTS, comments: 3 }]]))
+    await answer({ ...none, favourites_count: 1e300, reblogs_count: 2, quotes_count: -1, replies_count: 0 })
+    expect(await read([id])).toEqual(new Map([[id, { ...NO_COUNTS, comments: 0 }]]))
     await answer(none)
     expect(await read([id])).toEqual(new Map())
+  })
+
+  it('come however long the posts are', async () => {
+    const ids = [await publish(), await publish()]
+    const body = ids.map((id) => ({ id, favourites_count: 1, content: 'a'.repeat(1_500_000) }))
+    await world.control.addFault({ path: STATUSES, action: { status: 200, body } })
+    expect([...(await read(ids)).keys()]).toEqual(ids)
   })
 
   it('are complete on servers that do not count quotes', async () => {
@@ -84,9 +93,21 @@ describe('the counts of posts', () => {
           [ids[2]!, { ...NOTHING_YET, shares: 4 }],
         ]),
       )
+      await read(ids.slice(1), as, old)
+      expect(await requestsTo(`${STATUSES}?`, old)).toBe(1)
     } finally {
       await old.stop()
     }
+  })
+
+  it('come one by one, and several at once the next time, where something on the way had no answer', async () => {
+    const ids = [await publish(), await publish()]
+    const action = { status: 404, body: '<html>Not found</html>' }
+    await world.control.addFault({ path: `${STATUSES}?`, times: 1, action })
+    expect([...(await read(ids)).keys()]).toEqual(ids)
+    const before = await requestsTo(STATUSES)
+    await read(ids)
+    expect(await requestsTo(STATUSES)).toBe(before + 1)
   })
 })
 
@@ -193,6 +214,27 @@ describe('what is refused', () => {
     expect(await platformErrorOf(read(ids))).toMatchObject({ class: 'transient' })
     expect(await platformErrorOf(followers())).toMatchObject({ class: 'transient' })
   })
+})
+
+it('keeps half of the calls that the server grants a login for publishing', async () => {
+  const max = 20
+  const small = await mastodonWorld(media, { showsSeveral: false, rateLimits: { api: { max, seconds: 300 } } })
+  try {
+    const [as, other] = [await small.newAccount(), await small.newAccount()]
+    const ids = Array.from({ length: max }, (_, index) => String(index + 1))
+    const error = await platformErrorOf(read(ids, as, small))
+    expect(error).toMatchObject({ class: 'rate_limited', certain: true })
+    expect(error.retryAfterMs).toBeGreaterThan(0)
+    expect(error.retryAfterMs).toBeLessThanOrEqual(300_000)
+    const asked = await requestsTo(STATUSES, small)
+    expect(asked).toBeLessThan(max - 4)
+    expect(await platformErrorOf(small.adapter.followers(as, options()))).toMatchObject({ class: 'rate_limited' })
+    expect(await requestsTo(STATUSES, small)).toBe(asked)
+    await expect(small.adapter.followers(other, options())).resolves.toBe(0)
+    expect(await read([await publish(as, small)], other, small)).toHaveProperty('size', 1)
+  } finally {
+    await small.stop()
+  }
 })
 
 /** As of a connection from before this service asked for as much as today. */

@@ -54,6 +54,13 @@ describe('the counts of posts', () => {
     expect(requests).toEqual(['/posts?npf=true&limit=20', `/notes?id=${ids[1]}&mode=conversation`])
   })
 
+  it('come however long the posts are', async () => {
+    const ids = [publish(), publish()]
+    const posts = ids.map((id) => ({ id_string: id, note_count: 0, content: 'a'.repeat(1_500_000) }))
+    await world.control.addFault({ path: '/posts?', action: { status: 200, body: { response: { posts } } } })
+    expect([...(await read(ids)).keys()]).toEqual(ids)
+  })
+
   it('reach posts that are not among the newest', async () => {
     const ids = [publish(), publish()]
     await world.control.setMetrics(ids[0]!, { shares: 2 })
@@ -224,6 +231,7 @@ it('keeps half of the calls that Tumblr grants for publishing', async () => {
     expect(error).toMatchObject({ class: 'rate_limited', certain: true })
     expect((error as { retryAfterMs: number }).retryAfterMs).toBeGreaterThan(0)
     expect((error as { retryAfterMs: number }).retryAfterMs).toBeLessThanOrEqual(3_600_000)
+    expect(await platformErrorOf(followers(as, small))).toMatchObject({ class: 'rate_limited' })
     const requests = (await small.control.requests()).filter(({ path }) => path.startsWith('/v2/'))
     expect(requests).toHaveLength(perHour / 2)
     await expect(small.adapter.profile(as, options())).resolves.toMatchObject({ handle: as.handle })

@@ -177,7 +177,7 @@ export function createStatuses({ state, media, base, maxCharacters, honoursKeys 
     /** Leaves out what is not there, or not for this reader. */
     several(reader: Account | null, ids: string[]): Answer {
       const wanted = new Set(ids)
-      if (wanted.size > MOST_BY_ID) throw new Refusal(422, 'Validation failed')
+      if (wanted.size > MOST_BY_ID) throw new Refusal(422, 'Mastodon::ValidationError')
       const found = [...wanted].flatMap((id) => state.statuses.get(id) ?? [])
       return { status: 200, body: found.filter((status) => isFor(reader, status)).map(present) }
     },

@@ -1,6 +1,8 @@
 import { SECOND } from '../../domain/times.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter } from '../adapter.ts'
+import { createCallBudget } from '../shared/call-budget.ts'
 import { createHttpClient } from '../shared/http.ts'
+import { callWindows, serverOf } from './limits.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createServiceAddresses } from './service-addresses.ts'
@@ -28,6 +30,7 @@ export interface BlueskyOptions {
 
 const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
+const READING_CONNECTIONS = 16
 /** What hosted accounts may upload (platforms.md 2b). */
 const BLOB_LIMIT_BYTES = 52_428_800
 
@@ -37,20 +40,24 @@ export function createBluesky(options: BlueskyOptions) {
   const { blobLimitBytes = BLOB_LIMIT_BYTES, processingWaitMs = 5 * SECOND } = options
   const calls = createHttpClient({ connections: CONNECTIONS })
   const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
+  // Apart, so that counting what is out keeps nothing from getting out.
+  const counting = createHttpClient({ connections: READING_CONNECTIONS })
+  const budget = createCallBudget({ label: 'Bluesky', windowsIn: callWindows, whoseOf: serverOf })
   const xrpc = createXrpc(calls)
+  const reading = createXrpc(budget.sparing(counting))
   const services = createServiceAddresses({ entryUrl, accountHosts })
-  const { connect, ...sessions } = createSessions({ xrpc, services })
+  const { connect, ...sessions } = createSessions({ xrpc, reading, services })
   const uploads = createXrpc(transfers)
   const video = createVideo({ xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs })
   const posts = createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs })
 
-  const metrics = createMetrics({ xrpc, services })
+  const metrics = createMetrics({ xrpc: reading, services })
 
   const adapter: PlatformAdapter = { platform: 'bluesky', ...posts, ...sessions, metrics }
   const direct: DirectConnect = { connect }
   return {
     adapter,
     direct,
-    close: async () => void (await Promise.all([calls.close(), transfers.close()])),
+    close: async () => void (await Promise.all([calls, transfers, counting].map((client) => client.close()))),
   }
 }

@@ -9,6 +9,8 @@ import type { Xrpc } from './xrpc.ts'
 
 interface SessionDeps {
   xrpc: Xrpc
+  /** For what can wait. */
+  reading: Xrpc
   services: ServiceAddresses
 }
 
@@ -20,7 +22,7 @@ const INVALID_HANDLE = 'handle.invalid'
 const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
 /** Logins, their renewal and end, and the profile that shows whose they are. */
-export function createSessions({ xrpc, services }: SessionDeps) {
+export function createSessions({ xrpc, reading, services }: SessionDeps) {
   async function connect(identifier: string, secret: string, options: CallOptions) {
     const input = { identifier: normalizeIdentifier(identifier), password: secret.trim() }
     const session = await xrpc
@@ -55,18 +57,18 @@ export function createSessions({ xrpc, services }: SessionDeps) {
     })
   }
 
-  function profileView(account: Secrets, options: CallOptions) {
+  function profileView(by: Xrpc, account: Secrets, options: CallOptions) {
     const params = { actor: account.accountId }
     const call = { ...options, token: account.accessToken }
-    return xrpc.query(services.of(account), 'app.bsky.actor.getProfile', params, readProfile, call)
+    return by.query(services.of(account), 'app.bsky.actor.getProfile', params, readProfile, call)
   }
 
   async function followers(account: Credentials, options: CallOptions): Promise<number | null> {
-    return countOf((await profileView(account, options)).followersCount)
+    return countOf((await profileView(reading, account, options)).followersCount)
   }
 
   async function profile(account: Secrets, options: CallOptions): Promise<Profile> {
-    const view = await profileView(account, options)
+    const view = await profileView(xrpc, account, options)
     const handle = view.handle === INVALID_HANDLE ? account.handle : view.handle
     return {
       displayName: view.displayName?.trim() || handle,

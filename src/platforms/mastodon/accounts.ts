@@ -9,6 +9,8 @@ import { plainText } from './html.ts'
 
 interface AccountDeps {
   api: Api
+  /** For what can wait. */
+  reading: Api
   clientId: string
   clientSecret: string
 }
@@ -17,7 +19,7 @@ interface AccountDeps {
 const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media']
 
 /** The login on the instance's own page (https://docs.joinmastodon.org/spec/oauth/), its end, and whose account it is. */
-export function createAccounts({ api, clientId, clientSecret }: AccountDeps) {
+export function createAccounts({ api, reading, clientId, clientSecret }: AccountDeps) {
   const client = { client_id: clientId, client_secret: clientSecret }
 
   const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
@@ -64,7 +66,7 @@ export function createAccounts({ api, clientId, clientSecret }: AccountDeps) {
   }
 
   async function connectionOf(accessToken: string, options: CallOptions): Promise<Connection> {
-    const account = await ownAccount(accessToken, options)
+    const account = await ownAccount(api, accessToken, options)
     const handle = handleOf(account)
     return {
       credentials: { accountId: account.id, handle, serviceUrl: api.base, accessToken },
@@ -72,8 +74,8 @@ export function createAccounts({ api, clientId, clientSecret }: AccountDeps) {
     }
   }
 
-  async function ownAccount(token: string, { signal }: CallOptions): Promise<Account> {
-    return (await api.get('/api/v1/accounts/verify_credentials', {}, readAccount, { token, signal })).body
+  async function ownAccount(from: Api, token: string, { signal }: CallOptions): Promise<Account> {
+    return (await from.get('/api/v1/accounts/verify_credentials', {}, readAccount, { token, signal })).body
   }
 
   async function end(token: string, { signal }: CallOptions): Promise<void> {
@@ -111,17 +113,17 @@ export function createAccounts({ api, clientId, clientSecret }: AccountDeps) {
 
     /** Whether the account is still there, and still the one that the token is for. */
     async isThere(account: Credentials, options: CallOptions): Promise<boolean> {
-      return (await ownAccount(account.accessToken, options)).id === account.accountId
+      return (await ownAccount(reading, account.accessToken, options)).id === account.accountId
     },
 
     async profile(account: Credentials, options: CallOptions): Promise<Profile> {
       assertAtHome(account)
-      return profileOf(await ownAccount(account.accessToken, options))
+      return profileOf(await ownAccount(api, account.accessToken, options))
     },
 
     async followers(account: Credentials, options: CallOptions): Promise<number | null> {
       assertAtHome(account)
-      return countOf((await ownAccount(account.accessToken, options)).followers_count)
+      return countOf((await ownAccount(reading, account.accessToken, options)).followers_count)
     },
 
     async revoke(account: Credentials, options: CallOptions): Promise<void> {

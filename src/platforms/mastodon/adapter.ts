@@ -1,9 +1,11 @@
 import { SECOND } from '../../domain/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
-import { createHttpClient } from '../shared/http.ts'
+import { createCallBudget } from '../shared/call-budget.ts'
+import { createHttpClient, MANY_POSTS_BYTES } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
 import { createInstanceLimits } from './instance-limits.ts'
+import { callWindows, tokenOf } from './limits.ts'
 import { createMedia } from './media.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
@@ -26,6 +28,7 @@ export interface MastodonOptions {
 
 const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
+const READING_CONNECTIONS = 16
 
 /** Mastodon, by OAuth at one instance. */
 export function createMastodon(options: MastodonOptions) {
@@ -33,8 +36,12 @@ export function createMastodon(options: MastodonOptions) {
   const { settleMs = 30 * SECOND, processingWaitMs = 5 * SECOND } = options
   const calls = createHttpClient({ connections: CONNECTIONS })
   const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
+  // Apart, so that counting what is out keeps nothing from getting out.
+  const counting = createHttpClient({ connections: READING_CONNECTIONS, maxAnswerBytes: MANY_POSTS_BYTES })
+  const budget = createCallBudget({ label: 'Mastodon', windowsIn: callWindows, whoseOf: tokenOf })
   const api = createApi(calls, instanceUrl)
-  const { connect, assertAtHome, isThere, ...accounts } = createAccounts({ api, clientId, clientSecret })
+  const reading = createApi(budget.sparing(counting), instanceUrl)
+  const { connect, assertAtHome, isThere, ...accounts } = createAccounts({ api, reading, clientId, clientSecret })
   const limits = createInstanceLimits(api)
   const posts = createPosts({
     api,
@@ -49,13 +56,13 @@ export function createMastodon(options: MastodonOptions) {
     platform: 'mastodon',
     ...posts,
     ...accounts,
-    metrics: createMetrics({ api, assertAtHome, isThere }),
+    metrics: createMetrics({ api: reading, assertAtHome, isThere }),
     limits: async (options) => (await limits(options)).rules,
   }
   const redirect: RedirectConnect = connect
   return {
     adapter,
     redirect,
-    close: async () => void (await Promise.all([calls.close(), transfers.close()])),
+    close: async () => void (await Promise.all([calls, transfers, counting].map((client) => client.close()))),
   }
 }

@@ -1,10 +1,10 @@
 import type { PlatformErrorClass } from '../../domain/failure.ts'
-import { SECOND } from '../../domain/times.ts'
 import type { PlatformError } from '../errors.ts'
 import type { HttpAnswer } from '../shared/http.ts'
 import { meaningOf, refused, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readError } from './answers.ts'
+import { resetAt } from './limits.ts'
 
 /** Refusals that the adapter itself acts on. */
 type Kind = 'missing' | 'media-missing' | 'media-broken'
@@ -120,9 +120,7 @@ function waitOf(errorClass: PlatformErrorClass, answer: HttpAnswer): number | un
   return errorClass === 'rate_limited' ? (retryAfterMs(answer) ?? untilReset(answer)) : undefined
 }
 
-/** `X-RateLimit-Reset` is ISO 8601; some servers of the same API send unix seconds. */
 function untilReset(answer: HttpAnswer): number | undefined {
-  const reset = answer.header('x-ratelimit-reset')?.trim() ?? ''
-  const at = /^\d+$/.test(reset) ? Number(reset) * SECOND : Date.parse(reset)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
+  const at = resetAt(answer)
+  return at === undefined ? undefined : Math.max(0, at - Date.now())
 }

@@ -1,4 +1,5 @@
 import { NO_COUNTS, type PostCounts } from '../../domain/analytics.ts'
+import { DAY } from '../../domain/times.ts'
 import type { CallOptions, Credentials, PostMetrics } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { countOf, isAnyKnown } from '../shared/counts.ts'
@@ -16,10 +17,14 @@ interface MetricsDeps {
 /** The most that a server takes at once. */
 const PER_CALL = 20
 const AT_ONCE = 5
+/** How long a server that was too old for that is taken for one. */
+const OLD_FOR_MS = DAY
 const STATUSES = '/api/v1/statuses'
 
 /** The counts of posts as the instance knows them: what happens on others it hears of in part. */
 export function createMetrics({ api, assertAtHome, isThere }: MetricsDeps): PostMetrics {
+  let isOldUntil = 0
+
   async function read(ids: string[], account: Credentials, options: CallOptions) {
     assertAtHome(account)
     const statuses = ids.length > 1 ? await several(ids, account, options) : []
@@ -38,10 +43,12 @@ export function createMetrics({ api, assertAtHome, isThere }: MetricsDeps): Post
 
   /** Those that the server has. None from servers before 4.3, which are asked about one at a time. */
   async function several(ids: string[], account: Credentials, { signal }: CallOptions): Promise<CountedStatus[]> {
+    if (Date.now() < isOldUntil) return []
     const options = { token: account.accessToken, signal }
     try {
       return (await api.get(STATUSES, { 'id[]': ids }, readCountedStatuses, options)).body
     } catch (error) {
+      if (isRefusedAs(error, 'missing')) isOldUntil = Date.now() + OLD_FOR_MS
       if (error instanceof PlatformError && (error.class === 'not_found' || error.class === 'validation')) return []
       throw error
     }
@@ -62,11 +69,12 @@ export function createMetrics({ api, assertAtHome, isThere }: MetricsDeps): Post
 }
 
 function countsOf(status: CountedStatus): PostCounts {
-  const reblogs = countOf(status.reblogs_count)
+  // Left out by servers that do not know of quotes.
+  const [reblogs, quotes] = [countOf(status.reblogs_count), countOf(status.quotes_count ?? 0)]
   return {
     ...NO_COUNTS,
     likes: countOf(status.favourites_count),
-    shares: reblogs === null ? null : reblogs + (countOf(status.quotes_count) ?? 0),
+    shares: reblogs === null || quotes === null ? null : reblogs + quotes,
     comments: countOf(status.replies_count),
   }
 }

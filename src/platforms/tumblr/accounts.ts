@@ -10,6 +10,8 @@ import type { Signer, TokenPair } from './oauth1.ts'
 
 interface AccountDeps {
   api: Api
+  /** For what can wait. */
+  reading: Api
   http: HttpClient
   /** Where the pages for people are, and the three calls of OAuth. */
   wwwUrl: string
@@ -17,7 +19,7 @@ interface AccountDeps {
 }
 
 /** The login on Tumblr's own page by OAuth 1.0a (RFC 5849 section 2), and whose blog it is. */
-export function createAccounts({ api, http, wwwUrl, sign }: AccountDeps) {
+export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps) {
   const sendCall = createCalls(http, { label: 'Tumblr', refusalOf: loginRefusalOf })
 
   async function askForToken(
@@ -63,8 +65,8 @@ export function createAccounts({ api, http, wwwUrl, sign }: AccountDeps) {
     }
   }
 
-  async function ownBlog(account: Credentials, options: CallOptions): Promise<Blog> {
-    const { user } = await api.user({ token: tokenOf(account), ...options })
+  async function ownBlog(from: Api, account: Credentials, options: CallOptions): Promise<Blog> {
+    const { user } = await from.user({ token: tokenOf(account), ...options })
     const blog = user.blogs.find((one) => idOf(one) === account.accountId)
     if (!blog) throw new PlatformError('permission', 'The blog is no longer in this account', { certain: true })
     return blog
@@ -78,10 +80,10 @@ export function createAccounts({ api, http, wwwUrl, sign }: AccountDeps) {
     connect: { lookupParameter: 'oauth_token', begin, complete } satisfies RedirectConnect,
 
     profile: async (account: Credentials, options: CallOptions): Promise<Profile> =>
-      profileOf(await ownBlog(account, options)),
+      profileOf(await ownBlog(api, account, options)),
 
     followers: async (account: Credentials, options: CallOptions): Promise<number | null> =>
-      countOf((await ownBlog(account, options)).followers),
+      countOf((await ownBlog(reading, account, options)).followers),
   }
 }
 

@@ -1,10 +1,11 @@
 import { SECOND } from '../../domain/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
-import { createHttpClient } from '../shared/http.ts'
+import { createCallBudget } from '../shared/call-budget.ts'
+import { createHttpClient, MANY_POSTS_BYTES } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
-import { createCallBudget } from './call-budget.ts'
 import { createDrafts } from './drafts.ts'
+import { callWindows } from './limits.ts'
 import { createMetrics } from './metrics.ts'
 import { createSigner } from './oauth1.ts'
 import { createPosts } from './posts.ts'
@@ -25,6 +26,7 @@ export interface TumblrOptions {
 
 const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
+const READING_CONNECTIONS = 16
 
 /** Tumblr, by OAuth 1.0a, on the primary blog of the account. */
 export function createTumblr(options: TumblrOptions) {
@@ -33,22 +35,25 @@ export function createTumblr(options: TumblrOptions) {
   const http = createHttpClient({ connections: CONNECTIONS })
   const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
   const sign = createSigner({ token: consumerKey, secret: consumerSecret })
-  const budget = createCallBudget()
+  // Apart, so that counting what is out keeps nothing from getting out.
+  const counting = createHttpClient({ connections: READING_CONNECTIONS, maxAnswerBytes: MANY_POSTS_BYTES })
+  const budget = createCallBudget({ label: 'Tumblr', windowsIn: callWindows })
   const api = createApi({ http: budget.watch(http), apiUrl, sign })
   const uploads = createApi({ http: budget.watch(transfers), apiUrl, sign })
-  const { connect, ...accounts } = createAccounts({ api, http, wwwUrl, sign })
+  const reading = createApi({ http: budget.sparing(counting), apiUrl, sign })
+  const { connect, ...accounts } = createAccounts({ api, reading, http, wwwUrl, sign })
   const drafts = createDrafts({ api, uploads, media, processingWaitMs })
 
   const adapter: PlatformAdapter = {
     platform: 'tumblr',
     ...createPosts({ api, drafts, wwwUrl, publishTimeoutMs }),
     ...accounts,
-    metrics: createMetrics({ api, budget }),
+    metrics: createMetrics(reading),
   }
   const redirect: RedirectConnect = connect
   return {
     adapter,
     redirect,
-    close: async () => void (await Promise.all([http.close(), transfers.close()])),
+    close: async () => void (await Promise.all([http, transfers, counting].map((client) => client.close()))),
   }
 }

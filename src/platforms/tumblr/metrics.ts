@@ -8,12 +8,6 @@ import { isRefusedAs } from '../shared/refusals.ts'
 import { tokenOf } from './accounts.ts'
 import { readBlogInfo, readNotedPosts, readNotes, type NotedPost, type Notes } from './answers.ts'
 import { blogPath, type Api } from './api.ts'
-import type { CallBudget } from './call-budget.ts'
-
-interface MetricsDeps {
-  api: Api
-  budget: CallBudget
-}
 
 /** What one listing shows. */
 const PER_CALL = 20
@@ -25,7 +19,7 @@ const NO_NOTES: PostCounts = { ...NO_COUNTS, likes: 0, shares: 0, comments: 0 }
  * The notes of posts. Calls are dear there: the newest posts are looked at together, and only of those with notes Tumblr is asked
  * which kinds they are of.
  */
-export function createMetrics({ api, budget }: MetricsDeps): PostMetrics {
+export function createMetrics(api: Api): PostMetrics {
   async function get<T>(
     path: string,
     params: Record<string, string>,
@@ -33,7 +27,6 @@ export function createMetrics({ api, budget }: MetricsDeps): PostMetrics {
     account: Credentials,
     { signal }: CallOptions,
   ): Promise<T> {
-    budget.assertRoom()
     const call = { method: 'GET', path: blogPath(account, path), params } as const
     return api.send(call, read, { token: tokenOf(account), signal })
   }

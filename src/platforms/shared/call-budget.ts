@@ -1,0 +1,79 @@
+import { PlatformError } from '../errors.ts'
+import type { HttpAnswer, HttpClient, HttpRequest } from './http.ts'
+
+/** What an answer tells of a limit that its call counted against. */
+export interface CallWindow {
+  /** Tells the limits apart that one answer may tell of. */
+  span: string
+  limit: number
+  remaining: number
+  endsAt: number
+}
+
+interface BudgetDeps {
+  label: string
+  windowsIn(answer: Pick<HttpAnswer, 'header'>): CallWindow[]
+  /** Whose limit a call counts against, as far as it is not everybody's. */
+  whoseOf?(call: Pick<HttpRequest, 'url' | 'headers'>): string
+}
+
+/** The part of a limit that is left to publishing. */
+const KEPT_PART = 0.5
+const MOST_REMEMBERED = 20_000
+
+/**
+ * Whoever looks at counts takes calls from whoever publishes. Every answer tells what is left, also of what other processes took, so
+ * reading stops where one more call would be at the cost of publishing.
+ */
+export function createCallBudget({ label, windowsIn, whoseOf = () => '' }: BudgetDeps) {
+  const windows = new Map<string, Map<string, CallWindow>>()
+
+  function note(whose: string, answer: HttpAnswer): void {
+    for (const window of windowsIn(answer)) {
+      if (![window.limit, window.remaining, window.endsAt].every(Number.isFinite)) continue
+      if (windows.size >= MOST_REMEMBERED) windows.clear()
+      const theirs = windows.get(whose) ?? new Map<string, CallWindow>()
+      windows.set(whose, theirs.set(window.span, window))
+    }
+  }
+
+  /** @throws PlatformError `rate_limited` where too little is left */
+  function assertRoom(whose: string): void {
+    const now = Date.now()
+    const spent = [...(windows.get(whose)?.values() ?? [])].filter(
+      ({ limit, remaining, endsAt }) => endsAt > now && remaining <= limit * KEPT_PART,
+    )
+    if (spent.length === 0) return
+    throw new PlatformError('rate_limited', `What is left of the calls to ${label} is kept for publishing`, {
+      certain: true,
+      retryAfterMs: Math.max(...spent.map(({ endsAt }) => endsAt - now)),
+    })
+  }
+
+  function watch(http: HttpClient): HttpClient {
+    return {
+      ...http,
+      async send(call) {
+        const answer = await http.send(call)
+        note(whoseOf(call), answer)
+        return answer
+      },
+    }
+  }
+
+  return {
+    /** The same client, with what its answers tell noted. */
+    watch,
+    /** For calls that can wait: the same client, as long as there is room. */
+    sparing(http: HttpClient): HttpClient {
+      const watched = watch(http)
+      return {
+        ...watched,
+        async send(call) {
+          assertRoom(whoseOf(call))
+          return watched.send(call)
+        },
+      }
+    },
+  }
+}
