@@ -49,7 +49,14 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
     const oauth = createOAuth(state)
     const base = () => urlOf('mastodon')
     const media = createMediaStore({ state, dir: join(dir, 'media'), base, processingMs, types })
-    const statuses = createStatuses({ state, media, base, maxCharacters, honoursKeys: options.honoursKeys ?? true })
+    const statuses = createStatuses({
+      state,
+      media,
+      base,
+      maxCharacters,
+      honoursKeys: options.honoursKeys ?? true,
+      countsQuotes: showsSeveral,
+    })
     const countRequest = createRateLimits(options.rateLimits ?? {})
 
     function createApp({ name, redirectUris, scopes = SCOPES }: Parameters<Mastodon['createApp']>[0]): App {

@@ -217,15 +217,15 @@ it('keeps half of the calls that a server grants for publishing', async () => {
   const other = createClient()
   try {
     const uri = await publish()
-    const inAMinute = Math.floor(Date.now() / 1_000) + 60
-    const left = (remaining: number) => ({
+    const now = Math.floor(Date.now() / 1_000)
+    const left = (remaining: number, reset: number) => ({
       status: 200,
-      headers: { 'ratelimit-limit': '100', 'ratelimit-remaining': `${remaining}`, 'ratelimit-reset': `${inAMinute}` },
+      headers: { 'ratelimit-limit': '100', 'ratelimit-remaining': `${remaining}`, 'ratelimit-reset': `${reset}` },
       body: { posts: [{ uri }] },
     })
     const ask = () => other.adapter.metrics!.read([uri], account, options())
-    for (const remaining of [51, 50]) {
-      await control.addFault({ path: GET_POSTS, times: 1, action: left(remaining) })
+    for (const action of [left(51, now + 60), left(0, now - 1), left(50, now + 60)]) {
+      await control.addFault({ path: GET_POSTS, times: 1, action })
       expect(await ask()).toHaveProperty('size', 1)
     }
     const before = await requestsTo(GET_POSTS)

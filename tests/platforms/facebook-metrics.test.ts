@@ -160,7 +160,12 @@ describe('Facebook', () => {
 
   it('needs the permission to read what the page has', async () => {
     account = await world.newLogin(SCOPES, ['pages_read_engagement'])
-    expect(await platformErrorOf(read(account, world.publish(account)))).toMatchObject({ class: 'permission' })
+    const before = (await world.control.requests()).length
+    const of = world.publish(account)
+    for (const calls of [3, 6]) {
+      expect(await platformErrorOf(read(account, of))).toMatchObject({ class: 'permission' })
+      expect((await world.control.requests()).length).toBe(before + calls)
+    }
   })
 
   it('takes what is not told for unknown', async () => {

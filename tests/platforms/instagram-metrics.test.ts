@@ -67,6 +67,12 @@ describe('Instagram', () => {
     expect(await read()).toEqual(counts({ comments: 5 }))
   })
 
+  it('takes from the post only what insights leave out', async () => {
+    const data = [{ name: 'likes', period: 'lifetime', values: [{ value: 41 }] }]
+    await world.control.addFault({ path: '/insights', action: { status: 200, body: { data } } })
+    expect(await read()).toEqual(counts({ likes: 41, comments: 5 }))
+  })
+
   it('tells likes and comments to a login without the permission to see insights', async () => {
     account = await world.newAccount(['instagram_manage_insights'])
     id = world.publish(account)

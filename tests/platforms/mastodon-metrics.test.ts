@@ -84,7 +84,7 @@ describe('the counts of posts', () => {
     try {
       const as = await old.newAccount()
       const ids = [await publish(as, old), await publish(as, old), await publish(as, old)]
-      await old.control.setMetrics(ids[2]!, { shares: 4 })
+      await old.control.setMetrics(ids[2]!, { shares: 4, quotes: 7 })
       await old.control.deletePost(ids[0]!)
       expect(await read(ids, as, old)).toEqual(
         new Map<string, unknown>([

@@ -146,7 +146,7 @@ export function createMastodonServer(deps: ServerDeps): Server {
     return {
       domain: new URL(base()).host,
       title: 'Mastodon sandbox',
-      version: '4.4.0',
+      version: deps.showsSeveral ? '4.5.0' : '4.2.0',
       configuration: {
         statuses: { max_characters: deps.maxCharacters, max_media_attachments: 4, characters_reserved_per_url: 23 },
         media_attachments: {

@@ -17,9 +17,12 @@ interface StatusesOptions {
   maxCharacters: number
   /** False for servers that take the `Idempotency-Key` and ignore it. */
   honoursKeys: boolean
+  /** False for servers that do not know of quotes. */
+  countsQuotes: boolean
 }
 
-export function createStatuses({ state, media, base, maxCharacters, honoursKeys }: StatusesOptions) {
+export function createStatuses(options: StatusesOptions) {
+  const { state, media, base, maxCharacters, honoursKeys, countsQuotes } = options
   const ofAccount = new Map<string, Status[]>()
   for (const status of state.statuses.values()) listOf(status.accountId).push(status)
 
@@ -121,7 +124,7 @@ export function createStatuses({ state, media, base, maxCharacters, honoursKeys 
       replies_count: status.metrics?.['replies'] ?? 0,
       reblogs_count: status.metrics?.['reblogs'] ?? 0,
       favourites_count: status.metrics?.['favourites'] ?? 0,
-      quotes_count: status.metrics?.['quotes'] ?? 0,
+      ...(countsQuotes && { quotes_count: status.metrics?.['quotes'] ?? 0 }),
       edited_at: null,
       content: html(status),
       reblog: null,

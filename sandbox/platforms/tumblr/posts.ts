@@ -91,7 +91,7 @@ export function createPosts({ state, media, limits, base, answersDraftId }: Post
       timestamp,
       state: isReady ? post.state : 'transcoding',
       tags,
-      note_count: Object.values(post.metrics ?? {}).reduce((sum, count) => sum + count, 0),
+      note_count: notesIn(post).total,
       content: post.content.map(media.present),
       layout: [],
       trail: [],
@@ -154,8 +154,7 @@ export function createPosts({ state, media, limits, base, answersDraftId }: Post
 
     notes(blog: Blog, params: Params): Answer {
       const post = find(blog, params.text('id') ?? '')
-      const { likes = 0, reblogs = 0, replies = 0 } = post.metrics ?? {}
-      const total_notes = likes + reblogs + replies
+      const { likes, reblogs, replies, total: total_notes } = notesIn(post)
       const [liked, reblogged, replied] = [
         notesOf('like', likes),
         notesOf('reblog', reblogs),
@@ -176,6 +175,11 @@ export function createPosts({ state, media, limits, base, answersDraftId }: Post
 }
 
 export type Posts = ReturnType<typeof createPosts>
+
+function notesIn({ metrics = {} }: Post) {
+  const { likes = 0, reblogs = 0, replies = 0 } = metrics
+  return { likes, reblogs, replies, total: likes + reblogs + replies }
+}
 
 /** By so many people that nobody tells apart. */
 function notesOf(type: 'like' | 'reblog' | 'reply', count: number): object[] {

@@ -22,12 +22,15 @@ export function createAllowances<R>(requests: readonly R[]) {
   ): Promise<T> {
     const login = `${accountId}/${version}`
     const known = allowed.get(login)
-    for (let at = known && Date.now() < known.until ? known.from : 0; ; at++) {
+    const from = known && Date.now() < known.until ? known.from : 0
+    for (let at = from; ; at++) {
       try {
-        return await work(requests[at]!)
+        const answer = await work(requests[at]!)
+        // A login that is refused everything may only be in trouble.
+        if (at > from) remember(login, at)
+        return answer
       } catch (error) {
         if (at === requests.length - 1 || !isOfClass(error, 'permission')) throw error
-        remember(login, at + 1)
       }
     }
   }
