@@ -24,22 +24,20 @@ interface LocalTime {
   weekday: number
 }
 
-const formatters = new Map<string, Intl.DateTimeFormat>()
-const localTimes = new Map<string, LocalTime>()
+const zones = new Map<string, { formatter: Intl.DateTimeFormat; known: Map<number, LocalTime> }>()
 
 /** Clocks change at quarters of an hour, so what holds for its beginning holds for all of it. */
 function localTime(instant: number, timeZone: string): LocalTime {
   const quarter = Math.floor(instant / QUARTER_MS)
-  const key = `${timeZone} ${quarter}`
-  const known = localTimes.get(key)
+  const zone = zones.get(timeZone) ?? { formatter: formatterFor(timeZone), known: new Map<number, LocalTime>() }
+  zones.set(timeZone, zone)
+  const known = zone.known.get(quarter)
   if (known) return known
-  const formatter = formatters.get(timeZone) ?? formatterFor(timeZone)
-  formatters.set(timeZone, formatter)
-  const formatted = formatter.formatToParts(quarter * QUARTER_MS)
+  const formatted = zone.formatter.formatToParts(quarter * QUARTER_MS)
   const parts = Object.fromEntries(formatted.map(({ type, value }) => [type, value]))
   const date = `${parts['year']}-${parts['month']}-${parts['day']}`
   const time = { date, hour: Number(parts['hour']), weekday: WEEKDAYS.indexOf(parts['weekday']!) }
-  localTimes.set(key, time)
+  zone.known.set(quarter, time)
   return time
 }
 
@@ -70,14 +68,14 @@ function datesOf(asked: Asked): string[] {
 }
 
 /** All snapshots of each pair, oldest first. */
-function pairsOf({ postSnapshots }: UserHistory, platform?: string) {
-  const pairs: UserHistory['postSnapshots'][] = []
+function pairsOf({ postSnapshots }: Pick<UserHistory, 'postSnapshots'>, platform?: string) {
+  const found = new Map<string, UserHistory['postSnapshots']>()
   for (const snapshot of postSnapshots) {
     if (platform !== undefined && snapshot.platform !== platform) continue
-    const pair = pairs.find(([one]) => one!.postId === snapshot.postId && one!.platform === snapshot.platform)
-    if (pair) pair.push(snapshot)
-    else pairs.push([snapshot])
+    const name = `${snapshot.postId} ${snapshot.platform}`
+    found.set(name, [...(found.get(name) ?? []), snapshot])
   }
+  const pairs = [...found.values()]
   for (const pair of pairs) pair.sort((one, other) => one.takenAt.getTime() - other.takenAt.getTime())
   return pairs
 }
@@ -268,4 +266,16 @@ export function expectedHeatmap(history: UserHistory, asked: Asked) {
     }
   }
   return cells
+}
+
+/** By platform the last snapshot of a post, as it is shown with the post. */
+export function expectedLatest({ postSnapshots }: UserHistory, postId: string) {
+  const latest: Record<string, object> = {}
+  for (const pair of pairsOf({ postSnapshots })) {
+    const last = pair[pair.length - 1]!
+    if (last.postId !== postId) continue
+    const { _id: _1, userId: _2, postId: _3, slot: _4, completedAt: _5, takenAt, ...figures } = last
+    latest[last.platform] = { ...figures, snapshotAt: takenAt.toISOString() }
+  }
+  return latest
 }
