@@ -2,7 +2,7 @@
  * `npm run bench`: what the service costs and how late it is, as ratios to a baseline measured in the same run on real servers.
  * Prints a table; a full run of all groups is written to bench/results/ with its charts, and shown in the README.
  *
- *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog platforms logins analytics]
+ *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog platforms logins analytics collection]
  *   npm run bench -- --profile throughput   # where the measured processes spend their time
  *   npm run bench -- --save backlog         # in the place of that group in the results
  *   npm run bench -- --charts               # draws again from the results
@@ -17,6 +17,7 @@ import { drawChart, type Chart } from './chart.ts'
 import type { Figure } from './figure.ts'
 import { measureAnalytics, type AnalyticsSize } from './measure/analytics.ts'
 import { measureBacklog, type BacklogSize } from './measure/backlog.ts'
+import { measureCollection, type CollectionSize } from './measure/collection.ts'
 import { measureFootprint, type FootprintSize } from './measure/footprint.ts'
 import { measureHistory, type HistorySize } from './measure/history.ts'
 import { measureLateness, type LatenessSize } from './measure/lateness.ts'
@@ -38,6 +39,7 @@ interface Sizes {
   platforms: PlatformsSize
   logins: LoginsSize
   analytics: AnalyticsSize
+  collection: CollectionSize
 }
 
 const FULL: Sizes = {
@@ -66,6 +68,7 @@ const FULL: Sizes = {
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
   logins: { pairs: 200, parallel: 200, rounds: 5 },
   analytics: { users: 1_000, posts: 50, snapshots: 12, readers: 200 },
+  collection: { users: { bluesky: 40, threads: 100, mastodon: 1_000 }, posts: 50 },
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
@@ -86,6 +89,7 @@ const QUICK: Sizes = {
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
   logins: { pairs: 30, parallel: 50, rounds: 1 },
   analytics: { users: 40, posts: 50, snapshots: 12, readers: 30 },
+  collection: { users: { bluesky: 4, threads: 10, mastodon: 40 }, posts: 50 },
 }
 
 interface Found {
@@ -105,6 +109,7 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   platforms: (world, sizes) => withoutChart(measurePlatforms(world, sizes.platforms)),
   logins: (world, sizes) => withoutChart(measureLogins(world, sizes.logins)),
   analytics: (world, sizes) => withoutChart(measureAnalytics(world, sizes.analytics)),
+  collection: (world, sizes) => withoutChart(measureCollection(world, sizes.collection)),
 }
 
 const FOLDER = new URL('results/', import.meta.url)

@@ -5,17 +5,11 @@ import { join } from 'node:path'
 import type { LedgerEntry, LoggedRequest } from '../sandbox/platforms/fault-proxy.ts'
 import type { Front } from '../sandbox/platforms/shared/simulator.ts'
 import { findObjectStorage, startObjectStorage } from '../sandbox/servers/object-storage.ts'
-import { freePort } from '../sandbox/servers/process.ts'
-import { buildApp } from '../src/api/app.ts'
 import { createPost } from '../src/commands/create-post.ts'
-import { openSession } from '../src/commands/open-session.ts'
 import { requestMediaUpload } from '../src/commands/request-media-upload.ts'
-import { readConfig } from '../src/config.ts'
-import { createContext } from '../src/context.ts'
 import type { Platform } from '../src/domain/platforms.ts'
-import { newUser } from '../src/domain/user.ts'
-import { newId } from '../src/store/schema-options.ts'
-import { settingsOf, startChild } from './processes.ts'
+import { openService } from './service.ts'
+import { signUp } from './users.ts'
 import type { World } from './world.ts'
 
 export interface MediaFile {
@@ -32,7 +26,6 @@ export interface Author {
 interface Simulators {
   connectUrl: string
   fronts: Partial<Record<Platform, Front>>
-  env: Record<string, string>
 }
 
 /** How long platforms take for what they process. */
@@ -51,28 +44,19 @@ export async function openPlatformWorld(world: World, processing: Processing) {
     accessKeyId: 'bench',
     secretAccessKey: randomBytes(16).toString('hex'),
   })
-  const port = await freePort()
-  const base = await world.config({
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
-    S3_ENDPOINT: storage.endpoint,
-    S3_PUBLIC_URL: `${storage.endpoint}/postonce`,
-    S3_ACCESS_KEY_ID: storage.accessKeyId,
-    S3_SECRET_ACCESS_KEY: storage.secretAccessKey,
+  const service = await openService(world, {
+    simulators: 'simulators',
+    env: { BENCH_PROCESSING: JSON.stringify(processing) },
+    settings: {
+      S3_ENDPOINT: storage.endpoint,
+      S3_PUBLIC_URL: `${storage.endpoint}/postonce`,
+      S3_ACCESS_KEY_ID: storage.accessKeyId,
+      S3_SECRET_ACCESS_KEY: storage.secretAccessKey,
+    },
   })
-  const simulators = await startChild('simulators', base, {
-    env: { BENCH_DIR: dir, BENCH_PROCESSING: JSON.stringify(processing) },
-  })
-  const { connectUrl, fronts, env } = simulators.ready as Simulators
-  const config = readConfig({ ...settingsOf(base), ...env })
-  const context = await createContext(config)
-  await Promise.all([context.database.createIndexes(), context.storage.ensureBucket([config.FRONTEND_URL])])
-  await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
-  const app = await buildApp(context)
-  await app.listen({ host: '127.0.0.1', port })
-  const worker = await startChild('worker', config, {
-    profiling: world.profiling,
-    env: { BENCH_BUNDLE: await world.bundle('ours'), BENCH_REAL_PLATFORMS: 'yes' },
-  })
+  const { context, worker } = service
+  await context.storage.ensureBucket([context.config.FRONTEND_URL])
+  const { connectUrl, fronts } = service.ready as Simulators
   const platforms = Object.keys(fronts) as Platform[]
   const ask = async <T>(platform: Platform, what: 'ledger' | 'requests'): Promise<T[]> =>
     (await fetch(`${fronts[platform]!.control}/${what}`)).json() as Promise<T[]>
@@ -84,14 +68,7 @@ export async function openPlatformWorld(world: World, processing: Processing) {
 
     /** A user with every platform connected and the files uploaded. */
     async author(files: MediaFile[]): Promise<Author> {
-      const userId = newId()
-      const limits = { maxPosts: 1_000_000_000, maxCaptionGenerations: 0 }
-      const user = newUser(
-        { _id: userId, email: `${userId}@example.com`, name: 'Bench', passwordHash: null, limits },
-        new Date(),
-      )
-      await context.users.insert(user)
-      const { accessToken: token } = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'bench' })
+      const { userId, token } = await signUp(context)
       const body = JSON.stringify({ name: `b${userId.slice(-12)}`, token })
       const connected = await fetch(connectUrl, { method: 'POST', body })
       if (!connected.ok) throw new Error(`Connecting failed: ${await connected.text()}`)
@@ -143,10 +120,7 @@ export async function openPlatformWorld(world: World, processing: Processing) {
     },
 
     async stop(): Promise<void> {
-      await worker.stop()
-      await app.close()
-      await context.close()
-      await simulators.stop()
+      await service.stop()
       await storage.stop()
       rmSync(dir, { recursive: true, force: true })
     },

@@ -1,4 +1,5 @@
 import { connectBluesky } from '../src/commands/connect-bluesky.ts'
+import { openSession } from '../src/commands/open-session.ts'
 import { sealSecrets } from '../src/commands/account-secrets.ts'
 import type { Context } from '../src/context.ts'
 import { newUser, type User } from '../src/domain/user.ts'
@@ -11,19 +12,28 @@ export function createUsers(context: Context, count: number): Promise<User[]> {
   return Promise.all(Array.from({ length: count }, () => createUser(context)))
 }
 
-async function createUser(context: Context): Promise<User> {
-  const userId = newId()
-  const user = newUser(
-    {
-      _id: userId,
-      email: `${userId}@example.com`,
-      name: 'Bench',
-      passwordHash: null,
-      limits: { maxPosts: 1_000_000_000, maxCaptionGenerations: 0 },
-    },
-    new Date(),
-  )
+/** A user who has logged in, and has nothing yet. */
+export async function signUp(
+  context: Context,
+  changes: Partial<User> = {},
+): Promise<{ userId: string; token: string }> {
+  const user = await insertUser(context, changes)
+  const { accessToken } = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'bench' })
+  return { userId: user._id, token: accessToken }
+}
+
+async function insertUser(context: Context, changes: Partial<User> = {}): Promise<User> {
+  const _id = changes._id ?? newId()
+  const limits = { maxPosts: 1_000_000_000, maxCaptionGenerations: 0 }
+  const account = { _id, email: `${_id}@example.com`, name: 'Bench', passwordHash: null, limits }
+  const user = { ...newUser(account, new Date()), ...changes }
   await context.users.insert(user)
+  return user
+}
+
+async function createUser(context: Context): Promise<User> {
+  const user = await insertUser(context)
+  const { _id: userId } = user
   for (const platform of INSTANT_PLATFORMS) {
     const accountId = `${platform}-${userId}`
     await context.accounts.connect(userId, {

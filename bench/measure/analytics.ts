@@ -1,9 +1,7 @@
 import { inventHistory, storeHistory, type UserHistory } from '../../sandbox/analytics-history.ts'
-import { openSession } from '../../src/commands/open-session.ts'
 import { createContext, type Context } from '../../src/context.ts'
 import { windowOf } from '../../src/domain/analytics.ts'
 import { daysOf } from '../../src/domain/calendar.ts'
-import { newUser } from '../../src/domain/user.ts'
 import {
   comparedPairs,
   followerCounts,
@@ -16,6 +14,7 @@ import {
 import { figure, type Figure } from '../figure.ts'
 import { startChild } from '../processes.ts'
 import { percentile, rounded } from '../stats.ts'
+import { signUp } from '../users.ts'
 import type { World } from '../world.ts'
 
 export interface AnalyticsSize {
@@ -99,23 +98,23 @@ export async function measureAnalytics(world: World, size: AnalyticsSize): Promi
 }
 
 async function fill(context: Context, { users, posts, snapshots, readers: wanted }: AnalyticsSize) {
-  const readers: Reader[] = []
-  let stored = 0
+  const asking: UserHistory[] = []
+  // From all over the data, so that they are no neighbours.
+  const every = users / (wanted + WARM_UP)
+  let [made, stored] = [0, 0]
   for (const history of inventHistory({ users, posts, snapshots }, { end: new Date() })) {
     await storeHistory(context.database.connection, history)
     stored += history.postSnapshots.length
-    // From all over the data, so that they are no neighbours.
-    if (readers.length < wanted + WARM_UP) readers.push({ history, headers: await signIn(context, history) })
+    if (made++ >= asking.length * every) asking.push(history)
   }
+  const readers: Reader[] = []
+  for (const history of asking) readers.push({ history, headers: await signIn(context, history) })
   return { readers, stored }
 }
 
 async function signIn(context: Context, { userId, timezone }: UserHistory) {
-  const account = { _id: userId, email: `${userId}@example.com`, name: 'Bench', passwordHash: null }
-  const user = { ...newUser({ ...account, limits: context.planLimits.free }, new Date()), timezone }
-  await context.users.insert(user)
-  const { accessToken } = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'bench' })
-  return { authorization: `Bearer ${accessToken}` }
+  const { token } = await signUp(context, { _id: userId, timezone })
+  return { authorization: `Bearer ${token}` }
 }
 
 interface Measured {

@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Connection, ScheduleClient, WorkflowClient, type ScheduleHandle } from '@temporalio/client'
+import type { Platform } from '../src/domain/platforms.ts'
+import type { Post } from '../src/domain/post.ts'
+import { DAY } from '../src/domain/times.ts'
+import type { CollectedPosts } from '../src/workflows/messages.ts'
+import { publishedPost } from '../tests/support/published-post.ts'
+import { closedLoop } from './loops.ts'
+import { openService } from './service.ts'
+import { signUp } from './users.ts'
+import type { World } from './world.ts'
+
+export type CountedPlatform = Extract<Platform, 'bluesky' | 'mastodon' | 'threads'>
+
+/** What the simulators are asked to make: an account that is connected to the bearer's, and posts on it. */
+export interface OwnRequest {
+  platform: CountedPlatform
+  name: string
+  posts: number
+  token: string
+}
+
+export interface Owned {
+  accountId: string
+  postIds: string[]
+}
+
+export interface Author extends Owned {
+  userId: string
+}
+
+const COLLECTION = 'collectPostMetrics'
+const AT_ONCE = 8
+const OLDEST_DAYS = 29
+const POLL_MS = 20
+
+/** The service as it is, with platforms on which users have posted. */
+export async function openCollection(world: World) {
+  const service = await openService(world, { simulators: 'counted-platforms' })
+  const { context, worker, ready } = service
+  const { ownUrl } = ready as { ownUrl: string }
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = context.config
+  const connection = await Connection.connect({ address })
+  const schedule = new ScheduleClient({ connection, namespace }).getHandle(COLLECTION)
+  const workflows = new WorkflowClient({ connection, namespace })
+  const posts = context.database.connection.collection<Post>('posts')
+  // It runs when it is told to, and not at the quarters of an hour as well.
+  await schedule.pause()
+
+  async function makeAuthor(platform: CountedPlatform, count: number): Promise<Author> {
+    const { userId, token } = await signUp(context)
+    const asked: OwnRequest = { platform, name: `b${userId.slice(-12)}`, posts: count, token }
+    const answer = await fetch(ownUrl, { method: 'POST', body: JSON.stringify(asked) })
+    if (!answer.ok) throw new Error(`An account could not be made: ${await answer.text()}`)
+    return { userId, ...((await answer.json()) as Owned) }
+  }
+
+  return {
+    context,
+    worker,
+
+    /** Users with as many posts on a platform; nothing is due yet. */
+    async makeAuthors(platform: CountedPlatform, users: number, count: number): Promise<Author[]> {
+      const authors: Author[] = []
+      await closedLoop(users, AT_ONCE, async () => void authors.push(await makeAuthor(platform, count)))
+      return authors
+    },
+
+    /** All of their posts are due, of every age, and nothing else is. */
+    async makeDue(platform: CountedPlatform, authors: Author[]): Promise<void> {
+      await posts.deleteMany({})
+      for (const { userId, accountId, postIds } of authors) {
+        await posts.insertMany(
+          postIds.map((platformPostId, index) => {
+            const completedAt = new Date(Date.now() - ((index + 1) / postIds.length) * OLDEST_DAYS * DAY)
+            return publishedPost({ userId, on: [platform], completedAt, accountId, platformPostId })
+          }),
+        )
+      }
+    },
+
+    /** A run of the Schedule, from its start to its end. */
+    async collect(): Promise<CollectedPosts> {
+      const before = await lastRun(schedule)
+      await schedule.trigger()
+      for (;;) {
+        const workflowId = await lastRun(schedule)
+        if (workflowId !== before) return (await workflows.getHandle(workflowId!).result()) as CollectedPosts
+        await delay(POLL_MS)
+      }
+    },
+
+    async stop(): Promise<void> {
+      await connection.close()
+      await service.stop()
+    },
+  }
+}
+
+export type Collection = Awaited<ReturnType<typeof openCollection>>
+
+async function lastRun(schedule: ScheduleHandle): Promise<string | null> {
+  const { recentActions } = (await schedule.describe()).info
+  const action = recentActions.at(-1)?.action
+  return action?.type === 'startWorkflow' ? action.workflow.workflowId : null
+}

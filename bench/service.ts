@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../sandbox/servers/process.ts'
+import { buildApp } from '../src/api/app.ts'
+import { readConfig } from '../src/config.ts'
+import { createContext } from '../src/context.ts'
+import { settingsOf, startChild } from './processes.ts'
+import type { World } from './world.ts'
+
+interface ServiceOptions {
+  /** The file of bench/processes with the simulators, and what it is told. */
+  simulators: string
+  env?: Record<string, string>
+  settings?: Record<string, string>
+}
+
+/** The service as it is, its worker and the simulators of platforms in processes of their own. Media needs settings of its own. */
+export async function openService(world: World, { simulators: name, env: told = {}, settings = {} }: ServiceOptions) {
+  const dir = mkdtempSync(join(tmpdir(), 'postonce-bench-platforms-'))
+  const port = await freePort()
+  const base = await world.config({ PUBLIC_URL: `http://127.0.0.1:${port}`, ...settings })
+  const simulators = await startChild(name, base, { env: { BENCH_DIR: dir, ...told } })
+  const { env } = simulators.ready as { env: Record<string, string> }
+  const config = readConfig({ ...settingsOf(base), ...env })
+  const context = await createContext(config)
+  await context.database.createIndexes()
+  await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
+  const app = await buildApp(context)
+  await app.listen({ host: '127.0.0.1', port })
+  const worker = await startChild('worker', config, {
+    profiling: world.profiling,
+    env: { BENCH_BUNDLE: await world.bundle('ours'), BENCH_REAL_PLATFORMS: 'yes' },
+  })
+
+  return {
+    context,
+    worker,
+    /** What the simulators said when they were ready. */
+    ready: simulators.ready,
+
+    async stop(): Promise<void> {
+      await worker.stop()
+      await app.close()
+      await context.close()
+      await simulators.stop()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Service = Awaited<ReturnType<typeof openService>>
