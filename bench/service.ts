@@ -48,5 +48,3 @@ export async function openService(world: World, { simulators: name, env: told = 
     },
   }
 }
-
-export type Service = Awaited<ReturnType<typeof openService>>
