@@ -3,7 +3,13 @@ import { Value } from '@sinclair/typebox/value'
 
 const text = (description: string, value?: string) =>
   Type.String({ description, ...(value === undefined ? {} : { default: value }) })
-const address = (description: string, value?: string) => text(`${description} (URL)`, value)
+/** Empty where there is none. */
+const address = (description: string, value?: string) =>
+  Type.String({
+    description: `${description} (URL)`,
+    pattern: '^([A-Za-z][A-Za-z0-9+.-]*://\\S+)?$',
+    ...(value === undefined ? {} : { default: value }),
+  })
 const number = (description: string, value: number, minimum = 0) =>
   Type.Number({ description, default: value, minimum })
 const list = (description: string, value: string) => text(`${description}, separated by commas`, value)

@@ -54,6 +54,10 @@ describe('the configuration', () => {
     expect(variablesOf({ ...secrets, META_EXTRA_SCOPES: line })).toContain('META_EXTRA_SCOPES')
   })
 
+  it.each(['api.stripe.com', '/v1', 'https//api.stripe.com', 'https://'])('refuses what is no address: %j', (line) => {
+    expect(variablesOf({ ...secrets, STRIPE_API_URL: line })).toContain('STRIPE_API_URL')
+  })
+
   it('is production when nothing says otherwise, with defaults for the rest, and frozen', () => {
     const config = readConfig(secrets)
     expect(config).toMatchObject({ NODE_ENV: 'production', PORT: 4_000, ACCESS_TOKEN_TTL_SECONDS: 600 })
