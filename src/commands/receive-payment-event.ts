@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
-import { PAYMENT_EVENT_TYPES, type PaymentEvent } from '../domain/payment-events.ts'
+import { isPaymentEventType, type PaymentEvent } from '../domain/payment-events.ts'
 import { SECOND } from '../domain/times.ts'
 import { findPaymentOwner } from './payment-owner.ts'
 
@@ -19,7 +19,7 @@ export async function receivePaymentEvent(deps: Deps, event: PaymentEvent): Prom
   const state = await paymentEvents.keep(event, clock.now())
   if (state !== 'waiting') return
 
-  if (!(PAYMENT_EVENT_TYPES as readonly string[]).includes(type)) {
+  if (!isPaymentEventType(type)) {
     await paymentEvents.settle(eventId, 'ignored', clock.now())
     logger.info({ eventId, type }, 'a payment event of a type that means nothing here was ignored')
     return

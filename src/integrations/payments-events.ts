@@ -1,5 +1,5 @@
 import type { ProcessorSubscription } from '../domain/billing.ts'
-import { PAYMENT_EVENT_TYPES, type PaymentEvent } from '../domain/payment-events.ts'
+import { isPaymentEventType, type PaymentEvent, type PaymentEventType } from '../domain/payment-events.ts'
 import {
   fieldsOf,
   idOf,
@@ -12,7 +12,6 @@ import {
 } from './payments-objects.ts'
 
 type About = Omit<PaymentEvent, 'id' | 'type' | 'createdAt'>
-type Type = (typeof PAYMENT_EVENT_TYPES)[number]
 
 const NOTHING: About = {
   userId: null,
@@ -23,7 +22,7 @@ const NOTHING: About = {
   toldInvoice: null,
 }
 
-const READERS: Record<Type, (object: unknown, createdAt: Date) => About> = {
+const READERS: Record<PaymentEventType, (object: unknown, createdAt: Date) => About> = {
   'checkout.session.completed': aboutCheckout,
   'invoice.payment_succeeded': (...told) => aboutInvoice('active', ...told),
   'invoice.payment_failed': (...told) => aboutInvoice('past_due', ...told),
@@ -38,8 +37,7 @@ export function readEventObject(value: unknown): PaymentEvent | null {
   const [id, type, createdAt] = [idOf(event), event['type'], instantOf(event['created'])]
   if (id === null || typeof type !== 'string' || createdAt === null) return null
   if (typeof object !== 'object' || object === null || Array.isArray(object)) return null
-  const known = PAYMENT_EVENT_TYPES.find((candidate) => candidate === type)
-  return { id, type, createdAt, ...(known === undefined ? NOTHING : READERS[known](object, createdAt)) }
+  return { id, type, createdAt, ...(isPaymentEventType(type) ? READERS[type](object, createdAt) : NOTHING) }
 }
 
 function aboutCheckout(object: unknown, createdAt: Date): About {
