@@ -1,13 +1,6 @@
-import { proxyActivities, sleep } from '@temporalio/workflow'
-import type { Activities } from '../activities/index.ts'
-import { HOUR, MINUTE, SECOND } from '../domain/times.ts'
-
-/** Whose event it is may have to be asked from the processor, which may be away for long. */
-const billing = proxyActivities<Activities>({
-  startToCloseTimeout: MINUTE,
-  heartbeatTimeout: 5 * SECOND,
-  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE },
-})
+import { sleep } from '@temporalio/workflow'
+import { HOUR, MINUTE } from '../domain/times.ts'
+import { billing } from './billing-activities.ts'
 
 /**
  * Sees to it that a stored event of the payment processor gets to the workflow of its user, and is acted on there: it tells again, more

@@ -1,13 +1,6 @@
-import {
-  condition,
-  continueAsNew,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow'
-import type { Activities } from '../activities/index.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../domain/times.ts'
+import { condition, continueAsNew, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
+import { DAY, HOUR, MINUTE } from '../domain/times.ts'
+import { billing } from './billing-activities.ts'
 import { paymentEventSignal, type PaymentNews, type SubscriptionState } from './messages.ts'
 
 /** A run asks the processor so often, and goes on as a new one: its history stays short. */
@@ -15,16 +8,6 @@ const LONGEST_RUN = 200
 /** So much later than the period's end the processor has mostly told of the next one by itself. */
 const AFTER_PERIOD_MS = 5 * MINUTE
 const STORY_LINES = 12
-
-/**
- * Asked until there is an answer: who paid must get what they paid for, however long the processor is away. An attempt that is lost
- * with its worker is noticed by its heartbeat.
- */
-const billing = proxyActivities<Activities>({
-  startToCloseTimeout: MINUTE,
-  heartbeatTimeout: 5 * SECOND,
-  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE },
-})
 
 interface Progress {
   queue: PaymentNews[]
