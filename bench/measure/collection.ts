@@ -1,3 +1,4 @@
+import { chunks } from '../../src/domain/lists.ts'
 import { platformLabel } from '../../src/domain/platforms.ts'
 import { SECOND } from '../../src/domain/times.ts'
 import { openCollection, type Author, type Collection, type CountedPlatform } from '../collecting.ts'
@@ -80,10 +81,7 @@ async function readBarely(
 ): Promise<void> {
   const metrics = platforms.find(platform)!.metrics!
   const calls = authors.flatMap(({ userId, postIds }) =>
-    Array.from({ length: Math.ceil(postIds.length / metrics.perCall) }, (_, index) => ({
-      userId,
-      ids: postIds.slice(index * metrics.perCall, (index + 1) * metrics.perCall),
-    })),
+    chunks(postIds, metrics.perCall).map((ids) => ({ userId, ids })),
   )
   await closedLoop(calls.length, collection.callsInFlight, async (index) => {
     const { userId, ids } = calls[index]!

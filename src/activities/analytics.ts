@@ -1,5 +1,6 @@
 import { cancellationSignal, log } from '@temporalio/activity'
 import { boundsOf, isDue, slotAt, slotFor, type AgeClass, type DueBounds } from '../domain/collection.ts'
+import { chunks } from '../domain/lists.ts'
 import { PLATFORMS, type Platform } from '../domain/platforms.ts'
 import type { AccountCredentials } from '../commands/account-credentials.ts'
 import type { DeadLetterStore } from '../store/dead-letters.ts'
@@ -24,6 +25,8 @@ import { createCollectPosts, type CollectPostsDeps } from './collect-posts.ts'
 const PAGE = 500
 const OWNERS = 50
 const AT_ONCE = 5
+/** An activity costs more than a call, so that where a call tells of one post it makes some calls one after the other. */
+const BATCH = 25
 
 /** How the collection goes about its work. */
 export interface CollectionSettings {
@@ -118,7 +121,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     return [...found.values()].map(({ userId, platform, postIds }) => ({
       userId,
       platform,
-      batches: chunks(postIds, platforms.find(platform)?.metrics?.perCall ?? 1),
+      batches: chunks(postIds, postsABatch(platforms.find(platform)?.metrics?.perCall ?? 1)),
     }))
   }
 
@@ -198,6 +201,11 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
   }
 }
 
+/** As many whole calls as fit, one at least. */
+function postsABatch(perCall: number): number {
+  return perCall * Math.max(1, Math.floor(BATCH / perCall))
+}
+
 /** While it runs, Temporal hears of it, so that a killed worker's work is given to another soon. */
 async function alive<T>(work: () => Promise<T>): Promise<T> {
   const beat = keepAlive(null)
@@ -206,10 +214,4 @@ async function alive<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     beat.stop()
   }
-}
-
-function chunks<T>(items: T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  )
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import { deriveFrom, type PostCounts } from '../domain/analytics.ts'
 import { boundsOf, canBeDeleted, type AgeClass } from '../domain/collection.ts'
 import { markDeleted } from '../domain/delivery-moves.ts'
+import { chunks } from '../domain/lists.ts'
 import type { Platform } from '../domain/platforms.ts'
 import type { Metrics } from '../integrations/metrics.ts'
 import type { PlatformRegistry } from '../platforms/registry.ts'
@@ -44,7 +45,7 @@ interface Wanted {
 
 const NOTHING: CollectedBatch = { saved: 0, deleted: 0, skipped: 0, failed: 0, end: 'done' }
 
-/** The metrics of some posts of one account, in one call. */
+/** The metrics of some posts of one account, in as few calls as its platform allows. */
 export function createCollectPosts(deps: CollectPostsDeps) {
   const { published, users, platforms, clock, collection, callAccount, followers, saveSnapshots } = deps
 
@@ -134,12 +135,8 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     return { ...NOTHING, failed: postIds.length }
   }
 
-  /**
-   * One snapshot for each post that is still due, however often it is repeated. What goes wrong at the platform is dealt with and
-   * told by the result.
-   * @throws what is no trouble with the platform
-   */
-  return async function collectPosts(batch: DueBatch, signal: AbortSignal, isAsked = false): Promise<CollectedBatch> {
+  /** In one call. */
+  async function collectOnce(batch: DueBatch, isAsked: boolean, signal: AbortSignal): Promise<CollectedBatch> {
     let result: CollectedBatch
     try {
       result = await collect(batch, isAsked, signal)
@@ -149,6 +146,21 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     }
     deps.metrics.metricsCollected(batch.platform, result)
     return result
+  }
+
+  /**
+   * One snapshot for each post that is still due, however often it is repeated. What goes wrong at the platform is dealt with and
+   * told by the result.
+   * @throws what is no trouble with the platform
+   */
+  return async function collectPosts(batch: DueBatch, signal: AbortSignal, isAsked = false): Promise<CollectedBatch> {
+    const total = { ...NOTHING }
+    for (const postIds of chunks(batch.postIds, platforms.find(batch.platform)?.metrics?.perCall ?? 1)) {
+      const { end, pauseMs, ...done } = await collectOnce({ ...batch, postIds }, isAsked, signal)
+      for (const name of Object.keys(done) as (keyof typeof done)[]) total[name] += done[name]
+      if (end !== 'done') return { ...total, end, ...(pauseMs !== undefined && { pauseMs }) }
+    }
+    return total
   }
 }
 

@@ -9,8 +9,8 @@ const PAGES_A_RUN = 5
 const ACCOUNTS_AT_ONCE = 8
 
 const analytics = proxyActivities<Activities>({
-  // Its calls have deadlines of their own; this is for the wait for room among them as well.
-  startToCloseTimeout: 2 * MINUTE,
+  // Its calls, up to 25, have deadlines of their own; this is for the wait for room among them as well.
+  startToCloseTimeout: 6 * MINUTE,
   heartbeatTimeout: 5 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE, maximumAttempts: 8 },
 })

@@ -103,7 +103,7 @@ export interface DuePlace {
   within: { userId: string; afterPostId: string | null } | null
 }
 
-/** The posts of an account whose metrics are due, in batches that one call can ask for. */
+/** The posts of an account whose metrics are due, in batches of one activity each. */
 export interface DueAccount {
   userId: string
   platform: Platform

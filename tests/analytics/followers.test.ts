@@ -6,7 +6,7 @@ import type { FollowersPage, Pauses } from '../../src/workflows/messages.ts'
 import { connectedUser } from '../support/published.ts'
 import { later, startToldCollection, trouble } from './told-collection.ts'
 
-const { context, platforms, activities, run, listRun, published, versionOf, lettersOf, clear } =
+const { context, platforms, activities, run, collectRun, published, versionOf, lettersOf, clear } =
   await startToldCollection()
 afterEach(async () => {
   await clear()
@@ -44,9 +44,7 @@ it('are asked for once a day on every connected platform that tells them', async
 it('that cannot be had keep nobody from the counts, and are not asked for with every call', async () => {
   const { posts } = await published(['threads'], 4)
   platforms.tell('threads').followers = null
-  const { batches } = await listRun()
-  const { collectBatch } = activities()
-  for (const batch of batches) expect(await run(collectBatch, batch)).toMatchObject({ saved: 1 })
+  expect(await collectRun()).toMatchObject([{ saved: 4 }])
   expect(platforms.followerCalls).toEqual(['threads'])
   expect(await context.snapshots.latest(posts[0]!._id, 'threads')).toMatchObject({ followerCountAtSnapshot: null })
 })

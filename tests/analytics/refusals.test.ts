@@ -70,10 +70,7 @@ describe('what a platform refuses', () => {
     await storePosts(context, [publishedPost({ userId, on: ['threads'], completedAt: new Date(Date.now() - 3 * DAY) })])
     platforms.tell('threads').troubles.push(...Array.from({ length: 20 }, () => trouble('permission')))
     lines.length = 0
-    expect(await collectRun()).toMatchObject([
-      { end: 'account', skipped: 1 },
-      ...Array.from({ length: 5 }, () => ({ skipped: 0 })),
-    ])
+    expect(await collectRun()).toMatchObject([{ end: 'account', skipped: 1 }, { skipped: 0 }])
     expect(lines.filter(({ message }) => message.includes('lacks a permission'))).toHaveLength(1)
     expect([await health(userId, 'threads'), await lettersOf(userId), await warnings(userId)]).toEqual([
       'active',
@@ -95,13 +92,17 @@ describe('what a platform refuses', () => {
   it('a server that keeps failing costs its own accounts their turn, and loses nothing', async () => {
     const { posts } = await published(['threads'], 11)
     platforms.tell('threads').troubles.push(...Array.from({ length: 10 }, () => trouble('transient')))
-    const { batches } = await listRun()
-    const { collectBatch } = activities()
-    const results = []
-    for (const batch of batches) results.push(await run(collectBatch, batch))
-    expect(results.filter(({ failed }) => failed === 1)).toHaveLength(10)
-    expect(results.at(-1)).toEqual({ saved: 0, deleted: 0, skipped: 1, failed: 0, end: 'account' })
+    expect(await collectRun()).toMatchObject([{ saved: 0, deleted: 0, skipped: 1, failed: 10, end: 'account' }])
     expect(await collectRun()).toMatchObject([{ postIds: [posts[10]!._id], saved: 1 }])
+  })
+
+  it('a call that fails is a dead letter of its own posts, and the others of the batch are asked for', async () => {
+    const { userId, posts } = await published(['threads'], 4)
+    platforms.tell('threads').troubles.push(null, trouble('validation'), null, trouble('rate_limited', 60_000))
+    expect(await collectRun()).toMatchObject([{ saved: 2, failed: 1, skipped: 1, end: 'platform', pauseMs: 60_000 }])
+    expect(platforms.calls.map(({ ids }) => ids.length)).toEqual([1, 1, 1, 1])
+    expect(await lettersOf(userId)).toMatchObject([{ postId: posts[1]!._id }])
+    expect(await collectRun()).toMatchObject([{ postIds: [posts[3]!._id], saved: 1 }])
   })
 
   it('anything else is one dead letter a post and platform, counted', async () => {
