@@ -6,6 +6,7 @@ import type { PlatformStatus, Post } from '../src/domain/post.ts'
 import { PLATFORMS, type Platform } from '../src/domain/platforms.ts'
 import { DAY, HOUR, MINUTE } from '../src/domain/times.ts'
 import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS, type AccountSnapshot, type PostSnapshot } from '../src/store/snapshots.ts'
+import { createChance, type Chance } from './chance.ts'
 
 export interface HistorySize {
   users: number
@@ -241,35 +242,3 @@ function inventSnapshots({ post, entry, count, chance, end }: Published): PostSn
 function before(instant: Date, ms: number): Date {
   return new Date(instant.getTime() - ms)
 }
-
-/** Chance that is the same for the same seed (mulberry32). */
-function createChance(seed: number) {
-  let state = seed >>> 0
-
-  function fraction(): number {
-    state = (state + 0x6d2b79f5) >>> 0
-    let value = Math.imul(state ^ (state >>> 15), state | 1)
-    value ^= value + Math.imul(value ^ (value >>> 7), value | 61)
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32
-  }
-
-  /** Both ends included. */
-  const between = (from: number, to: number): number => from + Math.floor(fraction() * (to - from + 1))
-  const hex = () => between(0, 0xff_ff_ff_ff).toString(16).padStart(8, '0')
-
-  return {
-    between,
-    is: (probability: number): boolean => fraction() < probability,
-    id: () => hex() + hex() + hex(),
-
-    /** Some of them, in their order. */
-    some<T>(choices: readonly T[], least: number, most: number): T[] {
-      const picked = new Set(choices)
-      const wanted = Math.min(choices.length, between(least, most))
-      while (picked.size > wanted) picked.delete([...picked][between(0, picked.size - 1)]!)
-      return [...picked]
-    },
-  }
-}
-
-type Chance = ReturnType<typeof createChance>

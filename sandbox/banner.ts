@@ -42,6 +42,7 @@ export function banner({ world, settings, services, startPage }: Started, dir: s
           ...Object.values(firstPost.addresses).map((address) => `  ${address}`),
           'and how it got there:',
           `  ${workflow}`,
+          'Older posts are made up, and so are all figures: there would be nothing to draw otherwise.',
         ]),
     '',
     'Publish one of your own:',

@@ -8,7 +8,7 @@ export const USAGE = `npm run dev [-- --dir <folder>] [--fresh] [--port <n>] [--
   --dir <folder>    where everything is kept (default: .sandbox)
   --fresh           forgets what an earlier start left there
   --port <n>        port of the API (default: 4000, or as last time)
-  --no-first-post   publishes nothing on its own`
+  --no-first-post   publishes nothing on its own, and makes up no past`
 
 export interface Options {
   dir: string

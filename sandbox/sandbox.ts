@@ -1,8 +1,12 @@
 import { join } from 'node:path'
 import { say, step } from '../scripts/provision.mjs'
+import { collectionSettings } from '../src/collection-settings.ts'
+import { readConfig } from '../src/config.ts'
 import { createApiClient } from './api-client.ts'
 import { processesFile, type Processes } from './folder.ts'
 import type { Started } from './banner.ts'
+import { audienceOn } from './demo/audience.ts'
+import { seedDemo } from './demo/seed.ts'
 import { startFrontend } from './frontend.ts'
 import type { Options } from './options.ts'
 import { startStartPage } from './start-page.ts'
@@ -10,7 +14,7 @@ import { frontsOf, startPlatforms } from './platforms/all.ts'
 import { writeJson } from './platforms/json-file.ts'
 import type { RunningPlatform } from './platforms/sandbox-platform.ts'
 import { startServices, type RunningService, type ServiceName } from './services/all.ts'
-import { publishFirstPost, seedUsers, userApi } from './seed.ts'
+import { publishFirstPost, seedUsers, uploadPicture, userApi } from './seed.ts'
 import { findMongod, startMongod, type Mongod } from './servers/mongod.ts'
 import { findObjectStorage, startObjectStorage, type ObjectStorage } from './servers/object-storage.ts'
 import type { Running } from './servers/process.ts'
@@ -77,7 +81,7 @@ export function createSandbox(options: Options) {
   async function startServers({ ports, secrets }: Settings, programs: Programs): Promise<Servers> {
     const data = (name: string) => join(dir, name)
     const log = (name: string) => join(logs, `${name}.log`)
-    const starting = startPlatforms(dir)
+    const starting = startPlatforms(dir, { crowdOn: audienceOn })
     const startingServices = startServices(dir)
     for (const group of [starting, startingServices]) {
       stops.push(async () => Promise.all((await group.catch(() => [])).map(({ stop }) => stop())))
@@ -122,7 +126,10 @@ export function createSandbox(options: Options) {
     return { mongod, temporal, storage, platforms, services, startPage: page.url, frontend: frontend.url }
   }
 
-  async function startService(settings: Settings, servers: Servers): Promise<() => World> {
+  async function startService(
+    settings: Settings,
+    servers: Servers,
+  ): Promise<{ current: () => World; env: NodeJS.ProcessEnv }> {
     const { mongod, temporal, storage, platforms, services } = servers
     const places = { mongoUrl: mongod.current().url, storageEndpoint: storage.current().endpoint }
     const shown = publicAddresses(settings, places)
@@ -141,7 +148,7 @@ export function createSandbox(options: Options) {
     ])
     const { address } = temporal.current()
     const pidOf = (process: Supervised<Running>) => process.current().pid
-    return () => ({
+    const current = (): World => ({
       api: shown.api,
       frontend: servers.frontend,
       temporal: { address, ui: `http://localhost:${settings.ports.temporalUi}`, namespace: TEMPORAL_NAMESPACE },
@@ -158,13 +165,20 @@ export function createSandbox(options: Options) {
       platforms: described,
       ...placesOf(services),
     })
+    return { current, env }
   }
 
   /** Only what an earlier start has not done: a sandbox goes on where it ended, also with what was changed in it. */
-  async function seed(settings: Settings, { api: base, platforms }: World, servers: Servers): Promise<void> {
+  async function seed(
+    settings: Settings,
+    { api: base, mongo, platforms }: World,
+    servers: Servers,
+    env: NodeJS.ProcessEnv,
+  ): Promise<void> {
     const publishes = options.firstPost && settings.firstPost === null
+    const hasPast = !options.firstPost || settings.hasPast
     const unconnected = servers.platforms.filter((platform) => !isConnected(platform, settings))
-    if (unconnected.length === 0 && !publishes) return
+    if (unconnected.length === 0 && !publishes && hasPast) return
     const api = createApiClient(base)
     const token = await api.logIn(settings.users.user)
     for (const platform of unconnected) {
@@ -172,9 +186,21 @@ export function createSandbox(options: Options) {
       for (const [name, { url }] of frontsOf([platform])) settings.connectedAt[name] = url
       keep(dir, settings)
     }
+    if (!publishes && hasPast) return
+    const picture = await uploadPicture(api, token)
+    if (!hasPast) {
+      const { ages, retentionMs } = collectionSettings(readConfig(env))
+      const place = { mongoUrl: mongo, fronts: frontsOf(servers.platforms) }
+      const collecting = { now: new Date(), ages, retentionMs }
+      await step('Two weeks of made-up posts and figures', () =>
+        seedDemo(place, settings.users.user.email, picture, collecting),
+      )
+      settings.hasPast = true
+      keep(dir, settings)
+    }
     if (!publishes) return
     try {
-      settings.firstPost = await step('The first post', () => publishFirstPost(api, token, platforms))
+      settings.firstPost = await step('The first post', () => publishFirstPost(api, token, picture, platforms))
       keep(dir, settings)
     } catch (error) {
       throw new Error(
@@ -193,8 +219,8 @@ export function createSandbox(options: Options) {
       const servers = await step('MongoDB, Temporal, object storage and the platforms', () =>
         startServers(settings, programs),
       )
-      const current = await step('Schema, API and worker', () => startService(settings, servers))
-      await seed(settings, current(), servers)
+      const { current, env } = await step('Schema, API and worker', () => startService(settings, servers))
+      await seed(settings, current(), servers, env)
       world = current
       recordProcesses()
       return { world: world(), settings, services: servers.services, startPage: servers.startPage }

@@ -1,3 +1,4 @@
+import type { MediaItem } from '../src/domain/post.ts'
 import { newUser } from '../src/domain/user.ts'
 import { createPasswordHasher } from '../src/integrations/password-hasher.ts'
 import { openDatabase } from '../src/store/database.ts'
@@ -54,13 +55,14 @@ export function userApi(api: ApiClient, token: string): UserApi {
 export async function publishFirstPost(
   api: ApiClient,
   token: string,
+  picture: MediaItem,
   platforms: World['platforms'],
 ): Promise<FirstPost> {
-  const picture = await uploadPicture(api, token)
+  const { storageUrl: _, ...given } = picture
   const { postId } = await api.call<{ postId: string }>('POST', '/api/posts', {
     token,
     body: {
-      content: { text: FIRST_TEXT, mediaItems: [{ ...picture, altText: 'The word hello on a blue ground' }] },
+      content: { text: FIRST_TEXT, mediaItems: [given] },
       selectedPlatforms: Object.keys(platforms),
       correlationId: 'sandbox-first-post',
     },
@@ -81,23 +83,22 @@ export async function publishFirstPost(
   return { postId, addresses }
 }
 
-async function uploadPicture(api: ApiClient, token: string) {
+export async function uploadPicture(api: ApiClient, token: string): Promise<MediaItem> {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="1080" height="1080"><rect width="1080" height="1080" fill="#2b6cb0"/><text x="540" y="600" font-size="240" text-anchor="middle" fill="#fff" font-family="sans-serif">hello</text></svg>`
   const { default: sharp } = await import('sharp')
   const bytes = await sharp(Buffer.from(svg)).jpeg().toBuffer()
   const contentType = 'image/jpeg'
-  const { uploadUrl, storageKey } = await api.call<{ uploadUrl: string; storageKey: string }>(
-    'POST',
-    '/api/posts/media/upload',
-    { token, body: { contentType, sizeBytes: bytes.length } },
-  )
+  const { uploadUrl, storageKey, storageUrl } = await api.call<
+    Record<'uploadUrl' | 'storageKey' | 'storageUrl', string>
+  >('POST', '/api/posts/media/upload', { token, body: { contentType, sizeBytes: bytes.length } })
   const answer = await fetch(uploadUrl, {
     method: 'PUT',
     headers: { 'content-type': contentType },
     body: new Uint8Array(bytes),
   })
   if (!answer.ok) throw new Error(`the picture could not be stored: ${answer.status}`)
-  return { storageKey, mimeType: contentType, sizeBytes: bytes.length }
+  const altText = 'The word hello on a blue ground'
+  return { storageKey, storageUrl, mimeType: contentType, sizeBytes: bytes.length, altText }
 }
 
 /** Where anyone may read the record `at://<account>/<collection>/<key>`, without a login. */

@@ -44,6 +44,8 @@ export interface Settings {
   /** Where the accounts of the seeded user were connected. */
   connectedAt: Partial<Record<Platform, string>>
   firstPost: FirstPost | null
+  /** Whether the seeded user was given the two weeks that never were. */
+  hasPast: boolean
 }
 
 /**
@@ -60,6 +62,8 @@ export async function settle(options: Options): Promise<Settings> {
     users: kept.users ?? makeUsers(),
     connectedAt: kept.connectedAt ?? {},
     firstPost: kept.firstPost ?? null,
+    // Whoever has lived in a sandbox of an older version keeps the past they have.
+    hasPast: kept.hasPast ?? (kept.firstPost ?? null) !== null,
   }
   keep(options.dir, settings)
   return settings

@@ -6,6 +6,7 @@ import { startBluesky } from './bluesky.ts'
 import { startMastodon } from './mastodon.ts'
 import { startMeta } from './meta.ts'
 import { connectByPage, type Behaviour, type RunningPlatform, type SandboxPlatform } from './sandbox-platform.ts'
+import { NOBODY } from './shared/crowd.ts'
 import type { Front } from './shared/simulator.ts'
 import { startTumblr } from './tumblr.ts'
 import { startThreads } from './threads.ts'
@@ -22,6 +23,8 @@ const SANDBOX_PLATFORMS: SandboxPlatform[] = [
 /** Experiments should not run into quotas. */
 const PLENTY = 1_000_000
 
+const nobody = () => NOBODY
+
 /** Each keeps its data in a folder of its own under `dir`. */
 export function startPlatforms(dir: string, behaviour: Behaviour = {}): Promise<RunningPlatform[]> {
   return startAll(SANDBOX_PLATFORMS.map(({ name, start }) => start(join(dir, name), behaviour)))
@@ -31,8 +34,8 @@ export function frontsOf(platforms: RunningPlatform[]): [Platform, Front][] {
   return platforms.flatMap(({ fronts }) => Object.entries(fronts) as [Platform, Front][])
 }
 
-async function bluesky(dir: string, { processingMs }: Behaviour): Promise<RunningPlatform> {
-  const { url, control, video, createAccount, stop } = await startBluesky({ dir })
+async function bluesky(dir: string, { processingMs, crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
+  const { url, control, video, createAccount, stop } = await startBluesky({ dir, crowd: crowdOn('bluesky') })
   if (processingMs) video.processingMs = processingMs.video
   const accountOf = (name: string) => createAccount({ handle: `${name}.test` })
   return {
@@ -55,10 +58,11 @@ async function bluesky(dir: string, { processingMs }: Behaviour): Promise<Runnin
 const MUCH = { max: PLENTY, seconds: 300 }
 const MASTODON_ROOM = { api: MUCH, media: MUCH, deletes: MUCH, statuses: MUCH }
 
-async function mastodon(dir: string, { processingMs }: Behaviour): Promise<RunningPlatform> {
+async function mastodon(dir: string, { processingMs, crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
   const { url, control, createAccount, createApp, stop } = await startMastodon({
     dir,
     rateLimits: MASTODON_ROOM,
+    crowd: crowdOn('mastodon'),
     ...(processingMs && { processingMs: processingMs.video }),
   })
   return {
@@ -83,8 +87,12 @@ async function mastodon(dir: string, { processingMs }: Behaviour): Promise<Runni
 /** Tumblr's own limits hold for a whole service and for a whole day, which is no way to try things. */
 const TUMBLR_ROOM = { perHour: 1_000_000, perDay: 10_000_000, posts: 100_000, photos: 100_000, videos: 100_000 }
 
-async function tumblr(dir: string): Promise<RunningPlatform> {
-  const { url, control, createAccount, createApp, stop } = await startTumblr({ dir, limits: TUMBLR_ROOM })
+async function tumblr(dir: string, { crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
+  const { url, control, createAccount, createApp, stop } = await startTumblr({
+    dir,
+    limits: TUMBLR_ROOM,
+    crowd: crowdOn('tumblr'),
+  })
   return {
     fronts: { tumblr: { url, control } },
     env(publicUrl) {
@@ -105,10 +113,11 @@ async function tumblr(dir: string): Promise<RunningPlatform> {
   }
 }
 
-async function threads(dir: string, { processingMs }: Behaviour): Promise<RunningPlatform> {
+async function threads(dir: string, { processingMs, crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
   const { url, control, createAccount, createApp, stop } = await startThreads({
     dir,
     quota: PLENTY,
+    crowd: crowdOn('threads'),
     ...(processingMs && { processingMs }),
   })
   return {
@@ -131,10 +140,11 @@ async function threads(dir: string, { processingMs }: Behaviour): Promise<Runnin
   }
 }
 
-async function meta(dir: string, { processingMs }: Behaviour): Promise<RunningPlatform> {
+async function meta(dir: string, { processingMs, crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
   const { facebook, instagram, createPerson, createApp, stop } = await startMeta({
     dir,
     instagramQuota: { posts: PLENTY, containers: PLENTY },
+    crowds: { facebook: crowdOn('facebook'), instagram: crowdOn('instagram') },
     ...(processingMs && { processingMs: processingMs.video, imageProcessingMs: processingMs.image }),
   })
   return {

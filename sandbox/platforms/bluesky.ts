@@ -12,6 +12,7 @@ import { createVideoService, VIDEO_PATHS, type VideoKnobs } from './bluesky/vide
 import { startFaultProxy } from './fault-proxy.ts'
 import { readJson, writeJson } from './json-file.ts'
 import { closeServer, listenOnLoopback } from './listen.ts'
+import { NOBODY, type Crowd } from './shared/crowd.ts'
 
 export type { BlueskyAccount }
 
@@ -20,6 +21,7 @@ export interface BlueskyOptions {
   dir?: string
   port?: number
   controlPort?: number
+  crowd?: Crowd
 }
 
 export interface Bluesky {
@@ -53,7 +55,7 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
   }
   const pds = () => started().client
   const appViewKnobs: AppViewKnobs = { lagMs: 0, hidden: new Set() }
-  const counts = openAppViewCounts(dir, appViewKnobs)
+  const counts = openAppViewCounts(dir, appViewKnobs, options.crowd ?? NOBODY)
   const video: VideoKnobs = { processingMs: 1_000, failures: [] }
   const videoService = createVideoService(dir, pds, video)
   const videoUrl = await listenOnLoopback(videoService)

@@ -90,6 +90,15 @@ function usualControls({ platform, faults, requests }: ControlDeps): Control[] {
       /^\/accounts\/(.+)\/metrics$/,
       async ({ id, body }) => platform.setAccountMetrics?.(id, await metricsIn(body)) ?? false,
     ),
+    [
+      'POST',
+      /^\/accounts\/(.+)\/posts$/,
+      async ({ id, body }) => {
+        const published = await platform.publishElsewhere?.(id, postIn(await body()))
+        if (!published) throw new ControlError(404, `Not found: ${id}`)
+        return published
+      },
+    ],
     verb(/^\/posts\/(.+)\/delete$/, ({ id }) => platform.deletePost?.(id)),
     verb(
       /^\/posts\/(.+)\/metrics$/,
@@ -105,6 +114,14 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   } catch {
     throw new ControlError(400, 'The body is not JSON')
   }
+}
+
+function postIn(body: unknown): { text: string; createdAt: Date } {
+  const { text, createdAt = new Date().toISOString() } = body as { text?: unknown; createdAt?: unknown }
+  if (typeof text !== 'string' || typeof createdAt !== 'string' || Number.isNaN(Date.parse(createdAt))) {
+    throw new ControlError(400, 'A post is {text, createdAt}, where createdAt may be left out for now')
+  }
+  return { text, createdAt: new Date(createdAt) }
 }
 
 async function metricsIn(body: ControlCall['body']): Promise<Record<string, number>> {

@@ -17,6 +17,12 @@ export interface LedgerEntry {
   createdAt: string
 }
 
+export interface PublishedElsewhere {
+  id: string
+  /** Where our service would say that it is. */
+  url: string
+}
+
 export interface Answer {
   status: number
   headers?: OutgoingHttpHeaders
@@ -34,6 +40,8 @@ export interface ProxiedPlatform {
   deletePost?(id: string): Promise<boolean>
   setPostMetrics?(id: string, metrics: Record<string, number>): Promise<boolean>
   setAccountMetrics?(account: string, metrics: Record<string, number>): Promise<boolean>
+  /** As the account's owner does on the platform itself, now or some time ago. Null: no such account. */
+  publishElsewhere?(account: string, post: { text: string; createdAt: Date }): Promise<PublishedElsewhere | null>
   /** An answer to give in the server's place, for what the server itself cannot be told to refuse. */
   refuse?(request: IncomingMessage): Answer | undefined
   /** Whose token the request carries; unchecked. */

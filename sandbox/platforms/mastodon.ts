@@ -6,6 +6,7 @@ import { createRateLimits, type RateLimits } from './mastodon/rate-limits.ts'
 import { createMastodonServer } from './mastodon/server.ts'
 import { openState, type Account, type App, type Status } from './mastodon/state.ts'
 import { createStatuses } from './mastodon/statuses.ts'
+import { NOBODY, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
 
 export type MastodonApp = Pick<App, 'name' | 'clientId' | 'clientSecret'>
@@ -22,6 +23,7 @@ export interface MastodonOptions extends SimulatorPlace {
   honoursKeys?: boolean
   /** False for servers before 4.3, which show statuses one at a time. */
   showsSeveral?: boolean
+  crowd?: Crowd
 }
 
 export interface Mastodon {
@@ -44,6 +46,7 @@ const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media
 /** A strict simulator of one Mastodon server, behind the fault proxy. All data is under `dir`. */
 export async function startMastodon(options: MastodonOptions = {}): Promise<Mastodon> {
   const { maxCharacters = 500, types = MEDIA_LIMITS.types, processingMs = 1_000, showsSeveral = true } = options
+  const { honoursKeys = true, crowd = NOBODY } = options
   const { fronts, ...mastodon } = await startSimulator('mastodon', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const oauth = createOAuth(state)
@@ -54,8 +57,9 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
       media,
       base,
       maxCharacters,
-      honoursKeys: options.honoursKeys ?? true,
+      honoursKeys,
       countsQuotes: showsSeveral,
+      crowd,
     })
     const countRequest = createRateLimits(options.rateLimits ?? {})
 

@@ -19,6 +19,7 @@ import {
 import { createTokens } from './meta/tokens.ts'
 import type { ContainerStore } from './shared/graph/container-store.ts'
 import { createCounting } from './shared/graph/insights.ts'
+import { NOBODY, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type Front, type SimulatorPlace } from './shared/simulator.ts'
 
 export interface MetaOptions extends SimulatorPlace {
@@ -32,6 +33,7 @@ export interface MetaOptions extends SimulatorPlace {
   callsPerHour?: number
   /** Of an Instagram account within a day. */
   instagramQuota?: { posts: number; containers: number }
+  crowds?: Record<'facebook' | 'instagram', Crowd>
 }
 
 interface NewPage {
@@ -69,11 +71,12 @@ const PAGE_WORDS = { likes: 'reactions', impressions: 'post_media_view', reach: 
 export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
   const { processingMs = 1_000, imageProcessingMs = 300, unreadableMs = 200, callsPerHour = 100_000 } = options
   const { instagramQuota = { posts: 100, containers: 400 } } = options
+  const { crowds = { facebook: NOBODY, instagram: NOBODY } } = options
   const { fronts, ...meta } = await startSimulator('meta', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const tokens = createTokens(state)
     const base = () => urlOf('facebook')
-    const counting = createCounting(PAGE_WORDS)
+    const counting = createCounting(PAGE_WORDS, crowds.facebook)
     const posts = createPagePosts({ state, counting, base, processingMs, unreadableMs })
     const login = createLogin({ state, tokens })
     const instagram = createInstagram({
@@ -82,8 +85,11 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
       base: () => urlOf('instagram'),
       processingMs: { image: imageProcessingMs, video: processingMs },
       quota: instagramQuota,
+      crowd: crowds.instagram,
     })
-    const pages = [createAccounts({ state, tokens, base }), posts, createPageInsights({ state, counting })]
+    const followersOf = ({ metrics }: Page) => metrics?.['followers'] ?? crowds.facebook.followers(Date.now())
+    const accounts = createAccounts({ state, tokens, base, followersOf })
+    const pages = [accounts, posts, createPageInsights({ state, counting, followersOf })]
     const modules = [login, ...pages, instagram]
     return {
       server: createMetaServer({ state, tokens, login, posts, instagram, modules, base, callsPerHour }),

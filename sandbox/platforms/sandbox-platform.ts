@@ -1,5 +1,6 @@
 import type { Platform } from '../../src/domain/platforms.ts'
 import { consent } from './shared/consent.ts'
+import type { Crowd } from './shared/crowd.ts'
 import type { Front } from './shared/simulator.ts'
 
 /** A platform that the sandbox and the fault runs can start. */
@@ -12,6 +13,8 @@ export interface SandboxPlatform {
 export interface Behaviour {
   /** How long the platform works on a file before it can be shown. */
   processingMs?: { image: number; video: number }
+  /** Who looks at what is published; by default nobody. */
+  crowdOn?(platform: Platform): Crowd
 }
 
 export interface RunningPlatform {

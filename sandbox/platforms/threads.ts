@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { NOBODY, type Crowd } from './shared/crowd.ts'
 import { createContainerStore, type ContainerStore } from './shared/graph/container-store.ts'
 import { createCounting } from './shared/graph/insights.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
@@ -16,6 +17,7 @@ export interface ThreadsOptions extends SimulatorPlace {
   processingMs?: { image: number; video: number }
   /** Posts of an account within a day. */
   quota?: number
+  crowd?: Crowd
 }
 
 export interface Threads {
@@ -37,18 +39,19 @@ const WORDS = { comments: 'replies', impressions: 'views' }
 
 /** A strict simulator of Threads, behind the fault proxy. All data is under `dir`. */
 export async function startThreads(options: ThreadsOptions = {}): Promise<Threads> {
-  const { processingMs = { image: 300, video: 1_500 }, quota = 250 } = options
+  const { processingMs = { image: 300, video: 1_500 }, quota = 250, crowd = NOBODY } = options
   const { fronts, ...threads } = await startSimulator('threads', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const base = () => urlOf('threads')
     const { table, newId } = state
-    const store = createContainerStore({ table, newId, processingMs, counting: createCounting(WORDS) })
+    const store = createContainerStore({ table, newId, processingMs, counting: createCounting(WORDS, crowd) })
     const tokens = createTokens(state)
     const login = createLogin({ state, tokens })
-    const modules = [createPosts({ state, store, base, quota }), createInsights({ store })]
+    const posts = createPosts({ state, store, base, quota })
+    const modules = [posts, createInsights({ store, crowd })]
     return {
       server: createThreadsServer({ state, store, tokens, login, modules, base }),
-      fronts: { threads: createThreadsPlatform({ state, store, tokens }) },
+      fronts: { threads: createThreadsPlatform({ state, store, tokens, addressOf: posts.addressOf }) },
       api: {
         createAccount({ username, name = '' }: { username: string; name?: string }): Account {
           const known = state.accounts.values().find((account) => account.username === username)

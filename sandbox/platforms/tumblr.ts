@@ -1,10 +1,11 @@
 import { join } from 'node:path'
+import { NOBODY, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
 import { createLimits, type Limits } from './tumblr/limits.ts'
 import { createMediaStore } from './tumblr/media.ts'
 import { createOAuth, randomText } from './tumblr/oauth.ts'
-import { createTumblrPlatform, textOf } from './tumblr/platform.ts'
-import { createPosts } from './tumblr/posts.ts'
+import { createTumblrPlatform } from './tumblr/platform.ts'
+import { createPosts, textOf } from './tumblr/posts.ts'
 import { createTumblrServer } from './tumblr/server.ts'
 import { openState, type App, type Blog, type Post } from './tumblr/state.ts'
 
@@ -17,6 +18,7 @@ export interface TumblrOptions extends SimulatorPlace {
   answersDraftId?: boolean
   /** False: the callback of a login is not confirmed. */
   confirmsCallback?: boolean
+  crowd?: Crowd
 }
 
 export interface Tumblr {
@@ -38,14 +40,14 @@ export interface Tumblr {
 
 /** A strict simulator of Tumblr, the pages and the API under one address, behind the fault proxy. All data is under `dir`. */
 export async function startTumblr(options: TumblrOptions = {}): Promise<Tumblr> {
-  const { processingMs = 1_000, answersDraftId = false, confirmsCallback = true } = options
+  const { processingMs = 1_000, answersDraftId = false, confirmsCallback = true, crowd = NOBODY } = options
   const { fronts, ...tumblr } = await startSimulator('tumblr', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const base = () => urlOf('tumblr')
     const oauth = createOAuth(state, confirmsCallback)
     const limits = createLimits(state, options.limits ?? {})
     const media = createMediaStore({ state, limits, dir: join(dir, 'media'), base, processingMs })
-    const posts = createPosts({ state, media, limits, base, answersDraftId })
+    const posts = createPosts({ state, media, limits, base, answersDraftId, crowd })
 
     function createBlog(accountId: string, name: string, title: string, isPrimary: boolean): Blog {
       const uuid = `t:${randomText().slice(0, 22)}`
@@ -53,7 +55,7 @@ export async function startTumblr(options: TumblrOptions = {}): Promise<Tumblr> 
     }
 
     return {
-      server: createTumblrServer({ state, oauth, media, posts, limits, base }),
+      server: createTumblrServer({ state, oauth, media, posts, limits, base, crowd }),
       fronts: { tumblr: createTumblrPlatform({ state, oauth, posts }) },
       api: {
         createAccount({ name, title = '', otherBlog }: Parameters<Tumblr['createAccount']>[0]) {

@@ -1,7 +1,7 @@
-import { startPlatforms } from '../../sandbox/platforms/all.ts'
+import { frontsOf, startPlatforms } from '../../sandbox/platforms/all.ts'
 import type { LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
 import type { Fault, FaultAction } from '../../sandbox/platforms/faults.ts'
-import type { RunningPlatform, SandboxAccount, UserApi } from '../../sandbox/platforms/sandbox-platform.ts'
+import type { Behaviour, RunningPlatform, SandboxAccount, UserApi } from '../../sandbox/platforms/sandbox-platform.ts'
 import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import type { Send } from './client.ts'
@@ -123,11 +123,12 @@ const TRAITS: Record<Platform, Traits> = {
 export const RENEWING = PLATFORMS.filter((platform) => TRAITS[platform].calls.renew !== null)
 
 /** Every platform that the sandbox has; their data go under the folder. */
-export async function startFaultPlatforms(dir: string, publicUrl: string) {
-  const running = await startPlatforms(dir)
+export async function startFaultPlatforms(dir: string, publicUrl: string, behaviour: Behaviour = {}) {
+  const running = await startPlatforms(dir, behaviour)
   const env: Record<string, string> = Object.assign({}, ...running.map((server) => server.env(publicUrl)))
   return {
     platforms: running.flatMap(platformsOf),
+    fronts: frontsOf(running),
     /** What the service's processes have to be told of them. */
     env,
     secrets: Object.fromEntries(Object.entries(env).filter(([name]) => name.includes('SECRET'))),

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Behaviour } from '../../sandbox/platforms/sandbox-platform.ts'
 import type { Config } from '../../src/config.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { uploadImage } from '../faults/image.ts'
@@ -10,10 +11,10 @@ import { testConfig, testContext, unique } from './servers.ts'
 import { startServiceInProcess } from './service-in-process.ts'
 
 /** The whole service in this process, with every platform of the sandbox for the file alone. */
-export async function startPlatformsWorld(overrides: Partial<Config> = {}) {
+export async function startPlatformsWorld(overrides: Partial<Config> = {}, behaviour: Behaviour = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-platforms-'))
   const { PUBLIC_URL } = testConfig()
-  const outside = await startFaultPlatforms(dir, PUBLIC_URL)
+  const outside = await startFaultPlatforms(dir, PUBLIC_URL, behaviour)
   const context = await testContext({ ...(outside.env as Partial<Config>), ...NO_LIMITS, ...overrides })
   const { logIn, ...service } = await startServiceInProcess(context)
   const { platforms } = outside
@@ -22,6 +23,7 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}) {
   return {
     ...service,
     platforms,
+    fronts: outside.fronts,
     find,
 
     /** A user with an account on every platform, and an image for those that take no words alone. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { readJson, writeJson } from '../json-file.ts'
+import type { Crowd } from '../shared/crowd.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 
 /** What can be told to the view of the network. */
@@ -12,7 +13,7 @@ export interface AppViewKnobs {
 
 /** Counts nobody in the sandbox makes by hand; set through the fault proxy's control interface. */
 export interface AppViewCounts {
-  postCounts(uri: string): Record<string, number>
+  postCounts(uri: string, post: { text: string; publishedAt: number }): Record<string, number>
   accountCounts(did: string): Record<string, number>
   setPostCounts(uri: string, counts: Record<string, number>): void
   setAccountCounts(did: string, counts: Record<string, number>): void
@@ -32,9 +33,8 @@ const POST_WORDS = {
 }
 const ACCOUNT_WORDS = { followers: 'followersCount', follows: 'followsCount' }
 const NO_POST_COUNTS = { likeCount: 0, repostCount: 0, replyCount: 0, quoteCount: 0, bookmarkCount: 0 }
-const NO_ACCOUNT_COUNTS = { followersCount: 0, followsCount: 0 }
 
-export function openAppViewCounts(dir: string, knobs: AppViewKnobs): AppViewCounts {
+export function openAppViewCounts(dir: string, knobs: AppViewKnobs, crowd: Crowd): AppViewCounts {
   const path = join(dir, 'counts.json')
   const counts = readJson<Record<string, Counts>>(path, {})
   /** What is still shown until the news is through. */
@@ -52,8 +52,12 @@ export function openAppViewCounts(dir: string, knobs: AppViewKnobs): AppViewCoun
   }
 
   return {
-    postCounts: (uri) => ({ ...NO_POST_COUNTS, ...visible(uri) }),
-    accountCounts: (did) => ({ ...NO_ACCOUNT_COUNTS, ...visible(did) }),
+    postCounts: (uri, post) => ({
+      ...NO_POST_COUNTS,
+      ...inWordsOf(POST_WORDS, crowd.countsOf(post, Date.now() - knobs.lagMs)),
+      ...visible(uri),
+    }),
+    accountCounts: (did) => ({ followersCount: crowd.followers(Date.now()), followsCount: 0, ...visible(did) }),
     setPostCounts: (uri, given) => set(uri, inWordsOf(POST_WORDS, given)),
     setAccountCounts: (did, given) => set(did, inWordsOf(ACCOUNT_WORDS, given)),
   }

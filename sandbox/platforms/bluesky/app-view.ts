@@ -92,15 +92,16 @@ function createPostViews(pds: () => PdsClient, counts: AppViewCounts, knobs: App
     const author = record && (await pds().findAccount(did))
     const now = Date.now()
     if (!record || !author) return lastView(uri, now)
-    const isNews = knobs.lagMs > 0 && now - Date.parse(String(record.value['createdAt'])) < knobs.lagMs
+    const { text, createdAt } = record.value
+    const isNews = knobs.lagMs > 0 && now - Date.parse(String(createdAt)) < knobs.lagMs
     if (isNews || knobs.hidden.has(uri)) throw new XrpcFailure(400, 'InvalidRequest', 'Post not found')
     const view = {
       uri: record.uri,
       cid: record.cid,
       author: { did: author.did, handle: author.handle },
       record: record.value,
-      indexedAt: record.value['createdAt'],
-      ...counts.postCounts(uri),
+      indexedAt: createdAt,
+      ...counts.postCounts(uri, { text: String(text), publishedAt: Date.parse(String(createdAt)) }),
     }
     shown.set(uri, { view })
     return view

@@ -91,6 +91,17 @@ export function createBlueskyPlatform({ dir, counts, appView, pds, operator }: B
       return account !== undefined
     },
 
+    async publishElsewhere(actor, { text, createdAt }) {
+      const account = await pds().findAccount(actor)
+      if (!account) return null
+      const record = { $type: POST_COLLECTION, text, createdAt: createdAt.toISOString() }
+      const { uri } = (await pds().call('POST', 'com.atproto.repo.createRecord', {
+        body: { repo: account.did, collection: POST_COLLECTION, record },
+        authorization: `Bearer ${await operator().accessToken(account.did)}`,
+      })) as { uri: string }
+      return { id: uri, url: `https://bsky.app/profile/${account.did}/post/${parsePostUri(uri).rkey}` }
+    },
+
     refuse(request) {
       const token = tokenOf(request)
       // Refresh tokens are left to the server, which forgets revoked ones.

@@ -2,15 +2,13 @@ import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 import type { OAuth } from './oauth.ts'
 import type { Account, State } from './state.ts'
-import type { Statuses } from './statuses.ts'
+import { WORDS, type Statuses } from './statuses.ts'
 
 interface MastodonPlatformDeps {
   state: State
   oauth: OAuth
   statuses: Statuses
 }
-
-const WORDS = { likes: 'favourites', shares: 'reblogs', comments: 'replies' }
 
 /** Mastodon's side of the control interface. Accounts go by their id or user name. */
 export function createMastodonPlatform({ state, oauth, statuses }: MastodonPlatformDeps): ProxiedPlatform {
@@ -55,6 +53,13 @@ export function createMastodonPlatform({ state, oauth, statuses }: MastodonPlatf
       const account = find(name)
       if (account) state.accounts.set(account.id, { ...account, metrics: { ...account.metrics, ...metrics } })
       return account !== undefined
+    },
+
+    async publishElsewhere(name, { text, createdAt }) {
+      const account = find(name)
+      if (!account) return null
+      const status = statuses.publishElsewhere(account, text, createdAt)
+      return { id: status.id, url: statuses.urlOf(status) }
     },
 
     accountOf(request) {

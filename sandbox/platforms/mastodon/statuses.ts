@@ -1,10 +1,14 @@
 import type { Answer } from '../fault-proxy.ts'
+import type { Crowd } from '../shared/crowd.ts'
+import { inWordsOf } from '../shared/metric-words.ts'
 import type { Params } from '../shared/params.ts'
 import { Refusal } from './refusal.ts'
 import type { MediaStore } from './media.ts'
 import type { Account, State, Status } from './state.ts'
 import { statusLength, toHtml } from './text.ts'
 
+/** Counts in Mastodon's words, by ours. */
+export const WORDS = { likes: 'favourites', shares: 'reblogs', comments: 'replies' }
 const KEY_LIFE_MS = 3_600_000
 const VISIBILITIES = ['public', 'unlisted', 'private', 'direct']
 const MOST_AT_ONCE = 40
@@ -19,10 +23,11 @@ interface StatusesOptions {
   honoursKeys: boolean
   /** False for servers that do not know of quotes. */
   countsQuotes: boolean
+  crowd: Crowd
 }
 
 export function createStatuses(options: StatusesOptions) {
-  const { state, media, base, maxCharacters, honoursKeys, countsQuotes } = options
+  const { state, media, base, maxCharacters, honoursKeys, countsQuotes, crowd } = options
   const ofAccount = new Map<string, Status[]>()
   for (const status of state.statuses.values()) listOf(status.accountId).push(status)
 
@@ -43,7 +48,12 @@ export function createStatuses(options: StatusesOptions) {
     return { status: 200, body: present(status) }
   }
 
-  function publish(account: Account, clientId: string, params: Pick<Params, 'text' | 'list'>): Status {
+  function publish(
+    account: Account,
+    clientId: string,
+    params: Pick<Params, 'text' | 'list'>,
+    createdAt = new Date(),
+  ): Status {
     const text = (params.text('status') ?? '').trim()
     const mediaIds = params.list('media_ids')
     const attached = media.attachable(account, mediaIds)
@@ -66,7 +76,7 @@ export function createStatuses(options: StatusesOptions) {
       language: params.text('language') ?? null,
       mediaIds,
       clientId,
-      createdAt: new Date().toISOString(),
+      createdAt: createdAt.toISOString(),
     }
     for (const one of attached) state.media.set(one.id, { ...one, statusId: status.id })
     state.statuses.set(status.id, status)
@@ -107,9 +117,14 @@ export function createStatuses(options: StatusesOptions) {
     return toHtml(text, base(), (username) => usernames.has(username))
   }
 
+  function urlOf({ accountId, id }: Status): string {
+    return `${base()}/@${state.accounts.get(accountId)!.username}/${id}`
+  }
+
   function present(status: Status) {
     const account = state.accounts.get(status.accountId)!
     const app = state.apps.get(status.clientId)
+    const counts = countsOf(status)
     return {
       id: status.id,
       created_at: status.createdAt,
@@ -120,11 +135,11 @@ export function createStatuses(options: StatusesOptions) {
       visibility: status.visibility,
       language: status.language,
       uri: `${base()}/users/${account.username}/statuses/${status.id}`,
-      url: `${base()}/@${account.username}/${status.id}`,
-      replies_count: status.metrics?.['replies'] ?? 0,
-      reblogs_count: status.metrics?.['reblogs'] ?? 0,
-      favourites_count: status.metrics?.['favourites'] ?? 0,
-      ...(countsQuotes && { quotes_count: status.metrics?.['quotes'] ?? 0 }),
+      url: urlOf(status),
+      replies_count: counts['replies'] ?? 0,
+      reblogs_count: counts['reblogs'] ?? 0,
+      favourites_count: counts['favourites'] ?? 0,
+      ...(countsQuotes && { quotes_count: counts['quotes'] ?? 0 }),
       edited_at: null,
       content: html(status),
       reblog: null,
@@ -137,6 +152,10 @@ export function createStatuses(options: StatusesOptions) {
       card: null,
       poll: null,
     }
+  }
+
+  function countsOf({ text, createdAt, metrics }: Status): Record<string, number> {
+    return { ...inWordsOf(WORDS, crowd.countsOf({ text, publishedAt: Date.parse(createdAt) }, Date.now())), ...metrics }
   }
 
   function presentAccount(account: Account) {
@@ -153,7 +172,7 @@ export function createStatuses(options: StatusesOptions) {
       url: `${base()}/@${account.username}`,
       avatar: `${base()}/avatars/original/missing.png`,
       avatar_static: `${base()}/avatars/original/missing.png`,
-      followers_count: counts['followers'] ?? 0,
+      followers_count: counts['followers'] ?? crowd.followers(Date.now()),
       following_count: counts['following'] ?? 0,
       statuses_count: listOf(account.id).length,
       emojis: [],
@@ -170,6 +189,7 @@ export function createStatuses(options: StatusesOptions) {
     html,
     present,
     presentAccount,
+    urlOf,
     listOf,
 
     source: (account: Account, id: string): Answer => {
@@ -199,12 +219,13 @@ export function createStatuses(options: StatusesOptions) {
     },
 
     /** As a user does in the web client, which is another application. */
-    publishElsewhere(account: Account, text: string): Status {
+    publishElsewhere(account: Account, text: string, createdAt = new Date()): Status {
       const web = state.apps.values().find(({ name }) => name === 'Web')!
-      return publish(account, web.clientId, {
+      const params: Pick<Params, 'text' | 'list'> = {
         text: (name) => (name === 'status' ? text : undefined),
         list: () => [],
-      })
+      }
+      return publish(account, web.clientId, params, createdAt)
     },
 
     /** Changes the words of a status, as its author may anywhere. */

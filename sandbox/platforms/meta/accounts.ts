@@ -10,12 +10,13 @@ interface AccountsDeps {
   state: MetaState
   tokens: Tokens
   base(): string
+  followersOf(page: Page): number
 }
 
 const DAY_MS = 86_400_000
 
 /** Pages and the professional accounts that are linked to them (platforms.md 4a, 5a). */
-export function createAccounts({ state, tokens, base }: AccountsDeps): MetaModule {
+export function createAccounts({ state, tokens, base, followersOf }: AccountsDeps): MetaModule {
   function listPages(call: MetaCall): Answer {
     const caller = callerOf(call)
     if (caller.page || call.ids[0] !== caller.person.id) {
@@ -34,7 +35,6 @@ export function createAccounts({ state, tokens, base }: AccountsDeps): MetaModul
   }
 
   function pageNode(page: Page, caller: Caller): GraphNode {
-    const counts = page.metrics ?? {}
     const seesInstagram = caller.token.scopes.includes('instagram_basic')
     return {
       type: 'Page',
@@ -47,8 +47,8 @@ export function createAccounts({ state, tokens, base }: AccountsDeps): MetaModul
         category: 'Community',
         tasks: ['ADVERTISE', 'ANALYZE', 'CREATE_CONTENT', 'MESSAGING', 'MODERATE', 'MANAGE'],
         picture: { data: { height: 200, width: 200, is_silhouette: false, url: `${base()}/picture/${page.id}` } },
-        followers_count: counts['followers'] ?? 0,
-        fan_count: counts['followers'] ?? 0,
+        followers_count: followersOf(page),
+        fan_count: followersOf(page),
         instagram_business_account: page.instagramId !== null && seesInstagram ? { id: page.instagramId } : undefined,
         access_token: () => pageToken(page, caller).token,
       },

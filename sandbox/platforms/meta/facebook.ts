@@ -74,6 +74,13 @@ export function createFacebookPlatform({ state, tokens, posts, counting }: Faceb
       return page !== undefined
     },
 
+    async publishElsewhere(id, { text, createdAt }) {
+      const page = state.pages.get(id)
+      if (!page) return null
+      const post = posts.publishElsewhere(page, text, createdAt.getTime())
+      return { id: post.id, url: posts.addressOf(post) }
+    },
+
     accountOf(request) {
       const token = state.tokens.get(tokenIn(request) ?? '')
       return token ? (token.pageId ?? token.personId) : null

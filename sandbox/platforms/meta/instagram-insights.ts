@@ -27,7 +27,7 @@ export function instagramInsights({ state, store }: { state: MetaState; store: C
     }
     // What is not known yet is left out, and no 0.
     if (store.counting.isTooYoung(post)) return insightsOf(id, [], () => 0)
-    const told = store.counting.told(post.counted)
+    const told = store.counting.told(post)
     const all = ENGAGEMENT.reduce((sum, name) => sum + (told[name] ?? 0), 0)
     return insightsOf(id, metrics, (name) => told[name] ?? (name === 'total_interactions' ? all : 0))
   }

@@ -1,4 +1,5 @@
 import type { ProxiedPlatform } from '../fault-proxy.ts'
+import type { Crowd } from '../shared/crowd.ts'
 import { createContainerStore, type ContainerPost } from '../shared/graph/container-store.ts'
 import type { GraphNode } from '../shared/graph/graph.ts'
 import { createCounting } from '../shared/graph/insights.ts'
@@ -19,6 +20,7 @@ interface InstagramDeps {
   processingMs: { image: number; video: number }
   /** Of an account within a day. */
   quota: { posts: number; containers: number }
+  crowd: Crowd
 }
 
 const READ_AS = {
@@ -31,12 +33,12 @@ const READ_AS = {
 const WORDS = { impressions: 'views' }
 
 /** Professional accounts on Instagram, and what is published on them (platforms.md section 4). */
-export function createInstagram({ state, tokens, base, processingMs, quota }: InstagramDeps) {
+export function createInstagram({ state, tokens, base, processingMs, quota, crowd }: InstagramDeps) {
   const store = createContainerStore({
     table: state.table,
     newId: () => state.newId('179'),
     processingMs,
-    counting: createCounting(WORDS),
+    counting: createCounting(WORDS, crowd),
   })
 
   function accountNode(account: InstagramAccount): GraphNode {
@@ -49,14 +51,14 @@ export function createInstagram({ state, tokens, base, processingMs, quota }: In
         name: account.name,
         biography: '',
         profile_picture_url: `${base()}/picture/${account.id}`,
-        followers_count: account.metrics?.['followers'] ?? 0,
+        followers_count: account.metrics?.['followers'] ?? crowd.followers(Date.now()),
         media_count: store.postsOf(account.id).length,
       },
     }
   }
 
   function postNode(post: ContainerPost): GraphNode {
-    const { likes = 0, comments = 0 } = store.counting.now(post.counted)
+    const { likes = 0, comments = 0 } = store.counting.now(post)
     const [mediaType, productType] = READ_AS[post.kind]
     return {
       type: 'IGMedia',
@@ -119,6 +121,13 @@ export function createInstagram({ state, tokens, base, processingMs, quota }: In
       const counts = { ...account?.metrics, ...metrics }
       if (account) state.instagramAccounts.set(account.id, { ...account, metrics: counts })
       return account !== undefined
+    },
+
+    async publishElsewhere(name, { text, createdAt }) {
+      const account = find(name)
+      if (!account) return null
+      const post = store.publishElsewhere(account.id, text, createdAt.getTime())
+      return { id: post.id, url: `${base()}${addressOf(post)}` }
     },
 
     /** Tokens are a person's, so the account is the one in the path, or else the person's only one. */

@@ -3,6 +3,7 @@ import { badParameter, callerOf, GraphRefusal, noSuchObject } from '../shared/gr
 import { insightsOf, type Counting } from '../shared/graph/insights.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import type { MetaState, Page } from './state.ts'
+import { countedPost } from './page-nodes.ts'
 import { requireToRead } from './tokens.ts'
 
 const OF_POSTS = ['post_media_view', 'post_total_media_view_unique', 'post_clicks', 'post_reactions_by_type_total']
@@ -10,13 +11,21 @@ const OF_VIDEOS = ['blue_reels_play_count', 'fb_reels_total_plays', 'post_impres
 /** Smaller pages have no insights. */
 const LEAST_FOLLOWERS = 100
 
+interface PageInsightsDeps {
+  state: MetaState
+  counting: Counting
+  followersOf(page: Page): number
+}
+
 /** How many saw the posts of a page, and its videos (platforms.md 5f). */
-export function createPageInsights({ state, counting }: { state: MetaState; counting: Counting }): MetaModule {
+export function createPageInsights({ state, counting, followersOf }: PageInsightsDeps): MetaModule {
+  const hasInsights = (page: Page) => followersOf(page) >= LEAST_FOLLOWERS
+
   function ofPost(call: MetaCall): Answer {
     const { id, post, page } = postFor(call, call.ids[0]!)
     const metrics = metricsOf(call, OF_POSTS)
     if (!hasInsights(page) || counting.isTooYoung(post)) return insightsOf(id, [], () => 0)
-    const { reactions: like = 0, ...told } = counting.told(post.counted)
+    const { reactions: like = 0, ...told } = counting.told(countedPost(post))
     return insightsOf(id, metrics, (name) =>
       name === 'post_reactions_by_type_total' ? (like > 0 ? { like } : {}) : (told[name] ?? 0),
     )
@@ -28,7 +37,7 @@ export function createPageInsights({ state, counting }: { state: MetaState; coun
     const { id, post, page } = postFor(call, `${video?.pageId}_${video?.id}`)
     const metrics = metricsOf(call, OF_VIDEOS)
     if (!hasInsights(page) || counting.isTooYoung(post)) return insightsOf(id, [], () => 0)
-    const { post_media_view: plays = 0, post_total_media_view_unique: people = 0 } = counting.told(post.counted)
+    const { post_media_view: plays = 0, post_total_media_view_unique: people = 0 } = counting.told(countedPost(post))
     return insightsOf(id, metrics, (name) => (name === 'post_impressions_unique' ? people : plays))
   }
 
@@ -50,8 +59,6 @@ export function createPageInsights({ state, counting }: { state: MetaState; coun
     node: () => null,
   }
 }
-
-const hasInsights = (page: Page) => (page.metrics?.['followers'] ?? 0) >= LEAST_FOLLOWERS
 
 function metricsOf({ params }: MetaCall, known: readonly string[]): string[] {
   const metrics = params.list('metric')

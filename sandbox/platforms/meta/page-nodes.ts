@@ -9,10 +9,15 @@ interface PageNodesDeps {
   base(): string
 }
 
+/** What is counted of a post. */
+export function countedPost({ message: text, createdAt, counted }: PagePost) {
+  return { text, createdAt, counted }
+}
+
 /** Posts, photos and videos of pages as the graph shows them (platforms.md 5b, 5c). */
 export function createPageNodes({ state, counting, base }: PageNodesDeps) {
   function postNode(post: PagePost): GraphNode {
-    const counts = counting.now(post.counted)
+    const counts = counting.now(countedPost(post))
     const summary = (name: string) => ({ data: [], summary: { total_count: counts[name] ?? 0 } })
     return {
       type: 'Post',

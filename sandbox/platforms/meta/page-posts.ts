@@ -254,7 +254,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     remove,
 
     /** As somebody does at the page itself. */
-    publishElsewhere: (page: Pick<Page, 'id'>, message: string): PagePost =>
+    publishElsewhere: (page: Pick<Page, 'id'>, message: string, createdAt = Date.now()): PagePost =>
       add({
         id: state.newId(`${page.id}_`),
         pageId: page.id,
@@ -263,7 +263,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
         photoIds: [],
         videoId: null,
         isPublished: true,
-        createdAt: Date.now(),
+        createdAt,
       }),
 
     /** Changes the words of a post, as people of the page may. */

@@ -1,4 +1,5 @@
 import type { Answer } from '../fault-proxy.ts'
+import type { Crowd } from '../shared/crowd.ts'
 import type { ContainerStore } from '../shared/graph/container-store.ts'
 import { badParameter, callerOf, noSuchObject, type GraphCall, type GraphModule } from '../shared/graph/graph.ts'
 import { askedMetrics, described, insightsOf } from '../shared/graph/insights.ts'
@@ -11,7 +12,7 @@ const OF_ACCOUNT = ['views', 'likes', 'replies', 'reposts', 'quotes', 'clicks', 
 const FIRST_DAY = 1_712_991_600
 
 /** How posts and accounts are doing (platforms.md 3f). */
-export function createInsights({ store }: { store: ContainerStore }): GraphModule<Caller> {
+export function createInsights({ store, crowd }: { store: ContainerStore; crowd: Crowd }): GraphModule<Caller> {
   function ofPost(call: GraphCall<Caller>): Answer {
     const caller = callerOf(call)
     const [id = ''] = call.ids
@@ -21,7 +22,7 @@ export function createInsights({ store }: { store: ContainerStore }): GraphModul
     const metrics = askedMetrics(call.params, OF_POST)
     // Of what somebody else wrote, nothing is told.
     if (post.isRepost) return insightsOf(id, [], () => 0)
-    const told = store.counting.told(post.counted)
+    const told = store.counting.told(post)
     return insightsOf(id, metrics, (name) => told[name] ?? 0)
   }
 
@@ -30,7 +31,7 @@ export function createInsights({ store }: { store: ContainerStore }): GraphModul
     for (const name of ['since', 'until']) {
       if (Number(call.params.get(name) ?? Infinity) < FIRST_DAY) throw badParameter(`Param ${name} is too early`)
     }
-    const { followers = 0, ...counts } = account.metrics ?? {}
+    const { followers = crowd.followers(Date.now()), ...counts } = account.metrics ?? {}
     const data = askedMetrics(call.params, OF_ACCOUNT).map((name) => {
       const value = name === 'followers_count' ? followers : (counts[name] ?? 0)
       const shown = described(account.id, name, 'day')

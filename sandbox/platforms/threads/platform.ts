@@ -1,5 +1,5 @@
 import type { ProxiedPlatform } from '../fault-proxy.ts'
-import type { ContainerStore } from '../shared/graph/container-store.ts'
+import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import type { Account, State } from './state.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -7,10 +7,11 @@ interface PlatformDeps {
   state: State
   store: ContainerStore
   tokens: Tokens
+  addressOf(post: ContainerPost): string
 }
 
 /** Threads' side of the control interface. Accounts go by their id or user name. */
-export function createThreadsPlatform({ state, store, tokens }: PlatformDeps): ProxiedPlatform {
+export function createThreadsPlatform({ state, store, tokens, addressOf }: PlatformDeps): ProxiedPlatform {
   const find = (name: string): Account | undefined =>
     state.accounts.get(name) ?? state.accounts.values().find(({ username }) => username === name)
 
@@ -30,6 +31,13 @@ export function createThreadsPlatform({ state, store, tokens }: PlatformDeps): P
       const account = find(name)
       if (account) state.accounts.set(account.id, { ...account, metrics: { ...account.metrics, ...metrics } })
       return account !== undefined
+    },
+
+    async publishElsewhere(name, { text, createdAt }) {
+      const account = find(name)
+      if (!account) return null
+      const post = store.publishElsewhere(account.id, text, createdAt.getTime())
+      return { id: post.id, url: addressOf(post) }
     },
 
     /** The token of a call that makes something is in its body, the account in its path. */

@@ -28,7 +28,12 @@ const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 1_073_741_824
 const READ_AS = { TEXT: 'TEXT_POST', IMAGE: 'IMAGE', VIDEO: 'VIDEO', CAROUSEL: 'CAROUSEL_ALBUM' }
 
 /** Containers, what is published of them, and what can be read of it (platforms.md 3b to 3e). */
-export function createPosts({ state, store, base, quota }: PostsDeps): GraphModule<Caller> {
+export function createPosts({
+  state,
+  store,
+  base,
+  quota,
+}: PostsDeps): GraphModule<Caller> & { addressOf(post: ContainerPost): string } {
   async function create(call: Call): Promise<Answer> {
     const { account } = ownAccount(call, 'threads_content_publish')
     const { params } = call
@@ -103,6 +108,10 @@ export function createPosts({ state, store, base, quota }: PostsDeps): GraphModu
     )
   }
 
+  function addressOf({ accountId, shortcode }: ContainerPost): string {
+    return `${base()}/@${state.accounts.get(accountId)!.username}/post/${shortcode}`
+  }
+
   function postNode(post: ContainerPost): GraphNode {
     const { username } = state.accounts.get(post.accountId)!
     return {
@@ -112,7 +121,7 @@ export function createPosts({ state, store, base, quota }: PostsDeps): GraphModu
         id: post.id,
         text: post.text === '' ? undefined : post.text,
         timestamp: graphTime(post.createdAt),
-        permalink: `${base()}/@${username}/post/${post.shortcode}`,
+        permalink: addressOf(post),
         shortcode: post.shortcode,
         media_type: post.isRepost ? 'REPOST_FACADE' : READ_AS[post.kind],
         media_product_type: 'THREADS',
@@ -140,6 +149,7 @@ export function createPosts({ state, store, base, quota }: PostsDeps): GraphModu
   }
 
   return {
+    addressOf,
     routes: [
       ['POST', /^\/(\d+)\/threads$/, create],
       ['GET', /^\/(\d+)\/threads$/, list],

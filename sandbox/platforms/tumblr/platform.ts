@@ -1,7 +1,7 @@
 import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 import type { OAuth } from './oauth.ts'
-import type { Posts } from './posts.ts'
+import { textOf, WORDS, type Posts } from './posts.ts'
 import { readOAuthHeader } from './signature.ts'
 import type { Block, Blog, State } from './state.ts'
 
@@ -10,8 +10,6 @@ interface TumblrPlatformDeps {
   oauth: OAuth
   posts: Posts
 }
-
-const WORDS = { shares: 'reblogs', comments: 'replies' }
 
 /** Tumblr's side of the control interface. Accounts go by the id or the name of a blog. */
 export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps): ProxiedPlatform {
@@ -62,6 +60,13 @@ export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps
       return blog !== undefined
     },
 
+    async publishElsewhere(name, { text, createdAt }) {
+      const blog = find(name)
+      if (!blog) return null
+      const post = posts.publishElsewhere(blog, text, Math.floor(createdAt.getTime() / 1_000))
+      return { id: post.id, url: `https://www.tumblr.com/${blog.name}/${post.id}` }
+    },
+
     accountOf(request) {
       const token = state.accessTokens.get(readOAuthHeader(request.headers.authorization)?.get('oauth_token') ?? '')
       const blog = token && state.blogs.values().find((one) => one.accountId === token.accountId && one.isPrimary)
@@ -80,8 +85,4 @@ export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps
       }
     },
   }
-}
-
-export function textOf(content: Block[]): string {
-  return content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n\n')
 }

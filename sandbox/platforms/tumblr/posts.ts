@@ -1,14 +1,18 @@
 import type { Answer } from '../fault-proxy.ts'
+import type { Crowd } from '../shared/crowd.ts'
+import { inWordsOf } from '../shared/metric-words.ts'
 import type { Params } from '../shared/params.ts'
 import { readBlocks } from './blocks.ts'
 import type { AccountLimits } from './limits.ts'
 import type { MediaStore } from './media.ts'
 import { envelope, Refusal } from './refusal.ts'
-import type { Account, Blog, Post, State } from './state.ts'
+import type { Account, Block, Blog, Post, State } from './state.ts'
 
 const STATES = ['published', 'draft', 'private', 'queue'] as const
 const MOST_AT_ONCE = 20
 const NOTES_PAGE = 50
+/** Counts in Tumblr's words, by ours. */
+export const WORDS = { shares: 'reblogs', comments: 'replies' }
 
 interface PostsOptions {
   state: State
@@ -17,10 +21,11 @@ interface PostsOptions {
   base(): string
   /** Whether publishing a draft is answered with the id of the draft, which is not there any more. */
   answersDraftId: boolean
+  crowd: Crowd
 }
 
 /** The posts of all blogs. A draft gets another id when it is published, and is found by the old one no more (platforms.md 7e). */
-export function createPosts({ state, media, limits, base, answersDraftId }: PostsOptions) {
+export function createPosts({ state, media, limits, base, answersDraftId, crowd }: PostsOptions) {
   const ofBlog = new Map<string, Post[]>()
   for (const post of state.posts.values()) listOf(post.blogId).push(post)
 
@@ -98,6 +103,12 @@ export function createPosts({ state, media, limits, base, answersDraftId }: Post
     }
   }
 
+  function notesIn({ content, timestamp, metrics }: Post) {
+    const seen = crowd.countsOf({ text: textOf(content), publishedAt: timestamp * 1_000 }, Date.now())
+    const { likes = 0, reblogs = 0, replies = 0 } = { ...inWordsOf(WORDS, seen), ...metrics }
+    return { likes, reblogs, replies, total: likes + reblogs + replies }
+  }
+
   function urlOf({ id, blogId }: Post): string {
     return `${base()}/${state.blogs.get(blogId)!.name}/${id}`
   }
@@ -146,10 +157,10 @@ export function createPosts({ state, media, limits, base, answersDraftId }: Post
     },
 
     /** As its author does with Tumblr's own app. */
-    publishElsewhere(blog: Blog, text: string): Post {
+    publishElsewhere(blog: Blog, text: string, timestamp = now()): Post {
       const content = [{ type: 'text', text }]
       const id = state.newId()
-      return store({ id, genesisId: null, blogId: blog.uuid, state: 'published', content, tags: [], timestamp: now() })
+      return store({ id, genesisId: null, blogId: blog.uuid, state: 'published', content, tags: [], timestamp })
     },
 
     notes(blog: Blog, params: Params): Answer {
@@ -174,12 +185,11 @@ export function createPosts({ state, media, limits, base, answersDraftId }: Post
   }
 }
 
-export type Posts = ReturnType<typeof createPosts>
-
-function notesIn({ metrics = {} }: Post) {
-  const { likes = 0, reblogs = 0, replies = 0 } = metrics
-  return { likes, reblogs, replies, total: likes + reblogs + replies }
+export function textOf(content: Block[]): string {
+  return content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n\n')
 }
+
+export type Posts = ReturnType<typeof createPosts>
 
 /** By so many people that nobody tells apart. */
 function notesOf(type: 'like' | 'reblog' | 'reply', count: number): object[] {

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, Server } from 'node:http'
 import type { Answer } from '../fault-proxy.ts'
+import type { Crowd } from '../shared/crowd.ts'
 import { errorPage } from '../shared/html.ts'
 import { createSimulatorServer, type Call, type Route } from '../shared/server.ts'
 import type { AccountLimits } from './limits.ts'
@@ -18,6 +19,7 @@ interface ServerDeps {
   posts: Posts
   limits: AccountLimits
   base(): string
+  crowd: Crowd
 }
 
 const MAX_BODY_BYTES = 520_000_000
@@ -30,7 +32,7 @@ const AVATAR = Buffer.from(
 
 /** The part of Tumblr's interface that a publishing service meets, and a few pages to look at. */
 export function createTumblrServer(deps: ServerDeps): Server {
-  const { state, oauth, media, posts, limits, base } = deps
+  const { state, oauth, media, posts, limits, base, crowd } = deps
 
   const shown = (list: Post[]) =>
     list
@@ -67,6 +69,8 @@ export function createTumblrServer(deps: ServerDeps): Server {
     return { blog, isAuthor: reader?.id === blog.accountId }
   }
 
+  const followersOf = ({ metrics }: Blog) => metrics?.['followers'] ?? crowd.followers(Date.now())
+
   const routes: Route[] = [
     ['GET', /^\/$/, () => startPage(state.blogs.values(), shown(state.posts.values()))],
     ['GET', /^\/media\/(\d+)$/, ({ id }) => media.file(id)],
@@ -84,7 +88,7 @@ export function createTumblrServer(deps: ServerDeps): Server {
     [
       'GET',
       /^\/v2\/blog\/[^/]+\/followers$/,
-      (call) => envelope(200, { total_users: authorOf(call).blog.metrics?.['followers'] ?? 0, users: [] }),
+      (call) => envelope(200, { total_users: followersOf(authorOf(call).blog), users: [] }),
     ],
     ['GET', /^\/v2\/blog\/[^/]+\/notes$/, (call) => posts.notes(readerOf(call).blog, call.params)],
     ['GET', /^\/v2\/blog\/[^/]+\/posts\/draft$/, (call) => posts.drafts(authorOf(call).blog, call.params)],
@@ -154,7 +158,7 @@ export function createTumblrServer(deps: ServerDeps): Server {
         url: `https://${blog.name}.tumblr.com/`,
         uuid: blog.uuid,
         primary: blog.isPrimary,
-        followers: blog.metrics?.['followers'] ?? 0,
+        followers: followersOf(blog),
         type: 'public',
       }))
     return envelope(200, { user: { name, following: 0, likes: 0, default_post_format: 'html', blogs } })

@@ -69,10 +69,13 @@ export function createContainerStore(options: ContainerStoreOptions) {
     return children.length > 0 ? processingMs.image : 0
   }
 
-  function addPost(fields: Omit<ContainerPost, 'id' | 'shortcode' | 'createdAt'>): ContainerPost {
+  function addPost(
+    fields: Omit<ContainerPost, 'id' | 'shortcode' | 'createdAt'>,
+    createdAt = Date.now(),
+  ): ContainerPost {
     const id = newId()
     const shortcode = randomBytes(8).toString('base64url').replaceAll('-', 'A')
-    return posts.set(id, { ...fields, id, shortcode, createdAt: Date.now() })
+    return posts.set(id, { ...fields, id, shortcode, createdAt })
   }
 
   function filesOf({ file, children }: Container): ShownFile[] {
@@ -143,8 +146,8 @@ export function createContainerStore(options: ContainerStoreOptions) {
     },
 
     /** As the account's owner does in the app. */
-    publishElsewhere: (accountId: string, text: string): ContainerPost =>
-      addPost({ accountId, kind: 'TEXT', text, files: [] }),
+    publishElsewhere: (accountId: string, text: string, createdAt?: number): ContainerPost =>
+      addPost({ accountId, kind: 'TEXT', text, files: [] }, createdAt),
 
     repostElsewhere: (accountId: string): ContainerPost =>
       addPost({ accountId, kind: 'TEXT', text: '', files: [], isRepost: true }),

@@ -1,19 +1,29 @@
 import type { Answer } from '../../fault-proxy.ts'
 import { ControlError, type Control } from '../../control.ts'
+import { NOBODY } from '../crowd.ts'
 import { inWordsOf } from '../metric-words.ts'
 import { badParameter, type GraphParams } from './graph.ts'
 
 /** What was set of a post's counts, and when. */
 export type Counted = { at: number; counts: Record<string, number> }[]
 
+interface CountedPost {
+  text: string
+  createdAt: number
+  counted?: Counted | undefined
+}
+
 /**
  * Counts that nobody in the sandbox makes by hand. Insights tell them late, as the real ones are worked out some time after: by how much
  * is set with `POST {control}/insights {"lagMs": 0}`.
  */
-export function createCounting(words: Record<string, string>) {
+export function createCounting(words: Record<string, string>, crowd = NOBODY) {
   let lagMs = 0
-  const until = (at: number, counted: Counted = []): Record<string, number> =>
-    Object.assign({}, ...counted.filter((one) => one.at <= at).map(({ counts }) => counts)) as Record<string, number>
+  const until = (at: number, { text, createdAt, counted = [] }: CountedPost): Record<string, number> =>
+    Object.assign(
+      inWordsOf(words, crowd.countsOf({ text, publishedAt: createdAt }, at)),
+      ...counted.filter((one) => one.at <= at).map(({ counts }) => counts),
+    ) as Record<string, number>
 
   const setLag: Control = [
     'POST',
@@ -31,9 +41,9 @@ export function createCounting(words: Record<string, string>) {
       return [...counted, { at: Date.now(), counts: inWordsOf(words, counts) }]
     },
     /** What the post itself shows. */
-    now: (counted: Counted | undefined) => until(Infinity, counted),
+    now: (post: CountedPost) => until(Date.now(), post),
     /** What insights tell. */
-    told: (counted: Counted | undefined) => until(Date.now() - lagMs, counted),
+    told: (post: CountedPost) => until(Date.now() - lagMs, post),
     /** Of such a post there are no insights yet. */
     isTooYoung: ({ createdAt }: { createdAt: number }) => lagMs > 0 && Date.now() - createdAt < lagMs,
   }

@@ -1,0 +1,210 @@
+import { deriveFrom, NO_COUNTS, type PostCounts } from '../../src/domain/analytics.ts'
+import { ageClassAt, slotAt, slotFor, type AgeClass } from '../../src/domain/collection.ts'
+import { accept, claim, markDeleted, refuse } from '../../src/domain/delivery-moves.ts'
+import type { Platform } from '../../src/domain/platforms.ts'
+import { newPost } from '../../src/domain/post-moves.ts'
+import type { MediaItem, Move, PlatformStatus, Published } from '../../src/domain/post.ts'
+import { eventsOf, firstEvent } from '../../src/domain/timeline.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/times.ts'
+import type { StoredPost } from '../../src/store/post-schema.ts'
+import { newId } from '../../src/store/schema-options.ts'
+import type { AccountSnapshot, PostSnapshot } from '../../src/store/snapshots.ts'
+import type { Crowd } from '../platforms/shared/crowd.ts'
+import { audienceOn } from './audience.ts'
+import type { DemoPost } from './posts.ts'
+
+/** How many days of followers there are. */
+const DAYS = 14
+/** When what is deleted on a platform was found to be. */
+const DELETED_AFTER_MS = 30 * HOUR
+/** A day on which nobody could be asked, counted back from today. */
+const GAP: { platform: Platform; daysAgo: number } = { platform: 'mastodon', daysAgo: 6 }
+
+/** What the service gets to know of a post on each platform; anything else is null. */
+const TOLD: Record<Platform, (keyof PostCounts)[]> = {
+  bluesky: ['likes', 'shares', 'comments', 'saved'],
+  mastodon: ['likes', 'shares', 'comments'],
+  tumblr: ['likes', 'shares', 'comments'],
+  threads: ['likes', 'shares', 'comments', 'impressions'],
+  facebook: ['likes', 'shares', 'comments'],
+  instagram: ['likes', 'shares', 'comments', 'impressions', 'reach', 'saved'],
+}
+
+/** The connected ones, by their ids on the platforms. */
+export type DemoAccounts = Partial<Record<Platform, string>>
+
+export interface DemoOwner {
+  userId: string
+  timezone: string
+  accounts: DemoAccounts
+  /** For platforms that take no words alone. */
+  picture: MediaItem
+}
+
+/** How the service collects metrics. */
+export interface Collecting {
+  now: Date
+  ages: AgeClass[]
+  retentionMs: number
+}
+
+export interface DemoHistory {
+  posts: StoredPost[]
+  postSnapshots: PostSnapshot[]
+  accountSnapshots: AccountSnapshot[]
+}
+
+/** Where a post is on the platforms. */
+export type PublishedOn = Partial<Record<Platform, Published>>
+
+/** The records that would be there if the service had published these posts itself, and looked at them since. */
+export function historyOf(
+  owner: DemoOwner,
+  demo: DemoPost[],
+  published: PublishedOn[],
+  collecting: Collecting,
+): DemoHistory {
+  const made = demo.map((post, index) => {
+    const on = post.on.filter((platform) => owner.accounts[platform] !== undefined)
+    const wanted = { ...post, on }
+    const delivered = deliver(write(owner, wanted, index), wanted, owner.accounts, published[index]!)
+    return withSnapshots(delivered, wanted, collecting)
+  })
+  return {
+    posts: made.map(({ post }) => post),
+    postSnapshots: made.flatMap(({ snapshots }) => snapshots),
+    accountSnapshots: (Object.keys(owner.accounts) as Platform[]).flatMap((platform) =>
+      followersOf(owner.userId, platform, collecting),
+    ),
+  }
+}
+
+export const demoCorrelationId = (index: number): string => `sandbox-data-${index + 1}`
+
+function write({ userId, timezone, picture }: DemoOwner, { text, on, at, plannedMs }: DemoPost, index: number) {
+  const createdAt = new Date(at.getTime() - plannedMs)
+  const post = newPost(
+    {
+      _id: newId(),
+      userId,
+      content: { text, mediaItems: [] },
+      platformSpecificContent: on.includes('instagram') ? { instagram: { mediaItems: [picture] } } : {},
+      selectedPlatforms: on,
+      scheduledAt: plannedMs > 0 ? at : null,
+      timezone,
+      correlationId: demoCorrelationId(index),
+      requestHash: null,
+      metadata: { source: 'web' },
+      draft: false,
+    },
+    createdAt,
+  )
+  // Its workflow was started, and has ended since.
+  return { ...post, startPending: false, timeline: [firstEvent(post)] }
+}
+
+/** By the moves that a delivery makes, each at its time. */
+function deliver(written: StoredPost, demo: DemoPost, accounts: DemoAccounts, published: PublishedOn): StoredPost {
+  const leaseUntil = new Date(demo.at.getTime() + MINUTE)
+  const moves = demo.on.flatMap((platform, index): [ms: number, move: Move][] => {
+    const accountId = accounts[platform]!
+    const sentMs = 40 + 15 * index
+    const endedMs = sentMs + 250 + 60 * index
+    const claimed = claim(platform, { round: 0, key: newId(), leaseUntil, accountId, contentVersion: 0 })
+    const exception = demo.exceptions[platform]
+    if (exception && exception !== 'deleted') {
+      return [
+        [sentMs, claimed],
+        [endedMs, refuse(platform, exception, { round: 0, attempt: 1 })],
+      ]
+    }
+    const gone: [number, Move][] = exception === 'deleted' ? [[DELETED_AFTER_MS, markDeleted(platform)]] : []
+    return [[sentMs, claimed], [endedMs, accept(platform, published[platform]!)], ...gone]
+  })
+  return moves
+    .toSorted(([one], [other]) => one - other)
+    .reduce((post, [ms, move]) => moved(post, move, new Date(demo.at.getTime() + ms)), written)
+}
+
+function moved(post: StoredPost, move: Move, at: Date): StoredPost {
+  const after = move(post, at)
+  const timeline = [...post.timeline, ...eventsOf(post, after, at)]
+  return { ...post, ...after, timeline, revision: post.revision + 1, updatedAt: at }
+}
+
+function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Collecting) {
+  const seen = post.platformStatuses.map((entry) => {
+    const snapshots = entry.completedAt ? snapshotsOf(post, entry, { text, publishedAt: at.getTime() }, collecting) : []
+    const last = snapshots.at(-1)
+    return { snapshots, entry: last ? { ...entry, lastAnalyticsFetch: last.takenAt, metricsSlot: last.slot } : entry }
+  })
+  return {
+    post: { ...post, platformStatuses: seen.map(({ entry }) => entry) },
+    snapshots: seen.flatMap(({ snapshots }) => snapshots),
+  }
+}
+
+function snapshotsOf(
+  { _id: postId, userId }: StoredPost,
+  { platform, status, completedAt }: PlatformStatus,
+  shown: Parameters<Crowd['countsOf']>[0],
+  { now, ages, retentionMs }: Collecting,
+): PostSnapshot[] {
+  const audience = audienceOn(platform)
+  const until = status === 'deleted' ? new Date(shown.publishedAt + DELETED_AFTER_MS) : now
+  return looks(completedAt!, until, ages).map(({ slot, takenAt }) => {
+    const all = audience.countsOf(shown, takenAt.getTime())
+    const counts = { ...NO_COUNTS, ...Object.fromEntries(TOLD[platform].map((name) => [name, all[name] ?? null])) }
+    const followers = audience.followers(takenAt.getTime())
+    return {
+      _id: newId(),
+      userId,
+      postId,
+      platform,
+      slot,
+      takenAt,
+      completedAt: completedAt!,
+      ...counts,
+      ...deriveFrom(counts, followers),
+      followerCountAtSnapshot: followers,
+      removeAt: new Date(takenAt.getTime() + retentionMs),
+    }
+  })
+}
+
+/** The slots of which there is a snapshot: all would be a lot, and a chart shows no more by them. The latest is always there. */
+function looks(completedAt: Date, until: Date, ages: AgeClass[]): { slot: Date; takenAt: Date }[] {
+  const found = new Map<number, Date>()
+  const look = (takenAt: Date) => {
+    const last = [...found.keys()].at(-1)
+    const slot = slotFor(ages, { completedAt, ...(last !== undefined && { metricsSlot: new Date(last) }) }, takenAt)
+    found.set(slot.getTime(), takenAt)
+  }
+  for (let at = completedAt.getTime() + 20 * SECOND; at < until.getTime();) {
+    const { everyMs } = ageClassAt(ages, completedAt, new Date(at))
+    look(new Date(at))
+    const pauseMs = Math.max(everyMs, pauseAt(at - completedAt.getTime()))
+    at = slotAt(new Date(at + pauseMs), everyMs).getTime() + 20 * SECOND
+  }
+  look(until)
+  return [...found].map(([slot, takenAt]) => ({ slot: new Date(slot), takenAt }))
+}
+
+function pauseAt(ageMs: number): number {
+  if (ageMs < 2 * HOUR) return 15 * MINUTE
+  return ageMs < DAY ? 2 * HOUR : 6 * HOUR
+}
+
+function followersOf(userId: string, platform: Platform, { now, retentionMs }: Collecting): AccountSnapshot[] {
+  const audience = audienceOn(platform)
+  const today = slotAt(now, DAY).getTime()
+  return Array.from({ length: DAYS + 1 }, (_, index) => DAYS - index)
+    .filter((daysAgo) => platform !== GAP.platform || daysAgo !== GAP.daysAgo)
+    .map((daysAgo) => {
+      const slot = new Date(today - daysAgo * DAY)
+      const takenAt = new Date(Math.min(slot.getTime() + 10 * MINUTE, now.getTime()))
+      const followers = audience.followers(takenAt.getTime())
+      const removeAt = new Date(takenAt.getTime() + retentionMs)
+      return { _id: newId(), userId, platform, slot, takenAt, followers, removeAt }
+    })
+}

@@ -1,0 +1,106 @@
+import type { MediaItem, Published } from '../../src/domain/post.ts'
+import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
+import { openDatabase, type Database } from '../../src/store/database.ts'
+import { driverCollection } from '../../src/store/driver.ts'
+import { createPlatformAccountStore } from '../../src/store/platform-accounts.ts'
+import { createPostStore } from '../../src/store/posts.ts'
+import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from '../../src/store/snapshots.ts'
+import { createUserStore, type UserStore } from '../../src/store/users.ts'
+import type { PublishedElsewhere } from '../platforms/fault-proxy.ts'
+import type { Front } from '../platforms/shared/simulator.ts'
+import {
+  demoCorrelationId,
+  historyOf,
+  type Collecting,
+  type DemoAccounts,
+  type DemoHistory,
+  type PublishedOn,
+} from './history.ts'
+import { demoPosts, type DemoPost } from './posts.ts'
+
+type Fronts = [Platform, Pick<Front, 'control'>][]
+
+/**
+ * Two weeks in which this user published on every connected platform: in the service's records, and on the platforms, which count on
+ * from there. Past the API, since nothing is published in the past. Whoever has them already keeps them as they are.
+ */
+export async function seedDemo(
+  { mongoUrl, fronts }: { mongoUrl: string; fronts: Fronts },
+  email: string,
+  picture: MediaItem,
+  collecting: Collecting,
+): Promise<void> {
+  const database = await openDatabase(mongoUrl)
+  try {
+    const now = () => collecting.now
+    const users = createUserStore(database.connection)
+    const user = await users.findByEmail(email)
+    if (user === null) throw new Error(`There is no user ${email}`)
+    const { _id: userId, timezone } = user
+    const first = await createPostStore(database.connection, now).findByCorrelationId(userId, demoCorrelationId(0))
+    if (first !== null) return
+    const connected = await createPlatformAccountStore(database.connection, now).find(userId)
+    const accounts: DemoAccounts = Object.fromEntries(
+      PLATFORMS.flatMap((platform) => {
+        const account = connected?.[platform]
+        return account?.connected ? [[platform, account.accountId]] : []
+      }),
+    )
+    const posts = demoPosts(collecting.now, timezone)
+    const published = await publishAll(posts, accounts, fronts)
+    const history = historyOf({ userId, timezone, accounts, picture }, posts, published, collecting)
+    await storeDemo(database, users, userId, history)
+  } finally {
+    await database.close()
+  }
+}
+
+/** All of it or nothing, so that a start that is killed leaves no half of it behind. */
+export async function storeDemo(
+  database: Pick<Database, 'connection' | 'transaction'>,
+  users: Pick<UserStore, 'raiseAnalyticsVersion'>,
+  userId: string,
+  { posts, postSnapshots, accountSnapshots }: DemoHistory,
+): Promise<void> {
+  await database.transaction(async (session) => {
+    const insert = async <T extends { _id: string }>(name: string, records: T[]) => {
+      if (records.length > 0)
+        await driverCollection<{ _id: string }>(database.connection, name)().insertMany(records, { session })
+    }
+    await insert('posts', posts)
+    await insert(POST_SNAPSHOTS, postSnapshots)
+    await insert(ACCOUNT_SNAPSHOTS, accountSnapshots)
+    await users.raiseAnalyticsVersion(userId, session)
+  })
+}
+
+/** The platforms at once, and on each one after the other. */
+async function publishAll(posts: DemoPost[], accounts: DemoAccounts, fronts: Fronts): Promise<PublishedOn[]> {
+  const published: PublishedOn[] = posts.map(() => ({}))
+  await Promise.all(
+    fronts.map(async ([platform, { control }]) => {
+      const accountId = accounts[platform]
+      if (accountId === undefined) return
+      for (const [index, post] of posts.entries()) {
+        const exception = post.exceptions[platform]
+        if (!post.on.includes(platform) || (exception && exception !== 'deleted')) continue
+        const took = await publish(control, accountId, post)
+        if (exception === 'deleted') await order(control, `/posts/${encodeURIComponent(took.platformPostId)}/delete`)
+        published[index]![platform] = took
+      }
+    }),
+  )
+  return published
+}
+
+async function publish(control: string, accountId: string, { text, at }: DemoPost): Promise<Published> {
+  const path = `/accounts/${encodeURIComponent(accountId)}/posts`
+  const { id, url } = (await order(control, path, { text, createdAt: at })) as PublishedElsewhere
+  return { platformPostId: id, platformPostUrl: url }
+}
+
+async function order(control: string, path: string, body: object = {}): Promise<unknown> {
+  const answer = await fetch(`${control}${path}`, { method: 'POST', body: JSON.stringify(body) })
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+  return answer.json()
+}
