@@ -1,13 +1,18 @@
+import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { extname } from 'node:path'
 import { closeServer, listenOnLoopback } from './platforms/listen.ts'
 
 const FOLDER = new URL('frontend/', import.meta.url)
 
-const FILES: Record<string, { file: string; type: string }> = {
-  '/page.js': { file: 'page.js', type: 'text/javascript' },
-  '/style.css': { file: 'style.css', type: 'text/css' },
-}
+const TYPES: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css' }
+const FILES = Object.fromEntries(
+  readdirSync(FOLDER).flatMap((file) => {
+    const type = TYPES[extname(file)]
+    return type ? [[`/${file}`, { file, type }]] : []
+  }),
+)
 /** One page, at every other address: the service sends browsers to several. */
 const PAGE = { file: 'index.html', type: 'text/html' }
 

@@ -1,59 +1,30 @@
-const api = document.querySelector('meta[name=api]').content
-const REFRESH = '/api/auth/refresh'
+import { showAnalytics, startAnalytics } from './analytics.js'
+import { call, openStream, REFRESH, session } from './client.js'
+import { $, element, link, onSubmit } from './elements.js'
+
 const SHOWN = 10
 /** Before the access token ends, which it does after ten minutes. */
 const RENEW_MS = 8 * 60_000
 /** Not everything that changes a plan raises a notification. */
 const PLAN_MS = 3_000
 
-const $ = (selector) => document.querySelector(selector)
 const query = new URLSearchParams(location.search)
-let token = new URLSearchParams(location.hash.slice(1)).get('accessToken')
+session.token = new URLSearchParams(location.hash.slice(1)).get('accessToken')
 let stream = null
 history.replaceState(null, '', location.pathname + location.search)
 $('#outcome').textContent = /token=|session_id=/.test(location.search) ? '' : location.search
 
-async function call(method, path, body) {
-  const response = await fetch(api + path, {
-    method,
-    credentials: 'include',
-    headers: {
-      ...(token && { authorization: `Bearer ${token}` }),
-      ...(body && { 'content-type': 'application/json' }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  const answer = await response.json()
-  // What nobody asked for needs no answer.
-  if (method !== 'GET' && path !== REFRESH) $('#answer').textContent = `${response.status} ${answer.message}`
-  return response.ok ? answer.data : undefined
-}
-
-function element(tag, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(tag), properties)
-  made.append(...children)
-  return made
-}
-
-function onSubmit(form, send) {
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    void send(new FormData(form))
-  })
-}
-
-const link = (href, words) => element('a', { href, target: '_blank', rel: 'noopener', textContent: words })
-
 /** A new page has no token any more, but the browser still has the cookie of the session. */
 async function show() {
-  token ??= (await call('POST', REFRESH))?.accessToken ?? null
-  const me = token && (await call('GET', '/api/auth/me'))?.user
+  session.token ??= (await call('POST', REFRESH))?.accessToken ?? null
+  const me = session.token && (await call('GET', '/api/auth/me'))?.user
   document.body.className = me ? 'somebody' : 'nobody'
   if (me) {
     await Promise.all([showPlatforms(), showPosts(), showNotifications(), showPlan()])
     listen()
   }
   $('#who').textContent = me ? `somebody: ${me.name}` : 'nobody is logged in'
+  if (me) await showAnalytics()
 }
 
 async function showPlan() {
@@ -177,8 +148,8 @@ async function showNotifications() {
 /** What is new comes by itself; after a break the list has what was missed. */
 function listen() {
   if (stream) return
-  stream = new WebSocket(`${api.replace(/^http/, 'ws')}/api/notifications/stream`)
-  stream.onopen = () => stream.send(JSON.stringify({ auth: { token } }))
+  stream = openStream()
+  stream.onopen = () => stream.send(JSON.stringify({ auth: { token: session.token } }))
   stream.onmessage = ({ data }) => {
     const { event } = JSON.parse(data)
     if (event === 'ready') {
@@ -190,12 +161,12 @@ function listen() {
   stream.onclose = () => {
     stream = null
     $('#live').textContent = 'not live'
-    if (token) setTimeout(() => void renew(), 3_000)
+    if (session.token) setTimeout(() => void renew(), 3_000)
   }
 }
 
 async function renew() {
-  token = null
+  session.token = null
   await show()
 }
 
@@ -237,11 +208,12 @@ async function readAll() {
 
 async function logOut() {
   await call('DELETE', '/api/auth/logout')
-  token = null
+  session.token = null
   stream?.close()
   await show()
 }
 
+startAnalytics()
 $('#upgrade').onclick = () => void leaveFor('/api/payments/create-checkout')
 $('#billing').onclick = () => void leaveFor('/api/payments/billing-portal')
 $('#cancel-plan').onclick = () => void cancelPlan()
@@ -249,11 +221,12 @@ $('#read-all').onclick = () => void readAll()
 $('#logout').onclick = () => void logOut()
 
 async function stayLoggedIn() {
-  if (!token) return
-  token = (await call('POST', REFRESH))?.accessToken ?? null
-  if (token && stream?.readyState === WebSocket.OPEN) stream.send(JSON.stringify({ auth: { token } }))
+  if (!session.token) return
+  session.token = (await call('POST', REFRESH))?.accessToken ?? null
+  if (session.token && stream?.readyState === WebSocket.OPEN)
+    stream.send(JSON.stringify({ auth: { token: session.token } }))
 }
 
 setInterval(() => void stayLoggedIn(), RENEW_MS)
-setInterval(() => void (token && !document.hidden && showPlan()), PLAN_MS)
+setInterval(() => void (session.token && !document.hidden && showPlan()), PLAN_MS)
 await show()

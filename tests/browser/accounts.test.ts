@@ -5,6 +5,7 @@ import { startMailCatcher } from '../../sandbox/services/mail.ts'
 import { identityCallbackUrl } from '../../src/domain/identity-login.ts'
 import { newNotification } from '../support/notifications.ts'
 import { unique } from '../support/servers.ts'
+import { giveDemo } from './analytics.ts'
 import { startBrowserWorld, type BrowserWorld } from './world.ts'
 
 /** Accounts as people have them: a browser on pages of the frontend, the mails of the mail catcher, and the identity provider's own page. */
@@ -199,4 +200,33 @@ describe('in a browser, with Google, somebody', () => {
     const user = await world.service.context.users.findByEmail(email)
     expect(await collectionOf('sessions').countDocuments({ userId: user!._id })).toBe(1)
   })
+})
+
+it('in a browser, the sandbox shows somebody how their posts do, in charts that all have something in them', async () => {
+  const { page, userId } = await world.someone()
+  const { context } = world.service
+  await giveDemo(context, userId)
+  await page.reload()
+  await page.waitForSelector('.heat')
+  expect(await page.innerText('#analytics')).toContain('made up')
+  const count = (selector: string) => page.locator(`#analytics ${selector}`).count()
+  expect(await count('#figures dd:text-matches("[1-9]")')).toBeGreaterThanOrEqual(6)
+  expect(await count('#timeline svg[aria-label*="most of it on"] rect:not([height="0"])')).toBeGreaterThan(30)
+  expect(await count('#timeline details td:text-matches("[1-9]")')).toBeGreaterThan(30)
+  expect(await count('#growth svg[aria-label] polyline')).toBe(6)
+  expect(await count('#top li button')).toBe(5)
+  expect(await count('#by-platform tbody tr')).toBe(6)
+  expect(await count('.heat tbody td')).toBe(168)
+  expect(await count('.heat td:not(.shade-0)')).toBeGreaterThan(8)
+
+  // Only one platform tells of it.
+  await page.selectOption('#rank', 'reach')
+  for (let place = 1; place <= 5; place++)
+    await page.waitForSelector(`#top li:nth-child(${place}) b:has-text("instagram")`)
+  await page.check('#period [value="7d"]')
+  await page.waitForSelector('#timeline svg g:nth-of-type(8):last-of-type')
+
+  await context.limits.analyticsRefresh.take(userId)
+  await page.click('#top li button')
+  await page.waitForSelector('#top li [role=status]:text-matches("again in 1[45] min")')
 })

@@ -14,19 +14,24 @@ export async function storePosts({ database }: Context, posts: Post[]): Promise<
 /** A user with an account on each of these platforms, whose tokens open nothing. */
 export async function connectedUser(context: Context, platforms: Platform[]): Promise<User> {
   const user = await createAccount(context)
+  await connectAccounts(context, user._id, platforms)
+  return user
+}
+
+/** Such accounts for somebody who is there already. */
+export async function connectAccounts(context: Context, userId: string, platforms: readonly Platform[]): Promise<void> {
   const auth = { refreshToken: null, expiresAt: null, endsAt: null }
   for (const platform of platforms) {
     const seal = (version: number) => ({
-      accountId: accountIdOf(platform, user._id),
+      accountId: accountIdOf(platform, userId),
       handle: platform,
       serviceUrl: null,
       profile: { displayName: platform, handle: platform, avatar: null },
       auth: {
         ...auth,
-        accessToken: context.cipher.seal('token', { userId: user._id, platform, version, field: 'accessToken' }),
+        accessToken: context.cipher.seal('token', { userId, platform, version, field: 'accessToken' }),
       },
     })
-    await context.accounts.connect(user._id, { [platform]: seal })
+    await context.accounts.connect(userId, { [platform]: seal })
   }
-  return user
 }

@@ -1,0 +1,131 @@
+import { heat, line, stackedBars } from './charts.js'
+import { ask, call } from './client.js'
+import { $, element, link, table } from './elements.js'
+
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'))
+const METRICS = ['likes', 'comments', 'shares', 'impressions', 'reach', 'saved']
+const TOP = 5
+const TEXT_LENGTH = 120
+
+const number = (value) => (value === null ? 'not known' : value.toLocaleString())
+const percent = (value) => (value === null ? 'not known' : `${(value * 100).toFixed(1)} %`)
+const day = (date) => date.slice(5)
+
+export function startAnalytics() {
+  for (const choice of document.querySelectorAll('#period input')) choice.onchange = () => void showAnalytics()
+  $('#rank').onchange = () => void showTop()
+}
+
+const read = (path, params = '') =>
+  call('GET', `/api/analytics/${path}?period=${$('#period input:checked').value}${params}`)
+
+export async function showAnalytics() {
+  await Promise.all([showOverview(), showTimeline(), showGrowth(), showTop(), showHeatmap()])
+}
+
+async function showOverview() {
+  const [overview, platforms] = await Promise.all([read('overview'), read('platforms')])
+  if (!overview || !platforms) return
+  const { stats, followers } = overview
+  const change = stats.engagementChangePercent
+  const figures = {
+    Posts: number(stats.totalPosts),
+    Engagement: number(stats.totalEngagement),
+    'Change of engagement': change === null ? 'not known' : `${change > 0 ? '+' : ''}${Math.round(change)} %`,
+    Impressions: number(stats.totalImpressions),
+    Reach: number(stats.totalReach),
+    'Mean engagement rate': percent(stats.avgEngagementRate),
+    Followers: number(followers.total),
+    'Best platform': stats.bestPlatform ?? 'none yet',
+  }
+  $('#figures').replaceChildren(
+    ...Object.entries(figures).map(([name, value]) =>
+      element('div', {}, element('dt', { textContent: name }), element('dd', { textContent: value })),
+    ),
+  )
+  const rows = platforms.map(({ _id, totalPosts, totalEngagement, avgEngagementRate }) => {
+    const followed = followers.breakdown[_id] ?? null
+    return [_id, number(totalPosts), number(totalEngagement), percent(avgEngagementRate), number(followed)]
+  })
+  const columns = ['Platform', 'Posts', 'Engagement', 'Mean rate', 'Followers']
+  $('#by-platform').replaceChildren(table('Platforms, the best first', columns, rows))
+}
+
+async function showTimeline() {
+  const days = (await read('timeline')) ?? []
+  const bars = days.map(({ _id, likes, comments, shares }) => ({ label: day(_id), parts: [likes, comments, shares] }))
+  $('#timeline').replaceChildren(stackedBars('Engagement a day', ['likes', 'comments', 'shares'], bars))
+}
+
+async function showGrowth() {
+  const days = (await read('growth')) ?? []
+  const platforms = [...new Set(days.flatMap(({ breakdown }) => Object.keys(breakdown)))]
+  const lines = platforms.map((platform) => {
+    const known = days.filter(({ breakdown }) => breakdown[platform] !== undefined)
+    return line(
+      platform,
+      known.map(({ _id, breakdown }) => ({ label: day(_id), value: breakdown[platform] })),
+    )
+  })
+  $('#growth').replaceChildren(...(lines.length > 0 ? lines : ['Nothing is known yet.']))
+}
+
+async function showTop() {
+  const top = (await read('posts/top', `&limit=${TOP}&sortBy=${$('#rank').value}`)) ?? []
+  $('#top').replaceChildren(...(top.length > 0 ? top.map(topItem) : [element('li', { textContent: 'Nothing yet.' })]))
+}
+
+function topItem({ _id, platform, snapshotAt, metrics, derived, postDetails }) {
+  const { platformPostUrl } = postDetails.platformStatuses.find((entry) => entry.platform === platform) ?? {}
+  const { text } = postDetails.content
+  const shown = text.length > TEXT_LENGTH ? `${text.slice(0, TEXT_LENGTH)}…` : text
+  const counts = element('small', { textContent: countsOf({ metrics, derived }) })
+  const state = element('small', { role: 'status', textContent: `as of ${timeOf(snapshotAt)}` })
+  const refresh = element('button', {
+    textContent: 'Refresh',
+    ariaLabel: `Refresh the figures of “${shown}” on ${platform}`,
+  })
+  refresh.onclick = async () => {
+    refresh.disabled = true
+    state.textContent = 'asking …'
+    const { words, snapshot } = await refreshed(_id, platform)
+    state.textContent = words
+    if (snapshot) counts.textContent = countsOf({ metrics: snapshot, derived: snapshot })
+    refresh.disabled = false
+  }
+  const name = platformPostUrl ? link(platformPostUrl, platform) : platform
+  return element('li', {}, element('b', {}, name), ` ${shown} `, counts, element('p', {}, refresh, ' ', state))
+}
+
+/** What came of asking the platform anew, in words. */
+async function refreshed(postId, platform) {
+  const { response, answer } = await ask('POST', `/api/analytics/posts/${postId}/refresh?platform=${platform}`)
+  if (response.status === 429) {
+    const minutes = Math.ceil(Number(response.headers.get('retry-after')) / 60)
+    return { words: `Once in a while is enough: again in ${minutes} min (429)` }
+  }
+  if (!response.ok) return { words: `${response.status} ${answer.message}` }
+  const { fresh, snapshot } = answer.data
+  if (fresh) return { words: `fresh, as of ${timeOf(snapshot.snapshotAt)}`, snapshot }
+  const known = snapshot ? `as of ${timeOf(snapshot.snapshotAt)}` : 'nothing is known'
+  return { words: `not fresh, since it took too long: ${known}`, snapshot }
+}
+
+function countsOf({ metrics, derived }) {
+  const told = METRICS.filter((name) => metrics[name] !== null).map((name) => `${number(metrics[name])} ${name}`)
+  const untold = METRICS.filter((name) => metrics[name] === null)
+  const rate = `${percent(derived.engagementRate)} of the followers`
+  return [...told, rate, ...(untold.length > 0 ? [`not told: ${untold.join(', ')}`] : [])].join(' · ')
+}
+
+const timeOf = (instant) => new Date(instant).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'short' })
+
+async function showHeatmap() {
+  const cells = (await read('heatmap')) ?? []
+  const valueAt = (row, column) => {
+    const cell = cells.find((one) => one.day === row && one.hour === column)
+    return cell && cell.postCount > 0 ? cell.value : null
+  }
+  $('#heatmap').replaceChildren(heat('Mean engagement by day and hour', DAYS, HOURS, valueAt))
+}

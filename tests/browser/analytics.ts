@@ -1,0 +1,26 @@
+import { historyOf, type PublishedOn } from '../../sandbox/demo/history.ts'
+import { demoPosts } from '../../sandbox/demo/posts.ts'
+import { storeDemo } from '../../sandbox/demo/seed.ts'
+import { collectionSettings } from '../../src/collection-settings.ts'
+import type { Context } from '../../src/context.ts'
+import { PLATFORMS } from '../../src/domain/platforms.ts'
+import { accountIdOf, connectAccounts } from '../support/published.ts'
+
+/** Gives somebody the two weeks that the sandbox makes up, without anything on the platforms. */
+export async function giveDemo(context: Context, userId: string): Promise<void> {
+  await connectAccounts(context, userId, PLATFORMS)
+  const accounts = Object.fromEntries(PLATFORMS.map((platform) => [platform, accountIdOf(platform, userId)]))
+  const now = new Date()
+  const posts = demoPosts(now, 'UTC')
+  const published = posts.map(({ on }, index): PublishedOn => {
+    const placeOf = (name: string) => ({
+      platformPostId: `${name}-${userId}-${index}`,
+      platformPostUrl: `https://${name}.example/${index}`,
+    })
+    return Object.fromEntries(on.map((platform) => [platform, placeOf(platform)]))
+  })
+  const picture = { storageKey: 'hello.jpg', storageUrl: 'https://files.example/hello.jpg', mimeType: 'image/jpeg' }
+  const owner = { userId, timezone: 'UTC', accounts, picture }
+  const collecting = { now, ...collectionSettings(context.config) }
+  await storeDemo(context.database, context.users, userId, historyOf(owner, posts, published, collecting))
+}
