@@ -62,15 +62,23 @@ describe('the counts of posts', () => {
   })
 
   it('reach posts that are not among the newest', async () => {
-    const ids = [publish(), publish()]
+    const ids = [publish(), publish(), publish()]
     await world.control.setMetrics(ids[0]!, { shares: 2 })
-    for (let count = 0; count < world.adapter.metrics.perCall; count++) publish()
-    expect(await read(ids)).toEqual(
-      new Map([
-        [ids[0], { ...NOTHING_YET, shares: 2 }],
-        [ids[1], NOTHING_YET],
-      ]),
-    )
+    const { perCall } = world.adapter.metrics
+    const asked = async (of: string[]) => {
+      let counts = new Map<string, unknown>()
+      const requests = await requestsDuring(async () => (counts = await read(of)))
+      expect(counts).toEqual(new Map(of.map((id, index) => [id, { ...NOTHING_YET, shares: index === 0 ? 2 : 0 }])))
+      return requests.filter((path) => path.startsWith('/posts'))
+    }
+    for (let count = 0; count < perCall - 1; count++) publish()
+    const [first, second] = ['/posts?npf=true&limit=20', '/posts?npf=true&limit=20&offset=20']
+    const singly = (id: string) => `/posts?npf=true&id=${id}&notes_info=true`
+    expect(await asked(ids)).toEqual([first, second])
+    // What is left of them is looked up by itself: one more listing would save nothing.
+    expect(await asked([ids[0]!, ids[2]!])).toEqual([first, singly(ids[0]!)])
+    for (let count = 0; count < 3 * perCall; count++) publish()
+    expect(await asked(ids)).toHaveLength(3 + ids.length)
   })
 
   it.each([

@@ -11,6 +11,8 @@ import { blogPath, type Api } from './api.ts'
 
 /** What one listing shows. */
 const PER_CALL = 20
+/** Listings that are looked through for posts which are not among the newest. */
+const MOST_LISTINGS = 3
 const AT_ONCE = 5
 
 const NO_NOTES: PostCounts = { ...NO_COUNTS, likes: 0, shares: 0, comments: 0 }
@@ -33,11 +35,11 @@ export function createMetrics(api: Api): PostMetrics {
 
   async function read(ids: string[], account: Credentials, options: CallOptions) {
     const found = new Map<string, PostCounts | 'deleted'>()
-    const newest = ids.length > 1 ? await listed({ limit: String(PER_CALL) }, account, options) : []
-    if (!newest) return found
+    const shown = await shownOf(ids, account, options)
+    if (!shown) return found
     const gone: string[] = []
     await inGroups(ids, AT_ONCE, async (id) => {
-      const post = newest.find((one) => one.id_string === id) ?? (await oneOf(id, account, options))
+      const post = shown.find((one) => one.id_string === id) ?? (await oneOf(id, account, options))
       const counts = post && (await countsOf(post, account, options))
       if (counts && isAnyKnown(counts)) found.set(id, counts)
       if (!post && !(await isThere(`posts/${encodeURIComponent(id)}`, ignoreAnswer, account, options))) gone.push(id)
@@ -46,6 +48,23 @@ export function createMetrics(api: Api): PostMetrics {
     const isGone = gone.length > 0 && (await isThere('info', readBlogInfo, account, options))
     if (isGone) for (const id of gone) found.set(id, 'deleted')
     return found
+  }
+
+  /** What listings show of several posts, as long as one may save calls; null where there is no such blog. */
+  async function shownOf(ids: string[], account: Credentials, options: CallOptions): Promise<NotedPost[] | null> {
+    let missing = ids
+    const shown: NotedPost[] = []
+    for (let listing = 0; missing.length > 1 && listing < MOST_LISTINGS; listing++) {
+      const offset = listing * PER_CALL
+      const params = { limit: String(PER_CALL), ...(offset > 0 && { offset: String(offset) }) }
+      const posts = await listed(params, account, options)
+      if (!posts) return null
+      const wanted = posts.filter(({ id_string }) => missing.includes(id_string))
+      shown.push(...wanted)
+      missing = missing.filter((id) => !wanted.some((post) => post.id_string === id))
+      if (posts.length < PER_CALL) break
+    }
+    return shown
   }
 
   /** Null where there is no such post, or no such blog. */
