@@ -203,6 +203,7 @@ describe('Facebook', () => {
     it('is counted by the post that shows it', async () => {
       await world.control.setMetrics(id, { likes: 7, reach: 70 })
       expect(await read()).toEqual(counts({ likes: 7, comments: 0, shares: 0, impressions: 0, reach: 70 }))
+      expect((await world.control.requests()).at(-1)?.path).toContain(`_${id}/insights`)
     })
 
     it('that is shown as a reel tells itself how it is played', async () => {

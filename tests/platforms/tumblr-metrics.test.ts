@@ -77,7 +77,7 @@ describe('the counts of posts', () => {
     expect(await asked(ids)).toEqual([first, second])
     // What is left of them is looked up by itself: one more listing would save nothing.
     expect(await asked([ids[0]!, ids[2]!])).toEqual([first, singly(ids[0]!)])
-    for (let count = 0; count < 3 * perCall; count++) publish()
+    for (let count = 0; count < 4 * perCall; count++) publish()
     expect(await asked(ids)).toHaveLength(3 + ids.length)
   })
 
@@ -135,6 +135,14 @@ describe('a post that the blog does not show', () => {
     expect(kept.map((id) => counts.get(id))).toEqual(kept.map(() => NOTHING_YET))
   })
 
+  it('is not looked for behind the last listing there is', async () => {
+    const small = await world.newAccount()
+    const gone = [publish(small), publish(small)]
+    for (const id of gone) await world.control.deletePost(id)
+    const requests = await requestsDuring(async () => expect((await read(gone, small)).size).toBe(2))
+    expect(requests.filter((path) => path.includes('limit='))).toHaveLength(1)
+  })
+
   it('is not spoken of where its author made it private', async () => {
     const [hidden, shown] = [publish(), publish()]
     world.tumblr.makePrivate(hidden)
@@ -145,7 +153,8 @@ describe('a post that the blog does not show', () => {
     const id = publish()
     const renamed = { ...account, accountId: 't:gone' }
     expect(await read([id], renamed)).toEqual(new Map())
-    expect(await read([id, publish()], renamed)).toEqual(new Map())
+    const several = [id, publish()]
+    expect(await requestsDuring(async () => expect(await read(several, renamed)).toEqual(new Map()))).toHaveLength(1)
   })
 
   it.each([
