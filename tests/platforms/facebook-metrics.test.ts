@@ -246,6 +246,17 @@ describe('Facebook', () => {
       expect(await ask(metric)).toMatchObject({ status: 400, code })
     })
 
+    it('refuses insights to a login without their permission, in the words of the platform', async () => {
+      account = await world.newLogin(SCOPES)
+      id = world.publish(account)
+      expect(await ask('post_media_view')).toMatchObject({
+        status: 400,
+        body: {
+          error: { code: 10, type: 'OAuthException', message: expect.stringMatching(/^\(#10\) .*read_insights/) },
+        },
+      })
+    })
+
     it('tells nothing to the logins of others', async () => {
       account = await world.newLogin(WITH_INSIGHTS)
       expect(await ask('post_media_view')).toMatchObject({ body: { error: { error_subcode: 33 } } })

@@ -30,7 +30,7 @@ export interface BlueskyOptions {
 
 const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
-const READING_CONNECTIONS = 16
+const READING_CONNECTIONS = 8
 /** What hosted accounts may upload (platforms.md 2b). */
 const BLOB_LIMIT_BYTES = 52_428_800
 

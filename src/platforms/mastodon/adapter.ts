@@ -28,7 +28,7 @@ export interface MastodonOptions {
 
 const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
-const READING_CONNECTIONS = 16
+const READING_CONNECTIONS = 8
 
 /** Mastodon, by OAuth at one instance. */
 export function createMastodon(options: MastodonOptions) {

@@ -6,7 +6,7 @@ const CONNECT_TIMEOUT_MS = 5 * SECOND
 const TOTAL_TIMEOUT_MS = 30 * SECOND
 const MAX_ANSWER_BYTES = 2 * 1_048_576
 /** For lists of posts, whose texts may be long. */
-export const MANY_POSTS_BYTES = 16 * 1_048_576
+export const MANY_POSTS_BYTES = 8 * 1_048_576
 
 export interface HttpClientOptions {
   /** Connections to one server at a time; further requests wait for one, within their own deadline. */

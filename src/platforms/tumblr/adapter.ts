@@ -26,7 +26,7 @@ export interface TumblrOptions {
 
 const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
-const READING_CONNECTIONS = 16
+const READING_CONNECTIONS = 8
 
 /** Tumblr, by OAuth 1.0a, on the primary blog of the account. */
 export function createTumblr(options: TumblrOptions) {
