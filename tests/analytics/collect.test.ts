@@ -3,7 +3,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { createAnalyticsActivities } from '../../src/activities/analytics.ts'
 import { deletePost } from '../../src/commands/delete-post.ts'
 import { slotAt } from '../../src/domain/collection.ts'
-import { DAY, HOUR, MINUTE } from '../../src/domain/times.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/times.ts'
 import type { DuePlace } from '../../src/workflows/messages.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { connectedUser, publishedPost, storePosts } from '../support/published.ts'
@@ -65,6 +65,16 @@ describe('a snapshot', () => {
     expect(await snapshotsOf(post._id)).toHaveLength(6)
     await collectRun(at(31 * DAY))
     expect(await snapshotsOf(post._id)).toHaveLength(6)
+  })
+
+  it('and a dead letter go by themselves when their time is over', async () => {
+    const ends = async (name: string) => {
+      const indexes = await context.database.connection.collection(name).indexes()
+      return indexes.flatMap(({ key, expireAfterSeconds: after }) => (after === undefined ? [] : { key, after }))
+    }
+    expect(await ends('postSnapshots')).toEqual([{ key: { removeAt: 1 }, after: 0 }])
+    expect(await ends('accountSnapshots')).toEqual([{ key: { removeAt: 1 }, after: 0 }])
+    expect(await ends('deadLetters')).toEqual([{ key: { lastAt: 1 }, after: (30 * DAY) / SECOND }])
   })
 
   it('is one for its slot, however many collectors there are', async () => {

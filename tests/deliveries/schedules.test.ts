@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startThreads, type Threads } from '../../sandbox/platforms/threads.ts'
 import { callbackUrl } from '../../src/domain/platform-connect.ts'
-import { DAY } from '../../src/domain/times.ts'
+import { DAY, MINUTE, SECOND } from '../../src/domain/times.ts'
 import { connecting } from '../support/connecting.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
 import { testConfig, unique } from '../support/servers.ts'
@@ -46,6 +46,12 @@ async function runOf(scheduleId: string): Promise<unknown> {
   const { workflow } = info.recentActions.at(-1)!.action
   return client.workflow.getHandle(workflow.workflowId, workflow.firstExecutionRunId).result()
 }
+
+it('metrics are collected every 15 minutes, some seconds into the slot, and never by two runs', async () => {
+  const { spec, policies } = await client.schedule.getHandle('collectPostMetrics').describe()
+  expect(spec.intervals).toEqual([{ every: 15 * MINUTE, offset: 5 * SECOND }])
+  expect(policies.overlap).toBe('SKIP')
+})
 
 it('renewTokens renews a session of Bluesky that comes to its end', async () => {
   const { userId } = await world.user()
