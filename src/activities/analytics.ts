@@ -64,7 +64,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     bounds: DueBounds,
     place: DuePlace,
   ): Promise<{ posts: PublishedPost[]; next: DuePlace | null }> {
-    const { within, afterUserId } = place
+    const { within, afterUserId, startUserId, isRound } = place
     if (within) {
       const { userId, afterPostId } = within
       const posts = await published.listDueOf(userId, bounds, { postId: afterPostId, limit: PAGE })
@@ -74,8 +74,13 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
         : { within: { userId, afterPostId: posts.at(-1)!._id } }
       return { posts, next: { ...place, ...next } }
     }
-    const posts = await published.listDue(bounds, { userId: afterUserId, limit: PAGE })
-    if (posts.length < PAGE) return { posts, next: null }
+    const untilUserId = isRound ? startUserId : null
+    const posts = await published.listDue(bounds, { userId: afterUserId, untilUserId, limit: PAGE })
+    if (posts.length < PAGE) {
+      if (isRound || startUserId === null) return { posts, next: null }
+      const rest = { ...place, isRound: true, afterUserId: null }
+      return posts.length === 0 ? listPage(bounds, rest) : { posts, next: rest }
+    }
     // The last owner may have more than fit: they come with the next page, or in pages of their own.
     const last = posts.at(-1)!.userId
     const whole = posts.filter(({ userId }) => userId !== last)
@@ -85,19 +90,18 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
 
   const youngestSlot = () => slotAt(clock.now(), ages[0]!.everyMs).getTime()
 
-  const beginningOf = (ageClass: number, slot: number): DuePlace => ({
-    ageClass,
-    youngestSlot: slot,
-    afterUserId: null,
-    within: null,
-  })
+  /** By chance: what a platform has room for in a run is not always the same owners'. */
+  async function firstPlace(): Promise<DuePlace> {
+    const startUserId = await published.anyOwner()
+    return beginningOf(0, { youngestSlot: youngestSlot(), startUserId })
+  }
 
   /** However much is due of the older posts, the youngest go first when their next slot begins. */
   function placeAfter(at: DuePlace, next: DuePlace | null): DuePlace | null {
     const slot = youngestSlot()
     const isLast = next === null && at.ageClass + 1 === ages.length
-    if (at.ageClass > 0 && !isLast && slot > at.youngestSlot) return beginningOf(0, slot)
-    return next ?? (isLast ? null : beginningOf(at.ageClass + 1, at.youngestSlot))
+    if (at.ageClass > 0 && !isLast && slot > at.youngestSlot) return beginningOf(0, { ...at, youngestSlot: slot })
+    return next ?? (isLast ? null : beginningOf(at.ageClass + 1, at))
   }
 
   /** Those that tell; of the others a line in the log says so, once a run. */
@@ -139,7 +143,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     /** @param place null to begin with */
     listDueMetrics: (place: DuePlace | null): Promise<DuePage> =>
       alive(async () => {
-        const at = place ?? beginningOf(0, youngestSlot())
+        const at = place ?? (await firstPlace())
         const bounds = boundsOf(ages, tellingPlatforms(place === null), clock.now())[at.ageClass]
         if (!bounds) return { accounts: [], slot: 0, next: null }
         const { posts, next } = await listPage(bounds, at)
@@ -204,6 +208,13 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
 /** As many whole calls as fit, one at least. */
 function postsABatch(perCall: number): number {
   return perCall * Math.max(1, Math.floor(BATCH / perCall))
+}
+
+function beginningOf(
+  ageClass: number,
+  { youngestSlot, startUserId }: Pick<DuePlace, 'youngestSlot' | 'startUserId'>,
+): DuePlace {
+  return { ageClass, youngestSlot, startUserId, isRound: false, afterUserId: startUserId, within: null }
 }
 
 /** While it runs, Temporal hears of it, so that a killed worker's work is given to another soon. */

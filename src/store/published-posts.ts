@@ -17,6 +17,13 @@ export interface PublishedPost {
   })[]
 }
 
+/** Those after this one, up to the other one. */
+interface DueOwners {
+  userId: string | null
+  untilUserId?: string | null
+  limit: number
+}
+
 const SHOWN = Object.fromEntries(
   [
     'userId',
@@ -42,15 +49,25 @@ export function createPublishedPostStore(connection: Connection) {
   })
   const entriesOn = (platform: Platform) => [{ 'entry.platform': platform, 'entry.status': 'completed' }]
 
-  const dueCursor = (bounds: DueBounds, after: { userId: string | null; limit: number }) =>
-    find({ ...isOut, ...(after.userId !== null && { userId: { $gt: after.userId } }), ...dueEntry(bounds) })
+  const dueCursor = (bounds: DueBounds, { userId, untilUserId = null, limit }: DueOwners) => {
+    const owners = { ...(userId !== null && { $gt: userId }), ...(untilUserId !== null && { $lte: untilUserId }) }
+    return find({ ...isOut, ...(Object.keys(owners).length > 0 && { userId: owners }), ...dueEntry(bounds) })
       .sort({ userId: 1 })
-      .limit(after.limit)
+      .limit(limit)
+  }
 
   return {
     /** In the order of their owners, whose posts come together. */
     listDue: (...asked: Parameters<typeof dueCursor>): Promise<PublishedPost[]> => dueCursor(...asked).toArray(),
     dueCursor,
+
+    /** Somebody who has posts, by chance; null when nobody has. */
+    async anyOwner(): Promise<string | null> {
+      const [post] = await collection()
+        .aggregate<Pick<StoredPost, 'userId'>>([{ $sample: { size: 1 } }, { $project: { userId: 1 } }])
+        .toArray()
+      return post?.userId ?? null
+    },
 
     /** Of one owner, in the order of their ids. */
     listDueOf: (

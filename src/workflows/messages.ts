@@ -97,6 +97,9 @@ export interface DuePlace {
   ageClass: number
   /** That of the youngest posts when their listing began, epoch milliseconds. */
   youngestSlot: number
+  /** The listing of each age begins after this owner, and comes round to them. */
+  startUserId: string | null
+  isRound: boolean
   /** The last owner whose posts were all listed. */
   afterUserId: string | null
   /** One whose posts are still being listed, by their ids. */

@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { createAnalyticsActivities } from '../../src/activities/analytics.ts'
 import { deletePost } from '../../src/commands/delete-post.ts'
 import { slotAt } from '../../src/domain/collection.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/times.ts'
-import type { DuePlace } from '../../src/workflows/messages.ts'
+import type { DuePage, DuePlace } from '../../src/workflows/messages.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { connectedUser, publishedPost, storePosts } from '../support/published.ts'
 import { idOn, later, startToldCollection, trouble } from './told-collection.ts'
@@ -119,13 +118,37 @@ describe('what is listed', () => {
     }
   })
 
+  it('begins with any owner, and comes round to them', async () => {
+    const owners = Array.from({ length: 5 }, newId)
+    const posts = owners.flatMap((userId) =>
+      [1, 2].map((days) => publishedPost({ userId, completedAt: new Date(Date.now() - (days - 0.5) * DAY) })),
+    )
+    await storePosts(context, posts)
+    const listedFrom = async (startUserId: string | null) => {
+      const { listDueMetrics } = activities(undefined, { anyOwner: async () => startUserId })
+      const listed: string[] = []
+      for (let place: DuePlace | null = null; ;) {
+        const page: DuePage = await run(listDueMetrics, place)
+        listed.push(...page.accounts.map(({ userId }) => userId))
+        if (!page.next) return listed
+        place = page.next
+      }
+    }
+    const [a, b, c, d, e] = owners.toSorted()
+    expect(await listedFrom(c!)).toEqual([d, e, a, b, c, d, e, a, b, c])
+    expect(await listedFrom(e!)).toEqual([a, b, c, d, e, a, b, c, d, e])
+    expect(await listedFrom(null)).toEqual([a, b, c, d, e, a, b, c, d, e])
+    expect(owners).toContain(await context.published.anyOwner())
+  })
+
   it('begins again with the youngest posts when their next slot comes, however many older ones are left', async () => {
     const aged = (count: number, ageMs: number) => {
       const completedAt = new Date(later(-ageMs)())
       return Array.from({ length: count }, () => publishedPost({ userId: newId(), completedAt }))
     }
     await storePosts(context, [...aged(3, HOUR), ...aged(1_100, 3 * DAY)])
-    const list = (place: DuePlace | null, ms: number) => run(activities(later(ms)).listDueMetrics, place)
+    const anyOwner = async () => null
+    const list = (place: DuePlace | null, ms: number) => run(activities(later(ms), { anyOwner }).listDueMetrics, place)
     const listed = [await list(null, 0)]
     for (const ms of [0, 16 * MINUTE, 16 * MINUTE, 16 * MINUTE]) listed.push(await list(listed.at(-1)!.next, ms))
     expect(listed.map(({ accounts }) => accounts.length)).toEqual([3, 499, 499, 3, 499])
@@ -134,10 +157,9 @@ describe('what is listed', () => {
 
   it('may take long to be found: the worker is heard of meanwhile', async () => {
     const listDue = () => new Promise<[]>((resolve) => setTimeout(resolve, 1_200, []))
-    const slow = createAnalyticsActivities({ ...context, published: { ...context.published, listDue } })
     const worker = environment()
     const beats = once(worker, 'heartbeat')
-    await worker.run(slow.listDueMetrics, null)
+    await worker.run(activities(undefined, { listDue }).listDueMetrics, null)
     await beats
   })
 

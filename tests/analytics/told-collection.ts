@@ -1,5 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { createAnalyticsActivities } from '../../src/activities/analytics.ts'
+import type { Context } from '../../src/context.ts'
 import { slotAt } from '../../src/domain/collection.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import type { Post } from '../../src/domain/post.ts'
@@ -42,7 +43,12 @@ export async function startToldCollection() {
     } as const),
   }
 
-  const activities = (now = later(0)) => createAnalyticsActivities({ ...context, clock: { ...context.clock, now } })
+  const activities = (now = later(0), published: Partial<Context['published']> = {}) =>
+    createAnalyticsActivities({
+      ...context,
+      clock: { ...context.clock, now },
+      published: { ...context.published, ...published },
+    })
 
   const environment = () => new MockActivityEnvironment(undefined, { logger })
   const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>

@@ -40,6 +40,8 @@ async function result(name: string, activities: object) {
 const DONE: CollectedBatch = { saved: 1, deleted: 0, skipped: 0, failed: 0, end: 'done' }
 const ON: Platform[] = ['bluesky', 'mastodon']
 
+const BEGINNING = { youngestSlot: 0, startUserId: null, isRound: false, afterUserId: null, within: null }
+
 /** Pages of some accounts on each of two platforms, with two batches each. */
 const pagesOf = (pages: number, accounts: number) => async (place: DuePlace | null) => {
   const at = place?.ageClass ?? 0
@@ -47,7 +49,7 @@ const pagesOf = (pages: number, accounts: number) => async (place: DuePlace | nu
   const page: DuePage = {
     slot: 0,
     accounts: users.flatMap((userId) => ON.map((platform) => ({ userId, platform, batches: [['one'], ['two']] }))),
-    next: at + 1 < pages ? { ageClass: at + 1, youngestSlot: 0, afterUserId: null, within: null } : null,
+    next: at + 1 < pages ? { ...BEGINNING, ageClass: at + 1 } : null,
   }
   return page
 }
