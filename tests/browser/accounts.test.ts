@@ -207,7 +207,9 @@ it('in a browser, the sandbox shows somebody how their posts do, in charts that 
   const { context } = world.service
   await giveDemo(context, userId)
   await page.reload()
-  await page.waitForSelector('.heat')
+  // Each is drawn when its figures are there.
+  const charts = ['#figures dd', '#timeline svg', '#growth svg', '#top button', '#by-platform table', '#heatmap table']
+  for (const chart of charts) await page.waitForSelector(chart)
   expect(await page.innerText('#analytics')).toContain('made up')
   const count = (selector: string) => page.locator(`#analytics ${selector}`).count()
   expect(await count('#figures dd:text-matches("[1-9]")')).toBeGreaterThanOrEqual(6)
