@@ -50,6 +50,7 @@ const FENCES: Fence[] = [
       '@sinclair/typebox/*',
       'ajv',
       'ajv-formats',
+      'lru-cache',
       'rate-limiter-flexible',
       'prom-client',
       'node:*',
