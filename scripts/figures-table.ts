@@ -13,7 +13,7 @@ import { sectionScript, updateSection } from './readme-section.ts'
 const FOLDER = new URL('../bench/results/', import.meta.url)
 
 /** What was measured, in Markdown: a table of ratios, the charts, and where the figures come from. */
-export function figuresSection({ startedAt, machine, versions, figures, charts }: Results): string {
+export function figuresSection({ startedAt, measuredLater, machine, versions, figures, charts }: Results): string {
   const rows = figures.map(({ group, name, ours, baseline, unit, ratio, aim, met }) => {
     const amount = (value: number) => `${rounded(value).toLocaleString('en-US')} ${unit}`
     const verdict = aim === null ? '' : `${met === true ? '✓' : '✗'} ${aim}`
@@ -26,13 +26,17 @@ export function figuresSection({ startedAt, machine, versions, figures, charts }
     return `| ${[...cells, verdict].join(' | ')} |`
   })
   const images = charts.map(({ id, title }) => `![${title}](bench/results/${id}.svg)`)
+  const later = Object.entries(measuredLater ?? {}).filter(([, at]) => dayOf(at) !== dayOf(startedAt))
+  const laterDays = later.map(([group, at]) => `, ${group} ${dayOf(at)}`).join('')
   const releases = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
   return [
     ['| what | postonce | baseline | ratio | aim |', '|---|---|---|---|---|', ...rows].join('\n'),
     ...(images.length > 0 ? [images.join('\n')] : []),
-    `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores of ${machine.processor}, everything on one machine: ${releases.join(', ')}.`,
+    `Measured ${dayOf(startedAt)}${laterDays} on ${machine.cores} cores of ${machine.processor}, everything on one machine: ${releases.join(', ')}.`,
   ].join('\n\n')
 }
+
+const dayOf = (instant: string): string => instant.slice(0, 10)
 
 /** Brings README and charts into line with the results. @throws with `check`, when they are not */
 export async function updateFigures(check: boolean): Promise<void> {

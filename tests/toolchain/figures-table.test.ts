@@ -15,6 +15,7 @@ test('the README shows every figure with its ratio and says which aims are misse
   const section = figuresSection({
     startedAt: '2027-01-02T03:04:05.000Z',
     tookSeconds: 1,
+    measuredLater: { costs: '2027-01-02T20:00:00.000Z', throughput: '2027-02-03T04:05:06.000Z' },
     machine: { processor: 'a processor', cores: 2, memoryGiB: 4 },
     versions: { node: 'v24' },
     figures: [of('fast', 1_234.5), of('slow', 500)],
@@ -23,5 +24,5 @@ test('the README shows every figure with its ratio and says which aims are misse
   expect(section).toContain('| throughput: fast | 1,230 posts/s | 2,000 posts/s | 0.62 | ✓ at least half |')
   expect(section).toContain('| throughput: slow | 500 posts/s | 2,000 posts/s | 0.25 | ✗ at least half |')
   expect(section).toContain('![Costs](bench/results/costs.svg)')
-  expect(section).toContain('2027-01-02')
+  expect(section).toContain('Measured 2027-01-02, throughput 2027-02-03 on 2 cores')
 })
