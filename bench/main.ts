@@ -68,7 +68,7 @@ const FULL: Sizes = {
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
   logins: { pairs: 200, parallel: 200, rounds: 5 },
   analytics: { users: 1_000, posts: 50, snapshots: 12, readers: 200 },
-  collection: { users: { bluesky: 40, threads: 100, mastodon: 1_000 }, posts: 50, rounds: 2 },
+  collection: { users: { bluesky: 30, threads: 60, mastodon: 1_000 }, posts: 50, rounds: 2 },
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
