@@ -174,7 +174,9 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
               const now = clock.now().getTime()
               if ((done.pauses[platform] ?? 0) > now) return void (done.paused += 1)
               const result = await followers.collect(userId, platform, cancellationSignal())
-              if (result.kind === 'paused') done.pauses[platform] = now + result.waitMs
+              if (result.kind === 'paused') {
+                done.pauses[platform] = Math.max(done.pauses[platform] ?? 0, now + result.waitMs)
+              }
               done[result.kind] += 1
             }),
           )

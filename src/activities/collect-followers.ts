@@ -30,6 +30,7 @@ export interface CollectFollowersDeps {
   clock: Clock
 }
 
+/** `paused`: to be asked for again, where the platform is to be left alone for so long before. */
 export type TakenFollowers = { kind: 'taken' | 'skipped' | 'failed' } | { kind: 'paused'; waitMs: number }
 
 /** How many follow the accounts, once a day. */
@@ -115,6 +116,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
         signal.throwIfAborted()
         const trouble = troubleOf(error, platform)
         if (trouble.kind === 'pause') return { kind: 'paused', waitMs: trouble.waitMs }
+        if (trouble.kind === 'crowded') return { kind: 'paused', waitMs: 0 }
         if (trouble.kind === 'dead') {
           if (trouble.isUnexpected) log.error('Collecting followers failed in an unexpected way', { error })
           await deps.deadLetters.add([{ type: 'account', postId: null, userId, platform }], trouble.reason, clock.now())

@@ -109,13 +109,10 @@ export function createCollectPosts(deps: CollectPostsDeps) {
 
   async function fail(error: unknown, { userId, platform, postIds, slot }: DueBatch): Promise<CollectedBatch> {
     const trouble = troubleOf(error, platform)
-    if (trouble.kind === 'pause') {
-      const skipped = { ...NOTHING, skipped: postIds.length }
-      // One server of many that is down holds up nobody but its own accounts. What is left out is still due.
-      return trouble.of === 'server'
-        ? { ...skipped, end: 'account' }
-        : { ...skipped, end: 'platform', pauseMs: trouble.waitMs }
-    }
+    const skipped = { ...NOTHING, skipped: postIds.length }
+    // What is left out is still due.
+    if (trouble.kind === 'pause') return { ...skipped, end: 'platform', pauseMs: trouble.waitMs }
+    if (trouble.kind === 'crowded') return { ...skipped, end: 'account' }
     if (trouble.kind === 'shut') {
       if (trouble.why === 'permission') {
         log.warn('Metrics are left out: the connection lacks a permission', { userId, platform })
@@ -123,7 +120,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
       // The rest of the account comes to the same, in this run.
       for (const bounds of boundsOf(collection.ages, [platform], clock.now())) await published.settleDue(userId, bounds)
       await published.settle(platform, postIds, new Date(slot))
-      return { ...NOTHING, skipped: postIds.length, end: 'account' }
+      return { ...skipped, end: 'account' }
     }
     if (trouble.isUnexpected) log.error('Collecting metrics failed in an unexpected way', { error })
     // Of a post that its owner deletes meanwhile there is no letter.

@@ -7,13 +7,13 @@ import { isDatabaseTrouble } from './preparation.ts'
 
 /** Where a platform states no wait. */
 const UNSTATED_WAIT_MS = 15 * MINUTE
-/** By then its breaker lets it be tried again. */
-const CROWDED_WAIT_MS = MINUTE
 
 /** What follows for a run from a call that failed (spec 6.3, contract section 6). */
 export type CollectionTrouble =
-  /** The platform, or this server of it, is left alone for so long. */
-  | { kind: 'pause'; of: 'platform' | 'server'; waitMs: number }
+  /** The platform is left alone for so long. */
+  | { kind: 'pause'; waitMs: number }
+  /** The account's server is down, or there is no room for the call: of a platform of many servers, others go on. */
+  | { kind: 'crowded' }
   /** Nothing of this account can be had before its owner acts. */
   | { kind: 'shut'; why: 'unauthorized' | 'permission' }
   | { kind: 'dead'; reason: string; isUnexpected: boolean }
@@ -29,12 +29,12 @@ const OF_READS: Partial<Record<PlatformErrorClass, string>> = {
 
 /** @throws what is no trouble with a platform: the attempt is made again */
 export function troubleOf(error: unknown, platform: Platform): CollectionTrouble {
-  if (error instanceof Crowded) return { kind: 'pause', of: 'server', waitMs: CROWDED_WAIT_MS }
+  if (error instanceof Crowded) return { kind: 'crowded' }
   if (isDatabaseTrouble(error)) throw error
   if (!(error instanceof PlatformError)) return dead('INTERNAL', 'Something went wrong inside the service')
   switch (error.class) {
     case 'rate_limited':
-      return { kind: 'pause', of: 'platform', waitMs: error.retryAfterMs || UNSTATED_WAIT_MS }
+      return { kind: 'pause', waitMs: error.retryAfterMs || UNSTATED_WAIT_MS }
     case 'unauthorized':
     case 'permission':
       return { kind: 'shut', why: error.class }

@@ -13,6 +13,7 @@ const analytics = proxyActivities<Activities>({
 
 /** The next run comes in a day, so what a pause left out is gone through again after it. */
 const MOST_ROUNDS = 3
+const SHORTEST_PAUSE_MS = MINUTE
 const LONGEST_PAUSE_MS = 2 * HOUR
 
 type Totals = Pick<FollowersPage, 'taken' | 'skipped' | 'failed' | 'paused'>
@@ -40,7 +41,8 @@ export async function collectAccountMetrics(progress: Progress = BEGINNING): Pro
     after = page.next
     if (after === null) {
       if (totals.paused === 0 || round === MOST_ROUNDS) return totals
-      await sleep(Math.min(Math.max(...Object.values(pauses)) - Date.now(), LONGEST_PAUSE_MS))
+      const pauseMs = Math.max(...Object.values(pauses)) - Date.now()
+      await sleep(Math.min(Math.max(pauseMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS))
       platforms = Object.keys(pauses) as Platform[]
       pauses = {}
       totals.paused = 0

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, expect, it } from 'vitest'
+import { Crowded } from '../../src/activities/bulkheads.ts'
 import { slotAt } from '../../src/domain/collection.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { DAY, MINUTE } from '../../src/domain/times.ts'
@@ -76,6 +77,13 @@ it('are left out while their platform wants to be left alone, and asked for once
     paused: 0,
   })
   expect(platforms.followerCalls).toEqual(Array.from({ length: paused }, () => 'bluesky'))
+})
+
+it('are asked of everybody else on a platform while one of its servers is down', async () => {
+  for (let user = 0; user < 12; user++) await connectedUser(context, ['mastodon'])
+  platforms.tell('mastodon').followerTroubles.push(new Crowded('mastodon'))
+  expect(await everyone()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })
+  expect(await everyone({ on: ['mastodon'] })).toMatchObject({ taken: 1, skipped: 11, paused: 0 })
 })
 
 it('of a login that is dead are not asked for again, and what else goes wrong is one letter, counted', async () => {
