@@ -1,5 +1,6 @@
 import { continueAsNew, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../activities/index.ts'
+import { platformLabel } from '../domain/platforms.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
 import type { CollectedPosts, DueAccount, DuePage, DuePlace, Pauses } from './messages.ts'
 
@@ -53,7 +54,9 @@ async function collectPage({ accounts, slot }: DuePage, pauses: Pauses, totals: 
       // What is left out is still due when the next run comes.
       if ((pauses[platform] ?? 0) > Date.now()) return
       try {
-        const { end, pauseMs, ...done } = await analytics.collectBatch({ userId, platform, postIds, slot })
+        const summary = `${postIds.length} on ${platformLabel(platform)}`
+        const batch = { userId, platform, postIds, slot }
+        const { end, pauseMs, ...done } = await analytics.collectBatch.executeWithOptions({ summary }, [batch])
         for (const name of Object.keys(done) as (keyof CollectedPosts)[]) totals[name] += done[name]
         if (end === 'platform') pauses[platform] = Math.max(pauses[platform] ?? 0, Date.now() + (pauseMs ?? 0))
         if (end !== 'done') return
