@@ -2,11 +2,14 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Config } from '../src/config.ts'
 import type { Profiling } from './profiling.ts'
 
 const KILL_AFTER_MS = 30_000
 const TICKS_PER_SECOND = 100
+const LIVE_HEAP = 'live heap'
 
 /** A measured process of its own, so that the load that is put on it does not share its thread. */
 export interface Child {
@@ -15,6 +18,8 @@ export interface Child {
   ready: unknown
   /** Rejects when it ends before it was stopped: what waits for its work would wait for ever. */
   failed: Promise<never>
+  /** What its main thread holds when nothing is left that nobody needs, bytes. */
+  liveHeap(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -39,6 +44,11 @@ export async function startChild(
     pid: child.pid ?? 0,
     ready,
     failed,
+    async liveHeap() {
+      child.send(LIVE_HEAP)
+      const [bytes] = (await Promise.race([once(child, 'message'), failed])) as [number]
+      return bytes
+    },
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return
       const killer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
@@ -57,7 +67,14 @@ export function settingsOf(config: Config): Record<string, string> {
 /** In a process of bench/processes: says that it is ready, and stops when the run ends or dies. */
 export function serve(ready: unknown, stop: () => Promise<void>): void {
   process.once('disconnect', () => void stop().then(() => process.exit(0)))
+  process.on('message', (asked) => void (asked === LIVE_HEAP && process.send?.(liveHeap())))
   process.send?.(ready)
+}
+
+function liveHeap(): number {
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  return process.memoryUsage().heapUsed
 }
 
 /** In a process of bench/processes: a setting that its starter gave it. */
