@@ -98,7 +98,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       address: config.TEMPORAL_ADDRESS,
       namespace: config.TEMPORAL_NAMESPACE,
       onUnreachable: (error) =>
-        logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper makes up for it'),
+        logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper takes up what must not be lost'),
     })
 
   const push = overrides.push ?? pushOf(config)

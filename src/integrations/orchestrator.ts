@@ -66,9 +66,9 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
     return withTimeout(running, deadlineMs)
   }
 
-  async function acknowledged(call: () => Promise<unknown>): Promise<boolean> {
+  async function acknowledged(call: () => Promise<unknown>, deadlineMs?: number): Promise<boolean> {
     try {
-      await bounded(call)
+      await bounded(call, deadlineMs)
       return true
     } catch (error) {
       onUnreachable(error)
@@ -125,21 +125,24 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
      * an error, when that is not known within the time.
      */
     async refreshMetrics(postId: string, platform: Platform, waitMs: number): Promise<boolean> {
+      const until = Date.now() + waitMs
+      const workflowId = refreshWorkflowId(postId, platform)
+      const start = () =>
+        workflows.start('refreshMetrics', {
+          workflowId,
+          taskQueue: 'analytics' satisfies TaskQueue,
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          workflowRunTimeout: 2 * MINUTE,
+          staticSummary: `Fresh metrics from ${platformLabel(platform)}`,
+          args: [postId, platform],
+        })
+      if (!(await acknowledged(start, waitMs))) return false
       try {
-        return await bounded(async () => {
-          const handle = await workflows.start('refreshMetrics', {
-            workflowId: refreshWorkflowId(postId, platform),
-            taskQueue: 'analytics' satisfies TaskQueue,
-            workflowIdConflictPolicy: 'USE_EXISTING',
-            workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-            workflowRunTimeout: 2 * MINUTE,
-            staticSummary: `Fresh metrics from ${platformLabel(platform)}`,
-            args: [postId, platform],
-          })
-          return (await handle.result()) as boolean
-        }, waitMs)
-      } catch (error) {
-        onUnreachable(error)
+        const result = () => workflows.getHandle(workflowId).result() as Promise<boolean>
+        return await bounded(result, Math.max(1, until - Date.now()))
+      } catch {
+        // That a platform is slow, or refuses, is nothing that Temporal has done.
         return false
       }
     },

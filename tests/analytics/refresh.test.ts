@@ -1,24 +1,31 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { refreshMetrics } from '../../src/commands/refresh-metrics.ts'
 import { HOUR, SECOND } from '../../src/domain/times.ts'
+import { createOrchestrator, type PublishOrchestrator } from '../../src/integrations/orchestrator.ts'
 import { startWorkers } from '../../src/workers.ts'
 import { publishedPost, storePosts } from '../support/published.ts'
 import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
 
 let world: MastodonWorld
 let workers: Awaited<ReturnType<typeof startWorkers>> | null
+let orchestrator: PublishOrchestrator
+/** What was put down to Temporal. */
+const unreachable: unknown[] = []
 beforeAll(async () => {
   world = await startMastodonWorld()
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+  orchestrator = createOrchestrator({ address, namespace, onUnreachable: (error) => unreachable.push(error) })
   workers = await startWorkers(world.context)
 }, 120_000)
 afterEach(() => world.control.clearFaults())
 afterAll(async () => {
   await workers?.stop()
+  await orchestrator?.close()
   await world?.close()
 })
 
 const refresh = (userId: string, postId: string) =>
-  refreshMetrics(world.context, { userId, postId, platform: 'mastodon' })
+  refreshMetrics({ ...world.context, orchestrator }, { userId, postId, platform: 'mastodon' })
 const countOf = (postId: string) => snapshotsIn(world.context).countDocuments({ postId })
 
 it('brings the counts of now, in the place of those of the same slot', async () => {
@@ -74,6 +81,7 @@ it('answers what is known, not fresh, when the platform fails or takes too long'
   const startedAt = performance.now()
   expect(await refresh(userId, second)).toEqual({ fresh: false, snapshot: null })
   expect(performance.now() - startedAt).toBeLessThan(6 * SECOND)
+  expect(unreachable).toEqual([])
 })
 
 it('answers within six seconds while no worker runs', async () => {
