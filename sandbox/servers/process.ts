@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
@@ -82,13 +83,15 @@ export async function startProcess(options: ProcessOptions): Promise<Running> {
 }
 
 const handedOut = new Set<number>()
+/** Below those of outgoing connections: one of these could have the port before the server that it is meant for. */
+const OWN_PORTS = [12_000, 30_000] as const
 
 /** The preferred port if nobody has it, else any free one; never the same twice in one process. */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && !handedOut.has(preferred) && (await probePort(preferred)) !== null)
     return taken(preferred)
   for (;;) {
-    const port = await probePort(0)
+    const port = await probePort(randomInt(...OWN_PORTS))
     if (port !== null && !handedOut.has(port)) return taken(port)
   }
 }
