@@ -69,8 +69,12 @@ test.runIf(process.platform === 'linux')('a process ends with the one that start
   const modulePath = join(import.meta.dirname, '../../sandbox/servers/process.ts')
   writeFileSync(
     script,
-    `import { startProcess } from ${JSON.stringify(modulePath)}
-    const { pid } = await startProcess({ title: 'x', command: 'sleep', args: ['60'], logFile: ${JSON.stringify(join(home, 'sleep.log'))}, ready: async () => true })
+    `import { readFileSync } from 'node:fs'
+    import { startProcess } from ${JSON.stringify(modulePath)}
+    const logFile = ${JSON.stringify(join(home, 'sleep.log'))}
+    // Before it says so it may not be on its leash yet.
+    const ready = async () => readFileSync(logFile, 'utf8').includes('up')
+    const { pid } = await startProcess({ title: 'x', command: 'sh', args: ['-c', 'echo up; exec sleep 60'], logFile, ready })
     console.log(pid)
     setInterval(() => {}, 1000)`,
   )

@@ -188,7 +188,8 @@ it('tells operators what happened to a customer, in ids, states and instants', a
   const [title, ...story] = (await detailsOf(userId)).split('\n')
   expect(title).toBe(`pro/pastDue, period ends ${new Date(endsAt).toISOString()}`)
   expect(story).toHaveLength(12)
-  expect(story.at(-1)).toMatch(/^- 20\S+Z invoice\.payment_failed evt_14: payment failed$/)
+  // Whatever the year is: a server that skips time may have skipped the ten years that a workflow may run, too.
+  expect(story.at(-1)).toMatch(/^- \d{4}-\S+Z invoice\.payment_failed evt_14: payment failed$/)
   answers.look = () => ended
   await env.sleep(30 * DAY + HOUR)
   await handleOf(userId).result()
