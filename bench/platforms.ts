@@ -5,6 +5,7 @@ import type { Platform } from '../src/domain/platforms.ts'
 import type { PlatformAdapter } from '../src/platforms/adapter.ts'
 import { platformSettings } from '../src/platform-settings.ts'
 import { createPlatformRegistry, type PlatformRegistry } from '../src/platforms/registry.ts'
+import { userAgentOf } from '../src/user-agent.ts'
 
 /** Platforms that answer at once, beside the real Bluesky. Their rules allow a short text. */
 export const INSTANT_PLATFORMS = ['mastodon', 'threads', 'tumblr'] as const satisfies Platform[]
@@ -21,6 +22,7 @@ export function benchPlatforms(config: Config, receiver: string | null): Platfor
   const real = createPlatformRegistry({
     ...platformSettings(config),
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
+    userAgent: userAgentOf(config),
     media: { open: noMedia, address: noMedia, keepCopy: noMedia },
   })
   const pool = receiver === null ? null : new Pool(receiver, { connections: 64 })

@@ -35,6 +35,10 @@ export const ConfigSchema = Type.Object(
     METRICS_PORT: number('Port of /metrics; 0 switches it off', 0),
     PUBLIC_URL: address('Where clients reach the API', 'http://localhost:4000'),
     FRONTEND_URL: address('Where the frontend lives: CORS and redirects', 'http://localhost:3000'),
+    CONTACT_URL: address(
+      'Page about this service that outgoing calls name in their User-Agent; empty means PUBLIC_URL',
+      '',
+    ),
     CORS_ORIGINS: list('Further exact origins allowed by CORS', ''),
     TRUSTED_PROXIES: list('Addresses or CIDR ranges whose X-Forwarded-For counts', ''),
     SHUTDOWN_GRACE_MS: number('How long in-flight work may take after SIGTERM', 15_000),

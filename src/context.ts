@@ -34,6 +34,7 @@ import { planLimits } from './plan-limits.ts'
 import { platformSettings } from './platform-settings.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
+import { userAgentOf } from './user-agent.ts'
 import { createAnalyticsReads } from './store/analytics-reads.ts'
 import { createAuditLog } from './store/audit.ts'
 import { createAddressCodeStore } from './store/address-codes.ts'
@@ -131,6 +132,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       createPlatformRegistry({
         ...platformSettings(config),
         publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
+        userAgent: userAgentOf(config),
         media: createMediaSource(storage),
       }),
     metrics,
@@ -269,6 +271,7 @@ function captionsOf(config: Config): CaptionProvider {
     url: config.CAPTIONS_URL,
     apiKey: config.CAPTIONS_API_KEY,
     model: config.CAPTIONS_MODEL,
+    userAgent: userAgentOf(config),
     timeoutMs: config.CAPTIONS_TIMEOUT_MS,
   })
 }
@@ -279,6 +282,7 @@ function identityOf(config: Config): IdentityProvider | null {
     issuerUrl: config.GOOGLE_ISSUER_URL,
     clientId: config.GOOGLE_CLIENT_ID,
     clientSecret: config.GOOGLE_CLIENT_SECRET,
+    userAgent: userAgentOf(config),
     timeoutMs: 5 * SECOND,
   })
 }
@@ -288,6 +292,7 @@ function paymentsOf(config: Config, { paymentCalled }: Pick<Metrics, 'paymentCal
   return createPayments({
     secretKey: config.STRIPE_SECRET_KEY,
     url: config.STRIPE_API_URL,
+    userAgent: userAgentOf(config),
     priceId: config.STRIPE_PRICE_ID,
     webhookSecrets: listed(config.STRIPE_WEBHOOK_SECRETS),
     timeoutMs: config.PAYMENTS_TIMEOUT_MS,
@@ -303,6 +308,7 @@ function pushOf(config: Config): Push | null {
     privateKey: config.FCM_PRIVATE_KEY,
     url: config.FCM_URL,
     tokenUrl: config.FCM_TOKEN_URL,
+    userAgent: userAgentOf(config),
   })
 }
 

@@ -60,6 +60,8 @@ export interface LoggedRequest {
   path: string
   /** The platform's id of the account whose token it carried. */
   account: string | null
+  /** Null when there was none: the request was then refused. */
+  userAgent: string | null
   /** When the request's head arrived, ISO 8601 with milliseconds. */
   receivedAt: string
   /** What the platform answered, even if a fault kept the answer from the client; null while or when there was none. */
@@ -84,6 +86,8 @@ export interface FaultProxy {
   stop(): Promise<void>
 }
 
+/** The answer to requests without a User-Agent: public servers refuse them, so every simulator does. */
+const NAMELESS: FaultAction = { status: 403, body: 'Forbidden: requests need a User-Agent' }
 const LOG_LENGTH = 50_000
 const KEEP_ALIVE_MS = 65_000
 const HOP_BY_HOP = new Set([
@@ -109,6 +113,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       method: request.method ?? 'GET',
       path: request.url ?? '/',
       account: platform.accountOf?.(request) ?? null,
+      userAgent: request.headers['user-agent'] || null,
       receivedAt: new Date().toISOString(),
       status: null,
     }
@@ -132,7 +137,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const entry = note(request)
     response.on('error', () => undefined)
-    const action = faults.take(entry) ?? {}
+    const action = entry.userAgent === null ? NAMELESS : (faults.take(entry) ?? {})
     if (action.hang) return void request.resume()
     if (action.cut) return void response.destroy()
     if (action.flood) {

@@ -1,7 +1,15 @@
-/** `fetch` that follows no redirects, and breaks off answers longer than `maxBytes`. */
-export function cappedFetch(maxBytes: number): typeof fetch {
+interface CappedFetchOptions {
+  maxBytes: number
+  /** Replaces the name that a library gives itself. */
+  userAgent: string
+}
+
+/** Returns a `fetch` that names this service, follows no redirects, and breaks off answers longer than `maxBytes`. */
+export function cappedFetch({ maxBytes, userAgent }: CappedFetchOptions): typeof fetch {
   return async (input, init) => {
-    const response = await fetch(input, { ...init, redirect: 'error' })
+    const headers = new Headers(init?.headers)
+    headers.set('user-agent', userAgent)
+    const response = await fetch(input, { ...init, headers, redirect: 'error' })
     let bytes = 0
     const counted = response.body?.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({

@@ -45,12 +45,13 @@ interface CaptionOptions {
   url: string
   apiKey: string
   model: string
+  userAgent: string
   /** Of a whole generation, repeats included. */
   timeoutMs: number
 }
 
 /** Captions by any API that speaks as OpenAI's does. The library is loaded when the first ones are asked for. */
-export function createProviderCaptions({ url, apiKey, model, timeoutMs }: CaptionOptions): CaptionProvider {
+export function createProviderCaptions({ url, apiKey, model, userAgent, timeoutMs }: CaptionOptions): CaptionProvider {
   let opened: Promise<OpenAI> | undefined
 
   async function open(): Promise<OpenAI> {
@@ -60,7 +61,7 @@ export function createProviderCaptions({ url, apiKey, model, timeoutMs }: Captio
       baseURL: url,
       maxRetries: REPEATS,
       timeout: timeoutMs,
-      fetch: cappedFetch(MAX_ANSWER_BYTES),
+      fetch: cappedFetch({ maxBytes: MAX_ANSWER_BYTES, userAgent }),
       // Else it reads these from the environment.
       organization: null,
       project: null,

@@ -1,10 +1,12 @@
 import type * as openid from 'openid-client'
 import { SECOND } from '../domain/times.ts'
+import { cappedFetch } from './capped-fetch.ts'
 
 export interface IdentityProviderOptions {
   issuerUrl: string
   clientId: string
   clientSecret: string
+  userAgent: string
   /** Of each call. */
   timeoutMs: number
 }
@@ -42,7 +44,9 @@ const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost'])
  * login asks again.
  * @throws Error when the issuer is not https; on the same machine http will do
  */
-export function createIdentityProvider({ issuerUrl, clientId, clientSecret, timeoutMs }: IdentityProviderOptions) {
+export function createIdentityProvider(options: IdentityProviderOptions) {
+  const { issuerUrl, clientId, clientSecret, userAgent, timeoutMs } = options
+  const providerFetch = cappedFetch({ maxBytes: MAX_ANSWER_BYTES, userAgent })
   const issuer = new URL(issuerUrl)
   const isPlain = issuer.protocol === 'http:' && LOOPBACK.has(issuer.hostname)
   if (!isPlain && issuer.protocol !== 'https:') throw new Error('GOOGLE_ISSUER_URL must be an https address')
@@ -55,7 +59,7 @@ export function createIdentityProvider({ issuerUrl, clientId, clientSecret, time
       // The ID token comes straight from the provider; its signature is looked at all the same.
       execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
       timeout: timeoutMs / SECOND,
-      [openid.customFetch]: boundedFetch,
+      [openid.customFetch]: providerFetch as openid.CustomFetch,
     })
     return { openid, provider }
   }
@@ -130,19 +134,4 @@ function reasonOf(error: unknown): string {
 
 function textOf(claim: unknown): string | null {
   return typeof claim === 'string' && claim !== '' ? claim : null
-}
-
-/** Reads no more of an answer than any has. */
-async function boundedFetch(url: string, options: openid.CustomFetchOptions): Promise<Response> {
-  const { signal, ...rest } = options
-  const response = await fetch(url, { ...rest, ...(signal && { signal }), redirect: 'error' } as RequestInit)
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length
-    if (length > MAX_ANSWER_BYTES) throw new Error('The identity provider answered too much')
-    chunks.push(chunk)
-  }
-  const { status, headers } = response
-  return new Response(length === 0 ? null : Buffer.concat(chunks), { status, headers })
 }

@@ -15,6 +15,7 @@ interface ClientOptions {
   secretKey: string
   /** Base address of the API. */
   url: string
+  userAgent: string
   /** Of a whole call, repeats included. */
   timeoutMs: number
   /** Told of every call what it came to. */
@@ -22,9 +23,9 @@ interface ClientOptions {
 }
 
 /** Makes calls by the processor's library, which is loaded with the first one. @throws PaymentsError */
-export function createPaymentsClient({ secretKey, url, timeoutMs, onCall = () => {} }: ClientOptions) {
+export function createPaymentsClient({ secretKey, url, userAgent, timeoutMs, onCall = () => {} }: ClientOptions) {
   const deadlines = new AsyncLocalStorage<AbortSignal>()
-  const limitedFetch = cappedFetch(MAX_ANSWER_BYTES)
+  const limitedFetch = cappedFetch({ maxBytes: MAX_ANSWER_BYTES, userAgent })
   let opened: Promise<Stripe> | undefined
 
   async function open(): Promise<Stripe> {

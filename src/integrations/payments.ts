@@ -55,6 +55,7 @@ export interface PaymentsOptions {
   secretKey: string
   /** Base address of the API. */
   url: string
+  userAgent: string
   priceId: string
   webhookSecrets: string[]
   /** Of a whole call, repeats included. */

@@ -8,6 +8,7 @@ export interface ServiceAccountOptions {
   /** In PEM; `\n` may stand for a line end, as in the files that Google hands out. */
   privateKey: string
   tokenUrl: string
+  userAgent: string
   timeoutMs: number
 }
 
@@ -16,7 +17,8 @@ export interface ServiceAccountOptions {
  * address as an argument.
  * @throws Error that names the variable of a key that cannot be used, never its value
  */
-export function createServiceAccount({ clientEmail, privateKey, tokenUrl, timeoutMs }: ServiceAccountOptions) {
+export function createServiceAccount(options: ServiceAccountOptions) {
+  const { clientEmail, privateKey, tokenUrl, userAgent, timeoutMs } = options
   const sign = signerFor()
 
   function signerFor() {
@@ -33,6 +35,7 @@ export function createServiceAccount({ clientEmail, privateKey, tokenUrl, timeou
     async getAccessToken(): Promise<{ access_token: string; expires_in: number }> {
       const answer = await fetch(tokenUrl, {
         method: 'POST',
+        headers: { 'user-agent': userAgent },
         body: new URLSearchParams({
           grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
           assertion: sign({ scope: SCOPE }),

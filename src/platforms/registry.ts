@@ -12,6 +12,8 @@ interface Common {
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
   media: MediaSource
+  /** Names this service in every call. */
+  userAgent: string
 }
 
 /** What is set for each platform; null: it is not set up in this deployment. */
@@ -32,8 +34,8 @@ interface ConnectablePlatform {
 }
 
 /** What can be done on which platform. Nothing is opened before the first call. */
-export function createPlatformRegistry({ publishTimeoutMs, media, ...settings }: PlatformSettings & Common) {
-  const common = { publishTimeoutMs, media }
+export function createPlatformRegistry({ publishTimeoutMs, media, userAgent, ...settings }: PlatformSettings & Common) {
+  const common = { publishTimeoutMs, media, userAgent }
   const connections: Partial<Record<Platform, ConnectablePlatform>> = {
     bluesky: createBluesky({ ...settings.bluesky, ...common }),
     ...(settings.mastodon && { mastodon: createMastodon({ ...settings.mastodon, ...common }) }),

@@ -6,6 +6,7 @@ import { apiWorld, createAccount, type ApiWorld } from '../support/api.ts'
 import { buildEvent } from '../support/billing.ts'
 import { controlOf } from '../support/platform-control.ts'
 import { eraser } from './erasure-world.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 let world: ApiWorld
 let processor: SandboxPayments
@@ -19,6 +20,7 @@ beforeAll(async () => {
     url: env.STRIPE_API_URL,
     priceId: env.STRIPE_PRICE_ID,
     webhookSecrets: [],
+    userAgent: USER_AGENT,
     timeoutMs: 5_000,
   })
   world = await apiWorld({}, { payments })

@@ -60,9 +60,10 @@ describe('captions of a provider', () => {
   it('are asked for with everything that was said, and the pictures', async () => {
     const media = [await pictureOf('png'), await pictureOf('jpeg'), await pictureOf('webp')]
     await ask(await withLimit(15), { media, text: 'We open on Monday', tone: 'warm' }, { platform: 'bluesky' })
-    const { model, messages, authorization } = provider.asked.at(-1)!
+    const { model, messages, authorization, userAgent } = provider.asked.at(-1)!
     expect(model).toBe('a-model')
     expect(authorization).toBe('Bearer sk-secret-of-the-provider')
+    expect(userAgent).toMatch(/^postonce\/[\d.]+ \(\+http\S+\)$/)
     expect(messages[0]!.content).toContain('Bluesky')
     expect(messages[0]!.content).toContain('300 characters')
     expect(messages[0]!.content).toContain('"warm"')

@@ -11,6 +11,7 @@ import { signInAtProvider } from '../support/identity.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { unique } from '../support/servers.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 const PUBLIC_URL = 'http://localhost:4000'
 const LOGIN = 'http://localhost:3000/login'
@@ -324,6 +325,7 @@ describe('the provider', () => {
       issuerUrl: google.url,
       clientId: 'postonce',
       clientSecret: 'secret',
+      userAgent: USER_AGENT,
       timeoutMs: 5_000,
       ...changes,
     })
@@ -348,6 +350,15 @@ describe('the provider', () => {
     await control.clearFaults()
     expect((await begin(later.app)).url).toContain(google.url)
     await later.close()
+  })
+
+  it('gets the name of the service with every call', async () => {
+    const before = (await control.requests()).length
+    await client().begin(requests)
+    await expect(client().complete({ iss: google.url, state: requests.state, code: 'unknown' }, requests)).rejects.toThrow()
+    const made = (await control.requests()).slice(before)
+    expect(made.map(({ path }) => path)).toContain('/token')
+    expect(new Set(made.map(({ userAgent }) => userAgent))).toEqual(new Set([USER_AGENT]))
   })
 
   it('has a deadline for every call', async () => {

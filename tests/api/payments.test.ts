@@ -10,8 +10,10 @@ import { CLI_ACTOR } from '../../src/domain/audit.ts'
 import { DAY, MINUTE } from '../../src/domain/times.ts'
 import type { User } from '../../src/domain/user.ts'
 import { createPayments } from '../../src/integrations/payments.ts'
+import { userAgentOf } from '../../src/user-agent.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 const FRONTEND_URL = 'https://app.example.test'
 
@@ -45,6 +47,7 @@ const paymentsOf = (priceId: string, timeoutMs: number) =>
     url: processor.url,
     priceId,
     webhookSecrets: [],
+    userAgent: USER_AGENT,
     timeoutMs,
   })
 
@@ -259,6 +262,13 @@ describe('a checkout', () => {
     expect((await checkout(who)).status).toBe(200)
     const made = (await control.requests()).slice(before).filter(({ method }) => method === 'POST')
     expect(made.length).toBeGreaterThan(1)
+  })
+
+  it('names the service to the processor in every call', async () => {
+    const before = (await control.requests()).length
+    expect((await checkout(await signIn(context))).status).toBe(200)
+    const made = (await control.requests()).slice(before)
+    expect(new Set(made.map(({ userAgent }) => userAgent))).toEqual(new Set([userAgentOf(context.config)]))
   })
 
   it('that the processor refused is not refused for the rest of the day', async () => {

@@ -1,5 +1,7 @@
+import { request } from 'undici'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Platform } from '../../src/domain/platforms.ts'
+import { userAgentOf } from '../../src/user-agent.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../support/platforms-world.ts'
 
 /** Every mix of platforms that accept and platforms that refuse for good ends in the status that says so. */
@@ -53,3 +55,16 @@ function statusFor(platforms: number, refusing: number): string {
   if (refusing === 0) return 'COMPLETED'
   return refusing === platforms ? 'FAILED' : 'PARTIAL_SUCCESS'
 }
+
+it('every platform gets the name of the service with every call in an account, and refuses calls without one', async () => {
+  const own = userAgentOf(world.context.config)
+  for (const { platform, control } of world.platforms) {
+    const calls = (await control.requests()).filter(({ account }) => account !== null)
+    expect([platform, ...new Set(calls.map(({ userAgent }) => userAgent))]).toEqual([platform, own])
+  }
+  for (const [platform, { url }] of world.fronts) {
+    const { statusCode, body } = await request(url)
+    await body.dump()
+    expect([platform, statusCode]).toEqual([platform, 403])
+  }
+})

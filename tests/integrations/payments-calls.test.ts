@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
 import { createPayments, type Payments } from '../../src/integrations/payments.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 const ADDRESS = 'someone@example.com'
 const WISH = {
@@ -36,7 +37,7 @@ beforeEach(() => {
 })
 
 function paymentsWith(timeoutMs: number): Payments {
-  const own = { secretKey: 'sk_test_secret', url, priceId: 'price_pro', webhookSecrets: [] }
+  const own = { secretKey: 'sk_test_secret', url, priceId: 'price_pro', webhookSecrets: [], userAgent: USER_AGENT }
   return createPayments({ ...own, timeoutMs, onCall: (outcome) => outcomes.push(outcome) })
 }
 

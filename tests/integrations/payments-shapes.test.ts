@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPaymentsMock, startPaymentsMock, type PaymentsMock } from '../../sandbox/servers/payments-mock.ts'
 import { createPayments, type Payments } from '../../src/integrations/payments.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'postonce-shapes-'))
 let mock: PaymentsMock
@@ -16,6 +17,7 @@ beforeAll(async () => {
     url: mock.url,
     priceId: 'price_pro',
     webhookSecrets: [],
+    userAgent: USER_AGENT,
     timeoutMs: 30_000,
   })
 })

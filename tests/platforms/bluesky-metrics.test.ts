@@ -4,6 +4,7 @@ import { NO_COUNTS } from '../../src/domain/analytics.ts'
 import type { Credentials } from '../../src/platforms/adapter.ts'
 import { createBluesky } from '../../src/platforms/bluesky/adapter.ts'
 import { controlOf, memoryMedia, newDelivery, newHandle, newPost, platformErrorOf, withVersion } from './support.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 const GET_POSTS = 'app.bsky.feed.getPosts'
 const GET_RECORD = 'com.atproto.repo.getRecord'
@@ -26,6 +27,7 @@ const createClient = () =>
     appUrl: 'https://bsky.app',
     publishTimeoutMs: 4_000,
     media: memoryMedia().media,
+    userAgent: USER_AGENT,
   })
 
 async function connected(): Promise<Credentials> {

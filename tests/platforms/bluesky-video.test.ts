@@ -14,6 +14,7 @@ import {
   withVersion,
   xrpcOf,
 } from './support.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 const BLOB_LIMIT_BYTES = 100_000
 const LARGE = 150_000
@@ -37,6 +38,7 @@ function registryWith(blobLimitBytes: number): PlatformRegistry {
     facebook: null,
     instagram: null,
     publishTimeoutMs: 5_000,
+    userAgent: USER_AGENT,
     media,
   })
 }

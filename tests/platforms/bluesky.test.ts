@@ -27,6 +27,7 @@ import {
   withVersion,
   xrpcOf,
 } from './support.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 const PUBLISH_TIMEOUT_MS = 4_000
 const PUT = 'com.atproto.repo.putRecord'
@@ -60,6 +61,7 @@ function registryAt(entryUrl: string): PlatformRegistry {
     facebook: null,
     instagram: null,
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
+    userAgent: USER_AGENT,
     media,
   })
 }

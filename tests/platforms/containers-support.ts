@@ -8,6 +8,7 @@ import { createInstagram, type InstagramOptions } from '../../src/platforms/inst
 import { createThreads, type ThreadsOptions as AdapterOptions } from '../../src/platforms/threads/adapter.ts'
 import { metaWorld, VERSION } from './meta-support.ts'
 import { controlOf, withVersion } from './support.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 export const REDIRECT_URI = 'https://api.example.test/api/platform/threads/callback'
 
@@ -29,6 +30,7 @@ export async function threadsWorld(
     publishTimeoutMs: 1_500,
     processingWaitMs: 5_000,
     media,
+    userAgent: USER_AGENT,
     ...client,
   })
 
@@ -76,6 +78,7 @@ export async function instagramWorld(
     publishTimeoutMs: 1_500,
     processingWaitMs: 5_000,
     media,
+    userAgent: USER_AGENT,
     ...client,
   })
 

@@ -4,6 +4,7 @@ import type { Credentials, MediaSource, PlatformAdapter, SearchOptions } from '.
 import { createFacebook, type FacebookOptions } from '../../src/platforms/facebook/adapter.ts'
 import { decide, metaWorld, REDIRECT_URI, VERSION, type KeptBack } from './meta-support.ts'
 import { controlOf, withVersion } from './support.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 export const PUBLISH_TIMEOUT_MS = 1_500
 
@@ -31,6 +32,7 @@ export async function facebookWorld(
     appSecret: app.secret,
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     media,
+    userAgent: USER_AGENT,
     ...client,
   })
 

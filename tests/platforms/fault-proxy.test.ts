@@ -13,6 +13,7 @@ interface Arrival {
   body: string
 }
 
+const NAMED = { 'user-agent': 'test' }
 const ENTRY = { id: 'at://one/two', account: 'alice', text: 'hello', media: [], createdAt: '2026-01-01T00:00:00.000Z' }
 
 let upstream: Server
@@ -97,6 +98,14 @@ describe('without faults', () => {
     expect(await lastRequest()).toMatchObject({ method: 'POST', path: '/things?a=1&a=2', status: 201 })
   })
 
+  it('a request without a User-Agent is refused before the platform sees it', async () => {
+    const answered = Promise.withResolvers<IncomingMessage>()
+    sendRequest(`${proxy.url}/nameless`, answered.resolve).end()
+    expect((await answered.promise).statusCode).toBe(403)
+    expect(arrivals).toEqual([])
+    expect(await lastRequest()).toMatchObject({ path: '/nameless', userAgent: null, status: 403 })
+  })
+
   it('hands on each piece of a body as it comes', async () => {
     const firstPiece = Promise.withResolvers<void>()
     const streaming = createServer((request, response) => {
@@ -105,7 +114,7 @@ describe('without faults', () => {
     })
     const target = await listenOnLoopback(streaming)
     const other = await startFaultProxy({ platform, target: () => target })
-    const request = sendRequest(`${other.url}/upload`, { method: 'POST' })
+    const request = sendRequest(`${other.url}/upload`, { method: 'POST', headers: NAMED })
     const answer = new Promise<IncomingMessage>((resolve) => request.once('response', resolve))
     request.write('first')
     await firstPiece.promise
@@ -116,7 +125,7 @@ describe('without faults', () => {
   })
 
   it('notes a request when its head arrives, not when its body is complete', async () => {
-    const request = sendRequest(`${proxy.url}/slow`, { method: 'POST', headers: { 'content-length': 4 } })
+    const request = sendRequest(`${proxy.url}/slow`, { method: 'POST', headers: { ...NAMED, 'content-length': 4 } })
     const answered = new Promise<IncomingMessage>((resolve) => request.once('response', resolve))
     const before = Date.now()
     request.flushHeaders()

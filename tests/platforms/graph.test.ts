@@ -6,6 +6,7 @@ import { createGraphApi } from '../../src/platforms/shared/graph/api.ts'
 import { isRefusedAs, type GraphRule } from '../../src/platforms/shared/graph/errors.ts'
 import { createHttpClient, type HttpClient } from '../../src/platforms/shared/http.ts'
 import { platformErrorOf } from './support.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 const MINUTE = 60_000
 const RULES: GraphRule[] = [
@@ -36,7 +37,7 @@ beforeEach(async () => {
     })
   })
   url = await listenOnLoopback(server)
-  http = createHttpClient({ connections: 2 })
+  http = createHttpClient({ userAgent: USER_AGENT, connections: 2 })
 })
 afterEach(async () => {
   await http.close()

@@ -5,23 +5,27 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
 import { createHttpClient, HttpFailure, type HttpClient, type HttpRequest } from '../../src/platforms/shared/http.ts'
 import { retryAfterMs } from '../../src/platforms/shared/retry-after.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 let server: Server
 let url: URL
 let client: HttpClient
 let seen: string[]
+let userAgents: (string | undefined)[]
 let answer: (response: ServerResponse) => void
 
 beforeEach(async () => {
   seen = []
+  userAgents = []
   answer = (response) => response.end('hello')
   server = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`)
+    userAgents.push(request.headers['user-agent'])
     request.resume()
     answer(response)
   })
   url = new URL(await listenOnLoopback(server))
-  client = createHttpClient({ connections: 1 })
+  client = createHttpClient({ userAgent: USER_AGENT, connections: 1 })
 })
 
 afterEach(async () => {
@@ -52,6 +56,12 @@ describe('the HTTP client', () => {
       undefined,
       'nö',
     ])
+  })
+
+  it('names the service in every request, whatever headers the call has', async () => {
+    await call()
+    await call({ headers: { 'user-agent': 'another', accept: 'text/plain' } })
+    expect(userAgents).toEqual([USER_AGENT, USER_AGENT])
   })
 
   it('follows no redirect', async () => {

@@ -4,6 +4,7 @@ import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import type { Credentials, MediaSource, PlatformAdapter } from '../../src/platforms/adapter.ts'
 import { createMastodon, type MastodonOptions as AdapterOptions } from '../../src/platforms/mastodon/adapter.ts'
 import { controlOf, withVersion } from './support.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 export const REDIRECT_URI = 'https://api.example.test/api/platform/mastodon/callback'
 export const PUBLISH_TIMEOUT_MS = 1_500
@@ -23,6 +24,7 @@ export async function mastodonWorld(
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     processingWaitMs: 5_000,
     media,
+    userAgent: USER_AGENT,
     ...client,
   })
 

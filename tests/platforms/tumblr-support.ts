@@ -5,6 +5,7 @@ import type { Credentials, MediaSource, PlatformAdapter } from '../../src/platfo
 import { createTumblr, type TumblrOptions as AdapterOptions } from '../../src/platforms/tumblr/adapter.ts'
 import { createSigner } from '../../src/platforms/tumblr/oauth1.ts'
 import { controlOf, withVersion } from './support.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 export const REDIRECT_URI = 'https://api.example.test/api/platform/tumblr/callback'
 export const PUBLISH_TIMEOUT_MS = 1_500
@@ -25,6 +26,7 @@ export async function tumblrWorld(
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     processingWaitMs: 5_000,
     media,
+    userAgent: USER_AGENT,
     ...client,
   })
 

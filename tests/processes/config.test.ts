@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { ConfigError, readConfig } from '../../src/config.ts'
 import { platformSettings } from '../../src/platform-settings.ts'
+import { userAgentOf } from '../../src/user-agent.ts'
 
 const secrets = {
   S3_SECRET_ACCESS_KEY: 'secret',
@@ -62,6 +64,15 @@ describe('the configuration', () => {
     const config = readConfig(secrets)
     expect(config).toMatchObject({ NODE_ENV: 'production', PORT: 4_000, ACCESS_TOKEN_TTL_SECONDS: 600 })
     expect(Object.isFrozen(config)).toBe(true)
+  })
+
+  it.each([
+    [{ PUBLIC_URL: 'https://api.example.test' }, 'https://api.example.test/'],
+    [{ CONTACT_URL: 'https://example.test/postonce' }, 'https://example.test/postonce'],
+    [{ CONTACT_URL: 'https://bücher.example.test/über' }, 'https://xn--bcher-kva.example.test/%C3%BCber'],
+  ])('the User-Agent names the service, its version and a contact address (%o)', (env, contact) => {
+    const { name, version } = manifest
+    expect(userAgentOf(readConfig({ ...secrets, ...env }))).toBe(`${name}/${version} (+${contact})`)
   })
 
   it('takes an empty variable as one that is not set', () => {

@@ -6,6 +6,7 @@ import { createPush, type Push, type PushOptions } from '../../src/integrations/
 import { newId } from '../../src/store/schema-options.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { unique } from '../support/servers.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 const TIMEOUT_MS = 1_000
 
@@ -31,6 +32,7 @@ function pushWith(changes: Partial<PushOptions>): Push {
     privateKey: env.FCM_PRIVATE_KEY,
     url: env.FCM_URL,
     tokenUrl: env.FCM_TOKEN_URL,
+    userAgent: USER_AGENT,
     timeoutMs: TIMEOUT_MS,
     ...changes,
   })
@@ -84,6 +86,14 @@ describe('a push message', () => {
         fcm_options: { link: 'https://bsky.app/1' },
       },
     })
+  })
+
+  it('names the service to Firebase, for the access token as well', async () => {
+    const own = pushWith({ userAgent: unique('agent') })
+    expect(await sendTo(device(), own)).toEqual({ kind: 'sent' })
+    await own.close()
+    const made = (await control.requests()).filter(({ userAgent }) => userAgent?.startsWith('agent-'))
+    expect(made.map(({ path }) => path)).toEqual(['/token', expect.stringMatching(/messages:send$/)])
   })
 
   it('keeps a link that Firebase would refuse to its data', async () => {

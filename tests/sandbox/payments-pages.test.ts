@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPayments, type SandboxPayments } from '../../sandbox/services/payments.ts'
 import { createPayments, type Payments } from '../../src/integrations/payments.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 
 let sandbox: SandboxPayments
 let payments: Payments
@@ -14,6 +15,7 @@ beforeAll(async () => {
     url: settings.STRIPE_API_URL,
     priceId: settings.STRIPE_PRICE_ID,
     webhookSecrets: [],
+    userAgent: USER_AGENT,
     timeoutMs: 20_000,
   })
 })

@@ -7,6 +7,7 @@ export interface AskedFor {
   model: string
   messages: { role: string; content: string | { type: string; text?: string; image_url?: { url: string } }[] }[]
   authorization: string | undefined
+  userAgent: string | undefined
 }
 
 type Reply = (response: ServerResponse) => void
@@ -19,7 +20,8 @@ export async function startCaptionProvider() {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = (await json(request)) as AskedFor
     if (request.url !== '/v1/chat/completions') return void response.writeHead(404).end()
-    asked.push({ ...body, authorization: request.headers.authorization })
+    const { authorization, 'user-agent': userAgent } = request.headers
+    asked.push({ ...body, authorization, userAgent })
     reply(response)
   }
 

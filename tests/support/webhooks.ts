@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createPayments } from '../../src/integrations/payments.ts'
 import { unique } from './servers.ts'
+import { USER_AGENT } from './user-agent.ts'
 
 interface Signing {
   secret: string
@@ -22,6 +23,7 @@ export function paymentsWithoutProcessor(...webhookSecrets: string[]) {
     url: 'http://127.0.0.1:9',
     priceId: 'price_pro',
     webhookSecrets,
+    userAgent: USER_AGENT,
     timeoutMs: 100,
   })
 }

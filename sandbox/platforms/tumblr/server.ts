@@ -8,7 +8,7 @@ import type { MediaStore } from './media.ts'
 import type { OAuth } from './oauth.ts'
 import { postsPage, startPage } from './pages.ts'
 import type { Posts } from './posts.ts'
-import { envelope, OAuthRefusal, Refusal } from './refusal.ts'
+import { envelope, Refusal } from './refusal.ts'
 import { readOAuthHeader } from './signature.ts'
 import type { Account, Blog, Post, State } from './state.ts'
 
@@ -193,10 +193,6 @@ export function createTumblrServer(deps: ServerDeps): Server {
     routes,
     enter(request, url, headers) {
       const isApi = url.pathname.startsWith('/v2/')
-      const needsAgent = isApi || /_token$/.test(url.pathname)
-      if (needsAgent && !request.headers['user-agent']) {
-        throw isApi ? new Refusal(403, 'Forbidden') : new OAuthRefusal(403, 'Forbidden')
-      }
       if (isApi) Object.assign(headers, countCall(request.headers.authorization, url))
       return {}
     },

@@ -22,6 +22,8 @@ export interface BlueskyOptions {
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
   media: MediaSource
+  /** Names this service in every call. */
+  userAgent: string
   /** As large a file as an account's server takes by itself. */
   blobLimitBytes?: number
   /** How long one preparation waits for the video service's work. */
@@ -36,12 +38,12 @@ const BLOB_LIMIT_BYTES = 52_428_800
 
 /** Bluesky and other servers of the AT Protocol, by app password. */
 export function createBluesky(options: BlueskyOptions) {
-  const { entryUrl, accountHosts, videoUrl, appUrl, publishTimeoutMs, media } = options
+  const { entryUrl, accountHosts, videoUrl, appUrl, publishTimeoutMs, media, userAgent } = options
   const { blobLimitBytes = BLOB_LIMIT_BYTES, processingWaitMs = 5 * SECOND } = options
-  const calls = createHttpClient({ connections: CONNECTIONS })
-  const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
+  const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const transfers = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
-  const counting = createHttpClient({ connections: READING_CONNECTIONS })
+  const counting = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const budget = createCallBudget({ label: 'Bluesky', windowsIn: callWindows, whoseOf: serverOf })
   const xrpc = createXrpc(calls)
   const reading = createXrpc(budget.sparing(counting))

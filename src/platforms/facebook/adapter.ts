@@ -30,6 +30,8 @@ export interface FacebookOptions {
    */
   videoTimeoutMs?: number
   media: MediaSource
+  /** Names this service in every call. */
+  userAgent: string
   /** How long after a call that was given up its post may still appear, and its video. */
   settleMs?: number
   videoSettleMs?: number
@@ -41,13 +43,13 @@ const READING_CONNECTIONS = 8
 
 /** Facebook Pages, by OAuth; the login brings the Instagram account of the page as well. */
 export function createFacebook(options: FacebookOptions) {
-  const { version, appId, appSecret, extraScopes = [] } = options
+  const { version, appId, appSecret, extraScopes = [], userAgent } = options
   const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
   const { settleMs = 30 * SECOND, videoSettleMs = 10 * MINUTE } = options
-  const calls = createHttpClient({ connections: CONNECTIONS })
-  const uploads = createHttpClient({ connections: UPLOAD_CONNECTIONS })
+  const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const uploads = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
-  const reading = createHttpClient({ connections: READING_CONNECTIONS })
+  const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const webUrl = options.dialogUrl.replace(/\/+$/, '')
   const baseUrl = `${options.graphUrl.replace(/\/+$/, '')}/${version}`
   const graph = { label: 'Facebook', rules: FACEBOOK_ERRORS, tokenIn: 'header', baseUrl } as const

@@ -15,6 +15,8 @@ export interface InstagramOptions extends ContainerTimes {
   appId: string
   appSecret: string
   media: MediaSource
+  /** Names this service in every call. */
+  userAgent: string
 }
 
 const CONNECTIONS = 64
@@ -24,11 +26,11 @@ const READING_CONNECTIONS = 8
 const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 4 / 5, maxAspect: 1.91 }
 
 /** Instagram, by containers; its accounts come with those of Facebook. */
-export function createInstagram({ graphUrl, version, appId, appSecret, ...options }: InstagramOptions) {
-  const calls = createHttpClient({ connections: CONNECTIONS })
-  const making = createHttpClient({ connections: MAKING_CONNECTIONS })
+export function createInstagram({ graphUrl, version, appId, appSecret, userAgent, ...options }: InstagramOptions) {
+  const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const making = createHttpClient({ userAgent, connections: MAKING_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
-  const reading = createHttpClient({ connections: READING_CONNECTIONS })
+  const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const baseUrl = `${graphUrl.replace(/\/+$/, '')}/${version}`
   const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const
   const api = createGraphApi({ ...graph, http: calls })

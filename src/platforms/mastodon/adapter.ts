@@ -20,6 +20,8 @@ export interface MastodonOptions {
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
   media: MediaSource
+  /** Names this service in every call. */
+  userAgent: string
   /** How long after a call that was given up its post may still appear. */
   settleMs?: number
   /** How long one preparation waits for the server's work on an image or video. */
@@ -32,12 +34,12 @@ const READING_CONNECTIONS = 8
 
 /** Mastodon, by OAuth at one instance. */
 export function createMastodon(options: MastodonOptions) {
-  const { instanceUrl, clientId, clientSecret, publishTimeoutMs, media } = options
+  const { instanceUrl, clientId, clientSecret, publishTimeoutMs, media, userAgent } = options
   const { settleMs = 30 * SECOND, processingWaitMs = 5 * SECOND } = options
-  const calls = createHttpClient({ connections: CONNECTIONS })
-  const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
+  const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const transfers = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
-  const counting = createHttpClient({ connections: READING_CONNECTIONS, maxAnswerBytes: MANY_POSTS_BYTES })
+  const counting = createHttpClient({ userAgent, connections: READING_CONNECTIONS, maxAnswerBytes: MANY_POSTS_BYTES })
   const budget = createCallBudget({ label: 'Mastodon', windowsIn: callWindows, whoseOf: tokenOf })
   const api = createApi(calls, instanceUrl)
   const reading = createApi(budget.sparing(counting), instanceUrl)

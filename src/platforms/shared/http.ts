@@ -9,6 +9,8 @@ const MAX_ANSWER_BYTES = 2 * 1_048_576
 export const MANY_POSTS_BYTES = 8 * 1_048_576
 
 export interface HttpClientOptions {
+  /** Names this service, its version and a contact address in every request; some servers refuse requests without it. */
+  userAgent: string
   /** Connections to one server at a time; further requests wait for one, within their own deadline. */
   connections: number
   maxAnswerBytes?: number
@@ -73,7 +75,7 @@ export function createHttpClient(options: HttpClientOptions) {
           dispatcher: agent.compose(noting(onStart)),
           method: call.method,
           // A compressed answer could unfold without limit; ours are small.
-          headers: { ...call.headers, 'accept-encoding': 'identity' },
+          headers: { ...call.headers, 'user-agent': options.userAgent, 'accept-encoding': 'identity' },
           body: (call.body as Dispatcher.DispatchOptions['body']) ?? null,
           signal,
         })

@@ -15,6 +15,8 @@ export interface ThreadsOptions extends ContainerTimes {
   appId: string
   appSecret: string
   media: MediaSource
+  /** Names this service in every call. */
+  userAgent: string
 }
 
 const VERSION = 'v1.0'
@@ -25,11 +27,11 @@ const READING_CONNECTIONS = 8
 const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 1 / 10, maxAspect: 10 }
 
 /** Threads, by OAuth and containers. */
-export function createThreads({ authorizeUrl, graphUrl, appId, appSecret, ...options }: ThreadsOptions) {
-  const calls = createHttpClient({ connections: CONNECTIONS })
-  const making = createHttpClient({ connections: MAKING_CONNECTIONS })
+export function createThreads({ authorizeUrl, graphUrl, appId, appSecret, userAgent, ...options }: ThreadsOptions) {
+  const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const making = createHttpClient({ userAgent, connections: MAKING_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
-  const reading = createHttpClient({ connections: READING_CONNECTIONS })
+  const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const base = graphUrl.replace(/\/+$/, '')
   const graph = { label: 'Threads', rules: THREADS_ERRORS, tokenIn: 'parameter' } as const
   const api = createGraphApi({ ...graph, http: calls, baseUrl: `${base}/${VERSION}` })

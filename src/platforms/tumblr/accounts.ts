@@ -4,7 +4,7 @@ import { createCalls } from '../shared/calls.ts'
 import { countOf } from '../shared/counts.ts'
 import type { HttpAnswer, HttpClient } from '../shared/http.ts'
 import { readTokenPair, type Blog } from './answers.ts'
-import { USER_AGENT, type Api } from './api.ts'
+import type { Api } from './api.ts'
 import { refusalOf } from './errors.ts'
 import type { Signer, TokenPair } from './oauth1.ts'
 
@@ -29,7 +29,7 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
     const method = 'POST'
     const url = new URL(`${wwwUrl}/oauth/${path}`)
     const authorization = sign({ method, url, oauth, ...(token && { token }) })
-    const headers = { 'user-agent': USER_AGENT, 'content-length': '0', authorization }
+    const headers = { 'content-length': '0', authorization }
     return (await sendCall({ method, url, headers, signal }, readTokenPair)).body
   }
 

@@ -20,6 +20,8 @@ export interface TumblrOptions {
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
   media: MediaSource
+  /** Names this service in every call. */
+  userAgent: string
   /** How long one preparation waits for the server's work on a video. */
   processingWaitMs?: number
 }
@@ -30,13 +32,14 @@ const READING_CONNECTIONS = 8
 
 /** Tumblr, by OAuth 1.0a, on the primary blog of the account. */
 export function createTumblr(options: TumblrOptions) {
-  const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, processingWaitMs = 5 * SECOND } = options
+  const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent } = options
+  const { processingWaitMs = 5 * SECOND } = options
   const wwwUrl = options.authorizeUrl.replace(/\/+$/, '')
-  const http = createHttpClient({ connections: CONNECTIONS })
-  const transfers = createHttpClient({ connections: UPLOAD_CONNECTIONS })
+  const http = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const transfers = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   const sign = createSigner({ token: consumerKey, secret: consumerSecret })
   // Apart, so that counting what is out keeps nothing from getting out.
-  const counting = createHttpClient({ connections: READING_CONNECTIONS, maxAnswerBytes: MANY_POSTS_BYTES })
+  const counting = createHttpClient({ userAgent, connections: READING_CONNECTIONS, maxAnswerBytes: MANY_POSTS_BYTES })
   const budget = createCallBudget({ label: 'Tumblr', windowsIn: callWindows })
   const api = createApi({ http: budget.watch(http), apiUrl, sign })
   const uploads = createApi({ http: budget.watch(transfers), apiUrl, sign })

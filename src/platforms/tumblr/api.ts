@@ -32,9 +32,6 @@ interface Call {
 
 type Reader<T> = (text: string) => T | null
 
-/** Tumblr refuses requests without one, and asks that it never changes. */
-export const USER_AGENT = 'postonce/1.0'
-
 /** Calls to https://www.tumblr.com/docs/en/api/v2, each signed. */
 export function createApi({ http, apiUrl, sign }: ApiDeps) {
   const base = apiUrl.replace(/\/+$/, '')
@@ -49,7 +46,7 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
     const url = new URL(`${base}/v2${path}`)
     if (params) url.search = new URLSearchParams(params).toString()
     const authorization = sign({ method, url, token, ...(fields && { fields }) })
-    const headers = { accept: 'application/json', 'user-agent': USER_AGENT, authorization }
+    const headers = { accept: 'application/json', authorization }
     const content = fields ? form(fields) : body
     const call = { method, url, ...limits, ...content, headers: { ...content?.headers, ...headers } }
     return (await sendCall(call, read)).body
