@@ -355,7 +355,9 @@ describe('the provider', () => {
   it('gets the name of the service with every call', async () => {
     const before = (await control.requests()).length
     await client().begin(requests)
-    await expect(client().complete({ iss: google.url, state: requests.state, code: 'unknown' }, requests)).rejects.toThrow()
+    await expect(
+      client().complete({ iss: google.url, state: requests.state, code: 'unknown' }, requests),
+    ).rejects.toThrow()
     const made = (await control.requests()).slice(before)
     expect(made.map(({ path }) => path)).toContain('/token')
     expect(new Set(made.map(({ userAgent }) => userAgent))).toEqual(new Set([USER_AGENT]))
