@@ -1,11 +1,11 @@
 import { connectBluesky } from '../src/commands/connect-bluesky.ts'
-import { openSession } from '../src/commands/open-session.ts'
 import { sealSecrets } from '../src/commands/account-secrets.ts'
 import type { Context } from '../src/context.ts'
 import { newUser, type User } from '../src/domain/user.ts'
 import { newId } from '../src/store/schema-options.ts'
 import { INSTANT_PLATFORMS } from './platforms.ts'
 import type { Bluesky } from '../sandbox/platforms/bluesky.ts'
+import { openTestSession } from '../tests/support/sessions.ts'
 
 /** Users with every instant platform connected, and no limit in their way. */
 export function createUsers(context: Context, count: number): Promise<User[]> {
@@ -18,7 +18,7 @@ export async function signUp(
   changes: Partial<User> = {},
 ): Promise<{ userId: string; token: string }> {
   const user = await insertUser(context, changes)
-  const { accessToken } = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'bench' })
+  const { accessToken } = await openTestSession(context, user)
   return { userId: user._id, token: accessToken }
 }
 

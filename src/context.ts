@@ -9,9 +9,9 @@ import { paymentBacklog } from './commands/payment-backlog.ts'
 import { createStorePost } from './commands/store-post.ts'
 import { createSyncSubscription } from './commands/sync-subscription.ts'
 import type { Config } from './config.ts'
+import type { AccessTokens } from './domain/access-tokens.ts'
 import { listed } from './domain/lists.ts'
 import { HOUR, SECOND } from './domain/times.ts'
-import { createAccessTokens } from './integrations/access-tokens.ts'
 import { createAvatars } from './integrations/avatars.ts'
 import { createProviderCaptions, createTemplateCaptions, type CaptionProvider } from './integrations/captions.ts'
 import { createConnectStates } from './integrations/connect-states.ts'
@@ -218,11 +218,6 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     },
     planLimits: planLimits(config),
     passwords: createPasswordHasher(),
-    accessTokens: createAccessTokens({
-      secret: config.JWT_SECRET,
-      ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS,
-      issuer: config.PUBLIC_URL,
-    }),
     refreshTokens: createRefreshTokens(config.REFRESH_TOKEN_SECRET),
     oneTimeCodes: createOneTimeCodes(config.REFRESH_TOKEN_SECRET),
     addressCodes: createAddressCodeStore(connection, now),
@@ -320,3 +315,6 @@ function problemOf(check: Promise<void>, problem: string): Promise<string[]> {
 }
 
 export type Context = Awaited<ReturnType<typeof createContext>>
+
+/** The context of the API, whose app issues the access tokens (`api/plugins/access-tokens.ts`). */
+export type ApiContext = Context & { accessTokens: AccessTokens }

@@ -1,4 +1,3 @@
-import { openSession } from '../../src/commands/open-session.ts'
 import { createUser } from '../../src/commands/create-user.ts'
 import { createContext, type Context } from '../../src/context.ts'
 import type { User } from '../../src/domain/user.ts'
@@ -6,6 +5,7 @@ import { figure, type Aim, type Figure } from '../figure.ts'
 import { startChild } from '../processes.ts'
 import { median, percentile, rounded, signedRank } from '../stats.ts'
 import type { World } from '../world.ts'
+import { openTestSession } from '../../tests/support/sessions.ts'
 
 export interface LoginsSize {
   /** Of one request for a known and one for an unknown address. */
@@ -97,7 +97,7 @@ async function compareAddresses(
 
 /** Reads of other users while so many logins arrive at once, again and again. */
 async function measureCrowd({ parallel, rounds }: LoginsSize, url: string, context: Context, user: User) {
-  const { accessToken } = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'bench' })
+  const { accessToken } = await openTestSession(context, user)
   const read = async () => {
     const startedAt = performance.now()
     await request(`${url}/api/auth/me`, null, { authorization: `Bearer ${accessToken}` })

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createPost } from '../../src/commands/create-post.ts'
-import { openSession } from '../../src/commands/open-session.ts'
 import { createContext } from '../../src/context.ts'
 import { DAY } from '../../src/domain/times.ts'
 import { figureOfRounds, type Aim, type Figure } from '../figure.ts'
@@ -11,6 +10,7 @@ import { cpuMs, startChild, type Child } from '../processes.ts'
 import { median, rounded } from '../stats.ts'
 import { createUsers } from '../users.ts'
 import type { World } from '../world.ts'
+import { openTestSession } from '../../tests/support/sessions.ts'
 
 const CONNECTIONS = 20
 const STORED_POSTS = 30
@@ -50,7 +50,7 @@ export async function measureRoutes(world: World, size: RoutesSize): Promise<Fig
     const input = { content: { text: 'Bench' }, selectedPlatforms: [...INSTANT_PLATFORMS], scheduledAt }
     const clients = await Promise.all(
       users.map(async (user) => {
-        const { accessToken } = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'bench' })
+        const { accessToken } = await openTestSession(context, user)
         return { userId: user._id, postId: '', headers: { authorization: `Bearer ${accessToken}` } }
       }),
     )

@@ -7,9 +7,9 @@ import { postCreated } from '../../src/domain/notifications.ts'
 import { newPost } from '../../src/domain/post-moves.ts'
 import type { Post } from '../../src/domain/post.ts'
 import type { User } from '../../src/domain/user.ts'
-import { createAccessTokens } from '../../src/integrations/access-tokens.ts'
 import type { Notification } from '../../src/store/notifications.ts'
 import type { Session } from '../../src/store/sessions.ts'
+import { accessTokensOf } from '../../tests/support/sessions.ts'
 import { serve, setting } from '../processes.ts'
 
 /**
@@ -27,10 +27,10 @@ const users = db.collection<User>('users')
 const sessions = db.collection<Session>('sessions')
 const posts = db.collection<Post>('posts')
 const notifications = db.collection<Notification>('notifications')
-const tokens = createAccessTokens({
-  secret: setting('JWT_SECRET'),
-  ttlSeconds: Number(setting('ACCESS_TOKEN_TTL_SECONDS')),
-  issuer: setting('PUBLIC_URL'),
+const tokens = await accessTokensOf({
+  JWT_SECRET: setting('JWT_SECRET'),
+  ACCESS_TOKEN_TTL_SECONDS: Number(setting('ACCESS_TOKEN_TTL_SECONDS')),
+  PUBLIC_URL: setting('PUBLIC_URL'),
 })
 const newId = () => new ObjectId().toHexString()
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type RouteOptions } from 'fastify'
 import type { Config } from '../config.ts'
-import type { Context } from '../context.ts'
+import type { ApiContext, Context } from '../context.ts'
 import { listed } from '../domain/lists.ts'
 import { SECOND } from '../domain/times.ts'
 import { administrationRoutes } from './admin/routes.ts'
@@ -17,6 +17,7 @@ import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { callbackRoutes } from './platforms/callback-routes.ts'
 import { platformRoutes } from './platforms/routes.ts'
+import { accessTokens } from './plugins/access-tokens.ts'
 import { browsers } from './plugins/browsers.ts'
 import { deadlines } from './plugins/deadlines.ts'
 import { guards } from './plugins/guards.ts'
@@ -49,9 +50,9 @@ const REQUEST_TIMEOUT_MS = 10 * SECOND
 const CONNECTIONS_CHECK_MS = SECOND
 
 /** Builds the API without opening a port. */
-export async function buildApp(context: Context): Promise<FastifyInstance> {
-  const { config } = context
-  const logger: FastifyBaseLogger = context.logger
+export async function buildApp(parts: Context): Promise<FastifyInstance> {
+  const { config } = parts
+  const logger: FastifyBaseLogger = parts.logger
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -75,6 +76,8 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
   app.addSchema(ErrorBodySchema)
   installErrorHandling(app)
   await app.register(requestLog)
+  await app.register(accessTokens, { config })
+  const context: ApiContext = { ...parts, accessTokens: app.accessTokens }
   await app.register(requestFigures, { context })
   await app.register(deadlines)
   await app.register(routing)
@@ -96,7 +99,7 @@ export async function buildApp(context: Context): Promise<FastifyInstance> {
 }
 
 interface RoutesOptions {
-  context: Context
+  context: ApiContext
 }
 
 /** Open to everyone; what needs a session in here asks for it route by route. */

@@ -29,6 +29,7 @@ export function installErrorHandling(app: FastifyInstance): void {
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
+  if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
   return reply.code(error.statusCode).type('application/json; charset=utf-8').send(errorBody(error, request.id))
 }
 

@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts'
+import type { ApiContext } from '../context.ts'
+import type { AccessClaims, VerifiedClaims } from '../domain/access-tokens.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Limits, Role, Usage } from '../domain/user.ts'
-import type { AccessClaims, VerifiedClaims } from '../integrations/access-tokens.ts'
 
 /** The authenticated caller, as the user record says at the moment of the request. */
 export interface RequestUser {
@@ -16,12 +16,8 @@ export interface RequestUser {
   analyticsVersion: number
 }
 
-export type IdentityDeps = Pick<Context, 'users' | 'sessions' | 'accessTokens' | 'clock'>
-
-/** @throws ServiceError 401 without a valid session of ours, 403 for a disabled account */
-export async function identify(deps: IdentityDeps, token: string | null): Promise<RequestUser> {
-  return readStanding(deps, readClaims(deps, token))
-}
+export type StandingDeps = Pick<ApiContext, 'users' | 'sessions' | 'clock'>
+export type IdentityDeps = StandingDeps & Pick<ApiContext, 'accessTokens'>
 
 /** What a token says, which proves no more than who asks. @throws ServiceError 401 */
 export function readClaims({ accessTokens }: Pick<IdentityDeps, 'accessTokens'>, token: string | null): VerifiedClaims {
@@ -32,10 +28,10 @@ export function readClaims({ accessTokens }: Pick<IdentityDeps, 'accessTokens'>,
 
 /**
  * Whether the bearer of a token may still use the service, by the records of user and session as they are now.
- * @throws like `identify`
+ * @throws ServiceError 401 when the session has ended, 403 for a disabled account
  */
 export async function readStanding(
-  { users, sessions, clock }: Omit<IdentityDeps, 'accessTokens'>,
+  { users, sessions, clock }: StandingDeps,
   claims: AccessClaims,
 ): Promise<RequestUser> {
   const [user, session] = await Promise.all([users.findById(claims.userId), sessions.find(claims.sessionId)])
@@ -56,6 +52,6 @@ export async function readStanding(
   }
 }
 
-function unauthorized(): ServiceError {
+export function unauthorized(): ServiceError {
   return new ServiceError('UNAUTHORIZED', 'Unauthorized')
 }

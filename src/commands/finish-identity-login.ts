@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { ApiContext } from '../context.ts'
 import type { LoginRefusal } from '../domain/identity-login.ts'
 import { isMailAddress } from '../domain/mail-addresses.ts'
 import { firstUsableName } from '../domain/names.ts'
@@ -11,7 +11,7 @@ import { openSession, type Client, type SessionTokens } from './open-session.ts'
 import { hashOf } from './random-secrets.ts'
 
 interface FinishDeps extends Pick<
-  Context,
+  ApiContext,
   'loginAttempts' | 'cipher' | 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'planLimits' | 'clock'
 > {
   identity: Pick<IdentityProvider, 'complete'>

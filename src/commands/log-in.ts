@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { ApiContext } from '../context.ts'
 import { normalizePassword } from '../domain/passwords.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { User } from '../domain/user.ts'
@@ -6,7 +6,7 @@ import { untilNextStep } from './steady-answer.ts'
 import { openSession, type Client, type SessionTokens } from './open-session.ts'
 
 type Deps = Pick<
-  Context,
+  ApiContext,
   'users' | 'sessions' | 'passwords' | 'accessTokens' | 'refreshTokens' | 'loginFailures' | 'clock'
 >
 

@@ -1,9 +1,9 @@
-import type { Context } from '../context.ts'
+import type { ApiContext } from '../context.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { endEverywhere } from './end-everywhere.ts'
 import { parseRefreshCookie } from './open-session.ts'
 
-type Deps = Pick<Context, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens'>
+type Deps = Pick<ApiContext, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens'>
 
 /** Ends the sessions that the cookie and the access token prove. The access token may have expired; without any proof nothing happens. */
 export async function logOut(
@@ -33,7 +33,7 @@ async function sessionOfToken(deps: Deps, accessToken: string | null): Promise<s
 
 /** Ends every session of the user; access tokens that are still running are refused from now on. */
 export async function logOutEverywhere(
-  deps: Pick<Context, 'users' | 'sessions' | 'pushTokens'>,
+  deps: Pick<ApiContext, 'users' | 'sessions' | 'pushTokens'>,
   userId: string,
 ): Promise<void> {
   await deps.users.raiseTokenVersion(userId)
@@ -44,6 +44,6 @@ export async function logOutEverywhere(
  * Ends one session of the user, and its access tokens with it.
  * @throws ServiceError NOT_FOUND, also when it is another's
  */
-export async function logOutDevice({ sessions }: Pick<Context, 'sessions'>, userId: string, tokenId: string) {
+export async function logOutDevice({ sessions }: Pick<ApiContext, 'sessions'>, userId: string, tokenId: string) {
   if (!(await sessions.removeOf(userId, tokenId))) throw new ServiceError('NOT_FOUND', 'Device not found')
 }

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { ApiContext } from '../context.ts'
 import { DAY } from '../domain/times.ts'
 import type { User } from '../domain/user.ts'
 import { newId } from '../store/schema-options.ts'
@@ -23,7 +23,7 @@ export interface SessionTokens {
   expiresAt: Date
 }
 
-type Deps = Pick<Context, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'clock'>
+type Deps = Pick<ApiContext, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'clock'>
 
 /** Logs a user in whose identity is proven, whatever the way, and notes it as the last login. */
 export async function openSession(deps: Deps, user: User, client: Client): Promise<SessionTokens> {
@@ -47,7 +47,7 @@ export async function openSession(deps: Deps, user: User, client: Client): Promi
 }
 
 export function sessionTokens(
-  { accessTokens }: Pick<Context, 'accessTokens'>,
+  { accessTokens }: Pick<ApiContext, 'accessTokens'>,
   user: User,
   session: Session,
   token: string,

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { ApiContext } from '../context.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
 import type { User } from '../domain/user.ts'
@@ -16,7 +16,7 @@ const REPEAT_WINDOW_MS = 30 * SECOND
 /** Repeatable tokens kept per session; more than these within the window are no browser tabs. */
 const MAX_REPEATABLE = 20
 
-type Deps = Pick<Context, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'clock' | 'logger'>
+type Deps = Pick<ApiContext, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'clock' | 'logger'>
 
 /**
  * Exchanges a refresh cookie for its successor and a new access token. The same cookie again within 30 s gets the very

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { ApiContext } from '../context.ts'
 import { nameProblems, normalizeName } from '../domain/names.ts'
 import { passwordProblems } from '../domain/new-passwords.ts'
 import { ServiceError, validationFailed, type Problem } from '../domain/service-error.ts'
@@ -11,7 +11,7 @@ import { readDataUrl } from './read-data-url.ts'
 type Picture = NonNullable<ReturnType<typeof readDataUrl>>
 
 type Deps = Pick<
-  Context,
+  ApiContext,
   | 'accessTokens'
   | 'addressCodes'
   | 'avatars'

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EraseAccountDeps } from '../../src/activities/erase-account.ts'
 import { changeActivity } from '../../src/commands/change-activity.ts'
 import { erasureBacklog } from '../../src/commands/erase-account.ts'
-import { openSession } from '../../src/commands/open-session.ts'
 import type { Context } from '../../src/context.ts'
 import { CLI_ACTOR } from '../../src/domain/audit.ts'
 import { DAY, MINUTE, SECOND } from '../../src/domain/times.ts'
@@ -14,6 +13,7 @@ import { newNotification } from '../support/notifications.ts'
 import { buildPost, claimOf } from '../support/posts.ts'
 import { connect, eraser, traces, upload, userWithEverything } from './erasure-world.ts'
 import { rotatingPlatform } from './world.ts'
+import { openTestSession } from '../support/sessions.ts'
 
 let world: ApiWorld
 let context: Context
@@ -203,7 +203,7 @@ describe('an erased account', () => {
     await context.notifications.insertOnce(newNotification(userId))
     await upload(context, `posts/${userId}/late.png`)
     await connect(context, userId, bluesky.login())
-    await openSession(context, who.user, { ipAddress: '192.0.2.1', userAgent: 'late' })
+    await openTestSession(context, who.user, { ipAddress: '192.0.2.1', userAgent: 'late' })
     const late = buildPost({ userId, scheduledAt: new Date(Date.now() + DAY) }, new Date())
     await context.database.transaction((session) => context.posts.insert([late], session))
     const before = bluesky.revoked.length

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../sandbox/servers/process.ts'
-import { openSession } from '../../src/commands/open-session.ts'
 import { startWorkers } from '../../src/workers.ts'
 import { createProcesses, said } from '../support/processes.ts'
 import { startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
+import { openTestSession } from '../support/sessions.ts'
 
 const processes = createProcesses()
 let world: MastodonWorld
@@ -29,7 +29,7 @@ async function startApi(): Promise<string> {
 
 async function asking(userId: string) {
   const user = (await world.context.users.findById(userId))!
-  const { accessToken } = await openSession(world.context, user, { ipAddress: '127.0.0.1', userAgent: 'test' })
+  const { accessToken } = await openTestSession(world.context, user)
   return async (member: number, postId: string, query = '?platform=mastodon') => {
     const response = await fetch(`${members[member % 2]}/api/analytics/posts/${postId}/refresh${query}`, {
       method: 'POST',

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { END_OF_HISTORY, inventHistory, storeHistory } from '../../sandbox/analytics-history.ts'
 import { systemClock } from '../../src/clock.ts'
-import { openSession } from '../../src/commands/open-session.ts'
 import { DAY } from '../../src/domain/times.ts'
 import type { User } from '../../src/domain/user.ts'
 import { connectedUser } from '../support/published.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
+import { openTestSession } from '../support/sessions.ts'
 
 const clock = { now: () => END_OF_HISTORY, sleepUntil: async () => {} }
 
@@ -91,7 +91,7 @@ describe('the routes', () => {
   it('show at once which platforms are connected', async () => {
     const { context, app } = world
     const user = await connectedUser(context, ['mastodon', 'tumblr'])
-    const { accessToken } = await openSession({ ...context, clock: systemClock }, user, {
+    const { accessToken } = await openTestSession({ ...context, clock: systemClock }, user, {
       ipAddress: '127.0.0.1',
       userAgent: 'test',
     })

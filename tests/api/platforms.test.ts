@@ -2,7 +2,6 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startBluesky, type Bluesky, type BlueskyAccount } from '../../sandbox/platforms/bluesky.ts'
 import { buildApp } from '../../src/api/app.ts'
-import { openSession } from '../../src/commands/open-session.ts'
 import type { Context } from '../../src/context.ts'
 import { PLATFORMS } from '../../src/domain/platforms.ts'
 import { POSTING_RULES } from '../../src/domain/posting-rules.ts'
@@ -10,6 +9,7 @@ import { DAY, SECOND } from '../../src/domain/times.ts'
 import { newUser } from '../../src/domain/user.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { testContext, unique } from '../support/servers.ts'
+import { openTestSession } from '../support/sessions.ts'
 
 /** Of this file alone, because faults are seen by everyone who uses a server. */
 let bluesky: Bluesky
@@ -40,7 +40,7 @@ async function signIn() {
     context.clock.now(),
   )
   await context.users.insert(user)
-  const { accessToken } = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'test' })
+  const { accessToken } = await openTestSession(context, user)
 
   async function call(method: NonNullable<InjectOptions['method']>, path: string, payload?: object) {
     const answer = await app.inject({

@@ -36,7 +36,35 @@ function logLines() {
   return { lines, logger: createLogger('info', { write: (line) => void lines.push(line) }) }
 }
 
+/** The first line that the server answers to a request as it stands. */
+async function statusLine(app: FastifyInstance, request: string): Promise<string> {
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  socket.end(request)
+  const [data] = (await once(socket, 'data')) as [Buffer]
+  socket.destroy()
+  return data.toString().split('\r\n', 1)[0]!
+}
+
 describe('every answer', () => {
+  it('of a user forbids caches to store it, and a status that is polled asks them to revalidate', async () => {
+    const { headers } = await signIn(world.context)
+    for (const url of [
+      '/api/posts',
+      '/api/platform/find',
+      '/api/payments/status',
+      '/api/auth/me',
+      '/api/notifications',
+    ]) {
+      const response = await world.app.inject({ url, headers })
+      expect(response.headers['cache-control'], url).toBe('no-store')
+      expect(response.statusCode, url).not.toBe(404)
+    }
+    const payload = { content: { text: 'Hello' }, selectedPlatforms: ['bluesky'], status: 'DRAFT' }
+    const created = await world.app.inject({ method: 'POST', url: '/api/posts', headers, payload })
+    const status = await world.app.inject({ url: `/api/posts/${created.json().data.postId}/status`, headers })
+    expect(status.headers).toMatchObject({ 'cache-control': 'private, no-cache', etag: expect.any(String) })
+  })
+
   it('carries the request id that came, when it is well formed', async () => {
     for (const id of ['a', 'b7c1e2d4-6c1f-4f0c-9a51-7f9a3f0e2b11', 'trace:1.2_3']) {
       const response = await world.app.inject({ url: '/nowhere', headers: { 'x-request-id': id } })
@@ -90,6 +118,45 @@ describe('errors', () => {
     expect(response.json()).toMatchObject({ success: false, statusCode: 405, code: 'METHOD_NOT_ALLOWED' })
     const post = await world.app.inject({ method: 'POST', url: `/api/posts/${'0'.repeat(24)}` })
     expect(post.headers.allow).toBe('DELETE, GET, HEAD, PATCH, PUT')
+  })
+
+  it('are 405 for every other method that Node parses, QUERY included, with and without a body', async () => {
+    const app = await appWith({})
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    for (const method of ['QUERY', 'PROPFIND', 'PURGE', 'TRACE']) {
+      expect(await statusLine(app, `${method} /api/posts HTTP/1.1\r\nHost: test\r\n\r\n`)).toContain(' 405 ')
+    }
+    const query = 'QUERY /api/nothing HTTP/1.1\r\nHost: test\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi'
+    expect(await statusLine(app, query)).toContain(' 404 ')
+  })
+
+  it('name the scheme to authenticate with when they are 401', async () => {
+    const wrong = { email: 'nobody@example.test', password: 'wrong password' }
+    for (const response of [
+      await world.app.inject({ url: '/api/posts' }),
+      await world.app.inject({ method: 'POST', url: '/api/auth/login', payload: wrong }),
+    ]) {
+      expect(response).toMatchObject({ statusCode: 401, headers: { 'www-authenticate': 'Bearer' } })
+    }
+  })
+
+  it('are 400 for a request with two hosts, and 415 for a body in another charset than UTF-8', async () => {
+    const app = await appWith({})
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const twoHosts = 'GET /health/live HTTP/1.1\r\nHost: a.test\r\nHost: b.test\r\n\r\n'
+    expect(await statusLine(app, twoHosts)).toContain(' 400 ')
+    const post = (charset: string) =>
+      world.app.inject({
+        method: 'POST',
+        url: '/api/auth/request-otp',
+        headers: { 'content-type': `application/json; charset=${charset}` },
+        payload: JSON.stringify({ email: 'not a mail address' }),
+      })
+    for (const charset of ['utf-16', '"UTF-16LE"', 'iso-8859-1', 'utf-7', '']) {
+      expect(await post(charset), charset).toMatchObject({ statusCode: 415 })
+    }
+    for (const charset of ['utf-8', 'UTF8', '"utf-8"'])
+      expect(await post(charset), charset).toMatchObject({ statusCode: 400 })
   })
 
   it.each(['/%', '/%ff', '/api/posts/%E0%A4%A', '/%c0%ae%c0%ae/'])('are 400 for the path %s', async (url) => {

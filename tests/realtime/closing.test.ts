@@ -108,7 +108,7 @@ describe('connections over every transport', () => {
       await listenAll(world.address, ann.accessToken),
       await listenAll(world.address, bob.accessToken),
     ]
-    await Promise.all(hers.map((client) => client.refresh(world.tokenFor(ann, 3_600))))
+    await Promise.all(hers.map(async (client) => client.refresh(await world.tokenFor(ann, 3_600))))
     world.putForward(11 * MINUTE)
     expect(await Promise.all(his.map(({ closed }) => closed))).toEqual(TRANSPORTS.map(() => 'Unauthorized'))
     const coming = hers.map((client) => client.next())

@@ -18,7 +18,7 @@ let short: string
 beforeAll(async () => {
   world = await realtimeWorld({ FRONTEND_URL: `${FRONTEND}/start`, CORS_ORIGINS: FURTHER, SOCKETS_PER_USER: 3 })
   ann = await signIn(world.context)
-  short = world.tokenFor(ann, 1)
+  short = await world.tokenFor(ann, 1)
 })
 afterAll(() => world?.close())
 

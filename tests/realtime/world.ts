@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/clock.ts'
 import type { Config } from '../../src/config.ts'
-import { createAccessTokens } from '../../src/integrations/access-tokens.ts'
 import { apiWorld, type SignedIn } from '../support/api.ts'
+import { accessTokensOf } from '../support/sessions.ts'
 import { newNotification } from '../support/notifications.ts'
 
 /** The API, listening, with a clock that can be put forward. */
@@ -16,11 +16,11 @@ export async function realtimeWorld(overrides: Partial<Config> = {}) {
     address,
 
     /** A token of the same session that lives for so long. */
-    tokenFor({ user, accessToken }: SignedIn, ttlSeconds: number): string {
-      const { JWT_SECRET: secret, PUBLIC_URL: issuer } = world.context.config
+    async tokenFor({ user, accessToken }: SignedIn, ttlSeconds: number): Promise<string> {
       const { sessionId } = world.context.accessTokens.verify(accessToken)!
       const { _id: userId, role, tokenVersion: version } = user
-      return createAccessTokens({ secret, issuer, ttlSeconds }).issue({ userId, role, sessionId, version })
+      const tokens = await accessTokensOf({ ...world.context.config, ACCESS_TOKEN_TTL_SECONDS: ttlSeconds })
+      return tokens.issue({ userId, role, sessionId, version })
     },
 
     putForward: (ms: number): void => void (ahead += ms),

@@ -1,17 +1,18 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { buildApp } from '../../src/api/app.ts'
-import { openSession, type SessionTokens } from '../../src/commands/open-session.ts'
+import type { SessionTokens } from '../../src/commands/open-session.ts'
 import type { Config } from '../../src/config.ts'
-import type { Context } from '../../src/context.ts'
+import type { ApiContext, Context } from '../../src/context.ts'
 import { newUser, type User } from '../../src/domain/user.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { testContext, unique } from './servers.ts'
+import { openTestSession } from './sessions.ts'
 
 /** The limits per minute would otherwise count the whole file as one client. */
 const UNLIMITED = { RATE_LIMIT_PER_ADDRESS: 1_000_000, RATE_LIMIT_PER_USER: 1_000_000 }
 
 export interface ApiWorld {
-  context: Context
+  context: ApiContext
   app: FastifyInstance
   close(): Promise<void>
 }
@@ -21,8 +22,9 @@ export async function apiWorld(
   overrides: Partial<Config> = {},
   parts: Parameters<typeof testContext>[1] = {},
 ): Promise<ApiWorld> {
-  const context = await testContext({ ...UNLIMITED, ...overrides }, parts)
-  const app = await buildApp(context)
+  const built = await testContext({ ...UNLIMITED, ...overrides }, parts)
+  const app = await buildApp(built)
+  const context: ApiContext = { ...built, accessTokens: app.accessTokens }
   return {
     context,
     app,
@@ -66,7 +68,7 @@ export interface SignedIn extends SessionTokens {
 /** A user with a session, without going through the login route. */
 export async function signIn(context: Context, changes: Partial<User> = {}): Promise<SignedIn> {
   const user = await createAccount(context, changes)
-  const tokens = await openSession(context, user, { ipAddress: '127.0.0.1', userAgent: 'test' })
+  const tokens = await openTestSession(context, user)
   return { user, ...tokens, headers: { authorization: `Bearer ${tokens.accessToken}` } }
 }
 

@@ -4,11 +4,11 @@ import { PLATFORMS } from '../../src/domain/platforms.ts'
 import type { Role } from '../../src/domain/user.ts'
 import { createAccount, type SignedIn } from './api.ts'
 import { storeNotifications } from './notifications.ts'
-import { openSession } from '../../src/commands/open-session.ts'
 import { createPost } from '../../src/commands/create-post.ts'
 import { registerPushDevice } from '../../src/commands/push-devices.ts'
 import { newId } from '../../src/store/schema-options.ts'
 import { unique } from './servers.ts'
+import { accessTokensOf, openTestSession } from './sessions.ts'
 
 /** What the tests that go through all routes have to know of each. */
 export interface RouteCase {
@@ -117,8 +117,8 @@ export const ROUTES: Record<string, RouteCase> = {
   'DELETE /api/auth/devices/:tokenId': {
     ...userRoute(200),
     async record(context, owner) {
-      const { accessToken } = await openSession(context, owner.user, { ipAddress: '127.0.0.1', userAgent: 'other' })
-      return { tokenId: context.accessTokens.verify(accessToken)!.sessionId }
+      const { accessToken } = await openTestSession(context, owner.user, { ipAddress: '127.0.0.1', userAgent: 'other' })
+      return { tokenId: (await accessTokensOf(context.config)).verify(accessToken)!.sessionId }
     },
     fingerprint: (context, { tokenId }) => context.sessions.find(tokenId!),
   },

@@ -32,10 +32,6 @@ const tags = ['admin']
 const WHOLE_LIST_MS = MINUTE
 
 export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
-  })
-
   app.get(
     '/get-all-users',
     {

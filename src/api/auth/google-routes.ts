@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { beginIdentityLogin } from '../../commands/begin-identity-login.ts'
 import { finishIdentityLogin } from '../../commands/finish-identity-login.ts'
-import type { Context } from '../../context.ts'
+import type { ApiContext } from '../../context.ts'
 import { identityCallbackUrl, loggedInUrl, loginRefusedUrl, type LoginRefusal } from '../../domain/identity-login.ts'
 import { SECOND } from '../../domain/times.ts'
 import { createBindingCookie } from '../binding-cookie.ts'
@@ -17,7 +17,7 @@ const waiting = { config: { deadlineMs: 20 * SECOND }, exposeHeadRoute: false }
 const redirected = (to: string) => ({ response: { 302: Type.Null({ description: to }) } })
 
 interface Options {
-  context: Context
+  context: ApiContext
   refreshCookie: RefreshCookie
 }
 

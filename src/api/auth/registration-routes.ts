@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requestCode } from '../../commands/request-code.ts'
 import { signUp } from '../../commands/sign-up.ts'
 import { verifyCode } from '../../commands/verify-code.ts'
-import type { Context } from '../../context.ts'
+import type { ApiContext } from '../../context.ts'
 import { largeBodies } from '../plugins/large-bodies.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import { clientOf } from './client.ts'
@@ -18,7 +18,7 @@ const SIGN_UP_LIMIT_BYTES = 8 * 1024 * 1024
 const LARGE_BODIES_AT_ONCE = 8
 
 interface Options {
-  context: Context
+  context: ApiContext
   refreshCookie: RefreshCookie
 }
 

@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { logIn } from '../../commands/log-in.ts'
 import { logOut, logOutEverywhere } from '../../commands/log-out.ts'
 import { refreshSession } from '../../commands/refresh-session.ts'
-import type { Context } from '../../context.ts'
+import type { ApiContext } from '../../context.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { ownOriginOnly } from '../plugins/browsers.ts'
-import { bearerToken } from '../plugins/guards.ts'
+import { bearerToken } from '../plugins/access-tokens.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import { clientOf } from './client.ts'
 import { deviceRoutes } from './device-routes.ts'
@@ -18,13 +18,9 @@ import { LoggedIn, LogInBody, Me, Refreshed } from './schema.ts'
 
 const tags = ['auth']
 
-export const authRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = async (app, { context }) => {
   const refreshCookie = createRefreshCookie(context.config)
   const fromOwnPages = ownOriginOnly(context.config)
-
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
-  })
 
   // Both logins make the same check and accept any role (spec 4.1); the second is the name that admin frontends use.
   for (const { path, summary } of [

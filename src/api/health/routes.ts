@@ -17,7 +17,6 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
         schema: { tags: ['health'], summary, response: { 200: Healthy, ...errorResponses } },
       },
       async (request, reply) => {
-        reply.header('cache-control', 'no-store')
         const absent = await missing()
         return absent.length === 0 ? ok('Healthy', { status: 'ok' as const }) : sendMissing(request, reply, absent)
       },

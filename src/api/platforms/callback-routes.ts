@@ -29,7 +29,7 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
     const cookie = createBindingCookie(redirectUri)
     const end = (reply: FastifyReply, outcome: ConnectOutcome) =>
-      reply.header('cache-control', 'no-store').redirect(settingsUrl(config.FRONTEND_URL, platform, outcome))
+      reply.redirect(settingsUrl(config.FRONTEND_URL, platform, outcome))
 
     app.get(
       `/${platform}/callback`,

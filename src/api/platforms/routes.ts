@@ -89,7 +89,6 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         const isBound = config.CONNECT_COOKIE === 'always' || comesFromBrowser(request)
         const { url, binding } = await beginConnect(context, { userId, sessionId, platform, redirectUri, isBound })
         if (binding !== null) cookie.set(reply, binding)
-        reply.header('cache-control', 'no-store')
         return ok(`Continue on the page of ${label}`, { [addressField]: url })
       },
     )

@@ -7,11 +7,14 @@ import type { Config } from '../../config.ts'
 import { listed } from '../../domain/lists.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 
-/** What browsers are told and asked: security headers, CORS for exactly the configured origins, cookies. */
+/** Security headers, CORS for exactly the configured origins, and cookies. Nothing is cached unless its route says so. */
 export const browsers = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
     await app.register(helmet, {
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    })
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
     })
     await app.register(cors, {
       origin: frontendOrigins(config),

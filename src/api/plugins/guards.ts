@@ -1,15 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../domain/service-error.ts'
-import { identify, type IdentityDeps, type RequestUser } from '../identity.ts'
+import { parseAccessPayload, type VerifiedClaims } from '../../domain/access-tokens.ts'
+import { readStanding, unauthorized, type StandingDeps, type RequestUser } from '../identity.ts'
 
 type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by `requireUser`; routes without that guard must not read it. */
-    user: RequestUser
-  }
   interface FastifyInstance {
     /** An `onRequest` hook: 401 without a valid session of ours, 403 for a disabled account. */
     requireUser: Guard
@@ -19,12 +16,13 @@ declare module 'fastify' {
 }
 
 interface GuardOptions {
-  context: IdentityDeps
+  context: StandingDeps
 }
 
 /**
  * Adds the guards. Role, `isDisabled`, token version and session are read again on every request, so that disabling,
- * demoting and logging out bite at once (contract section 2). Visible outside of this plugin: `requireUser`, `requireAdmin`, `request.user`.
+ * demoting and logging out bite at once (contract section 2). Visible outside of this plugin: `requireUser`, `requireAdmin`, `request.user`,
+ * which routes without a guard must not read.
  */
 export const guards = fastifyPlugin<GuardOptions>(
   async (app, { context }) => {
@@ -32,7 +30,7 @@ export const guards = fastifyPlugin<GuardOptions>(
 
     app.decorate('requireUser', async (request: FastifyRequest, reply: FastifyReply) => {
       if (request.user) return
-      request.user = await identify(context, bearerToken(request))
+      request.user = await readStanding(context, await verifiedClaims(request))
       await app.limitUser(request, reply)
     })
 
@@ -41,10 +39,13 @@ export const guards = fastifyPlugin<GuardOptions>(
       if (request.user.role !== 'admin') throw new ServiceError('FORBIDDEN', 'Forbidden - Admin only')
     })
   },
-  { name: 'guards', fastify: '5.x', dependencies: ['rate-limits'] },
+  { name: 'guards', fastify: '5.x', dependencies: ['rate-limits', 'access-tokens'] },
 )
 
-/** The token of an `Authorization: Bearer` header, or null. */
-export function bearerToken(request: FastifyRequest): string | null {
-  return /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null
+/** @throws ServiceError 401 without a valid access token of ours */
+async function verifiedClaims(request: FastifyRequest): Promise<VerifiedClaims> {
+  const payload: unknown = await request.jwtVerify().catch(() => null)
+  const claims = parseAccessPayload(payload)
+  if (!claims) throw unauthorized()
+  return claims
 }

@@ -28,7 +28,7 @@ export const openapi = fastifyPlugin(
     await app.register(swaggerUi, {
       routePrefix: '/docs',
       theme: { title: 'postonce API' },
-      uiConfig: { docExpansion: 'list', persistAuthorization: true, url: '/api/openapi.json' },
+      uiConfig: { docExpansion: 'list', persistAuthorization: false, url: '/api/openapi.json' },
       staticCSP: true,
       // A reference page on plain http must not send its own requests to https.
       transformStaticCSP: (policy) => policy.replace(/\s*upgrade-insecure-requests;?/, ''),

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../domain/service-error.ts'
 import { sendError } from '../errors.ts'
@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** 404 for paths nobody serves, 405 for methods a path does not have. */
+/** 404 for unknown paths, 405 for methods a path does not have, and refusals of requests that two readers could read differently. */
 export const routing = fastifyPlugin(
   async (app: FastifyInstance) => {
     const entries: RouteEntry[] = []
@@ -26,16 +26,35 @@ export const routing = fastifyPlugin(
       if (!route.url.includes('*')) entries.push(...methods.map((method) => ({ method, url: route.url })))
     })
 
-    app.setNotFoundHandler((request, reply) => {
+    const refuse = (request: FastifyRequest, reply: FastifyReply) => {
       const path = request.url.split('?', 1)[0]!
       const allowed = entries.filter(({ url }) => matches(url, path)).map(({ method }) => method)
       if (allowed.length === 0) return sendError(request, reply, new ServiceError('NOT_FOUND', 'Not found'))
       reply.header('allow', [...new Set(allowed)].sort().join(', '))
       return sendError(request, reply, new ServiceError('METHOD_NOT_ALLOWED', 'Method not allowed'))
+    }
+    app.setNotFoundHandler(refuse)
+
+    // Before Fastify asks for a Content-Type, as it does of every QUERY, or reads a body that no route takes.
+    app.addHook('preParsing', async (request, reply) => (request.is404 ? refuse(request, reply) : undefined))
+
+    // Proxies and servers that pick different ones of two hosts disagree about which site was asked (RFC 9112, section 3.2).
+    app.addHook('onRequest', async (request) => {
+      const hosts = request.raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
+      if (hosts.length > 1) throw new ServiceError('BAD_REQUEST', 'The request has more than one Host header')
+      if (!isUtf8(request.headers['content-type'])) {
+        throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Request bodies must be encoded in UTF-8')
+      }
     })
   },
   { name: 'routing', fastify: '5.x' },
 )
+
+/** JSON is UTF-8 (RFC 8259); a body announced in another charset would be misread. */
+function isUtf8(contentType = ''): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType.slice(0, 1_000))?.[1]
+  return charset === undefined || /^utf-?8$/i.test(charset)
+}
 
 function matches(pattern: string, path: string): boolean {
   const wanted = pattern.split('/').filter(Boolean)

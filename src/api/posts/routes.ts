@@ -189,7 +189,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     async (request, reply) => {
       const progress = presentProgress(await getOwned(request.user.userId, request.params.postId))
       const etag = `"${createHash('sha256').update(JSON.stringify(progress)).digest('base64url')}"`
-      reply.header('etag', etag)
+      reply.header('etag', etag).header('cache-control', 'private, no-cache')
       if (progress.status === 'PENDING' || progress.status === 'PROCESSING')
         reply.header('retry-after', POLL_AFTER_SECONDS)
       if (isFresh(request.headers['if-none-match'], etag)) return reply.code(304).send(null)

@@ -63,7 +63,6 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       reply
         .type('application/json; charset=utf-8')
         .header('content-disposition', `attachment; filename="postonce-${day}.json"`)
-        .header('cache-control', 'no-store')
       // The stream is the answer as it stands: no schema is applied to it.
       return stream as never
     },

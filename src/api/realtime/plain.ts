@@ -2,7 +2,7 @@ import websocket, { type WebSocket } from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../domain/service-error.ts'
 import type { SocketEnding } from '../../integrations/metrics.ts'
-import { bearerToken } from '../plugins/guards.ts'
+import { bearerToken } from '../plugins/access-tokens.ts'
 import { errorResponses } from '../schemas/envelope.ts'
 import {
   ANSWER_WITHIN_MS,

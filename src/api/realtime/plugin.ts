@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../../context.ts'
+import type { ApiContext } from '../../context.ts'
 import { SECOND } from '../../domain/times.ts'
 import { ownOriginOnly } from '../plugins/browsers.ts'
 import { createConnections } from './connections.ts'
@@ -13,7 +13,7 @@ const TICK_MS = SECOND
 const FAREWELL_SHARE = 0.2
 
 /** Notifications at once, to every socket of their user on whatever API process it is: one hub, two transports. */
-export async function realtime(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
+export async function realtime(app: FastifyInstance, { context }: { context: ApiContext }): Promise<void> {
   const { config } = context
   const hub = createHub(context, { socketsPerUser: config.SOCKETS_PER_USER })
   const connections = createConnections(context, {

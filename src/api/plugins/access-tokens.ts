@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import fastifyJwt from '@fastify/jwt'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import type { Config } from '../../config.ts'
+import { parseAccessPayload, type AccessPayload, type AccessTokens } from '../../domain/access-tokens.ts'
+import type { RequestUser } from '../identity.ts'
+
+declare module '@fastify/jwt' {
+  interface FastifyJWT {
+    payload: AccessPayload
+    user: RequestUser
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    accessTokens: AccessTokens
+  }
+}
+
+export type TokenSettings = Pick<Config, 'JWT_SECRET' | 'PUBLIC_URL' | 'ACCESS_TOKEN_TTL_SECONDS'>
+
+const ALGORITHM = 'HS256'
+/** Keeps tokens of other uses from passing as access tokens (RFC 9068). */
+const TYPE = 'at+jwt'
+const CLAIMS = ['sub', 'role', 'sid', 'iat', 'exp', 'jti', 'iss', 'aud', 'ver']
+
+/**
+ * Registers `@fastify/jwt` for the access tokens (`request.jwtVerify`, `app.jwt`) and adds `app.accessTokens`, the port that commands
+ * issue and verify tokens through. Issuer and audience are this deployment: tokens of another one fail even under the same secret.
+ */
+export const accessTokens = fastifyPlugin(
+  async (app: FastifyInstance, { config }: { config: TokenSettings }) => {
+    const issuer = config.PUBLIC_URL
+    await app.register(fastifyJwt, {
+      secret: config.JWT_SECRET,
+      // `request.user` is the user record that the guard reads, never the payload of a token.
+      decoratorName: 'accessPayload',
+      sign: {
+        algorithm: ALGORITHM,
+        header: { alg: ALGORITHM, typ: TYPE },
+        iss: issuer,
+        aud: issuer,
+        expiresIn: config.ACCESS_TOKEN_TTL_SECONDS,
+      },
+      verify: {
+        algorithms: [ALGORITHM],
+        checkTyp: TYPE,
+        allowedIss: issuer,
+        allowedAud: issuer,
+        requiredClaims: CLAIMS,
+        extractToken: (request) => bearerToken(request) ?? undefined,
+      },
+    })
+    app.decorate('accessTokens', createAccessTokens(app))
+  },
+  { name: 'access-tokens', fastify: '5.x' },
+)
+
+/** The token of an `Authorization: Bearer` header, or null. */
+export function bearerToken(request: FastifyRequest): string | null {
+  return /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null
+}
+
+function createAccessTokens({ jwt }: Pick<FastifyInstance, 'jwt'>): AccessTokens {
+  const verified = (verify: () => unknown) => {
+    try {
+      return parseAccessPayload(verify())
+    } catch {
+      return null
+    }
+  }
+  return {
+    issue: ({ userId, role, sessionId, version }) =>
+      jwt.sign({ sub: userId, role, sid: sessionId, ver: version, jti: randomUUID() }),
+    verify: (token) => verified(() => jwt.verify(token)),
+    verifyExpired: (token) => verified(() => jwt.verify(token, { ignoreExpiration: true })),
+  }
+}
