@@ -13,6 +13,7 @@ import { answerFrameworkError, answerSocketError, installErrorHandling } from '.
 import { healthRoutes } from './health/routes.ts'
 import { deviceRoutes } from './notifications/device-routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
+import { ADMIN_SECURITY } from './openapi/operation.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { callbackRoutes } from './platforms/callback-routes.ts'
@@ -131,13 +132,17 @@ async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Pro
 async function adminRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireAdmin)
-  app.addHook('onRoute', asksForToken)
+  app.addHook('onRoute', asksForAdmin)
   await app.register(administrationRoutes, { prefix: '/api/admin', context })
   await app.register(statusRoutes, { prefix: '/api/status', context })
 }
 
 function asksForToken(route: RouteOptions): void {
   route.schema = { security: [{ bearer: [] }], ...route.schema }
+}
+
+function asksForAdmin(route: RouteOptions): void {
+  route.schema = { security: ADMIN_SECURITY, ...route.schema }
 }
 
 /**

@@ -1,3 +1,12 @@
+import { Type } from '@sinclair/typebox'
+
+/** What another site sends along to a callback, for the document; `parametersOf` reads it. */
+export const CallbackQuery = Type.Object({
+  state: Type.Optional(Type.String({ description: 'Names the attempt that was begun here' })),
+  code: Type.Optional(Type.String({ description: 'The authorization code, when the user agreed' })),
+  error: Type.Optional(Type.String({ description: 'Why there is no code' })),
+})
+
 /** What another site sent along to a callback. Null when a parameter came twice: two readers could take one each. */
 export function parametersOf(query: unknown): Record<string, string> | null {
   const parameters: Record<string, string> = {}

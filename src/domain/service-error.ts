@@ -53,6 +53,11 @@ const STATUS_BY_CODE = {
 
 export type ServiceErrorCode = keyof typeof STATUS_BY_CODE
 
+/** The HTTP status that goes with an error code. */
+export function statusOf(code: ServiceErrorCode): number {
+  return STATUS_BY_CODE[code]
+}
+
 /** One problem of the input, as listed in `errors` of a validation error body. `path` is dotted, like `content.mediaItems.0.mimeType`. */
 export interface Problem {
   path: string
@@ -87,7 +92,7 @@ export class ServiceError extends Error {
   }
 
   get statusCode(): number {
-    return STATUS_BY_CODE[this.code]
+    return statusOf(this.code)
   }
 }
 

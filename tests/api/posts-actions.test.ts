@@ -340,7 +340,7 @@ describe('the routes as a document', () => {
       expect(operation).toMatchObject({
         summary: expect.any(String),
         tags: ['posts'],
-        responses: { '4XX': expect.anything() },
+        responses: { 401: expect.anything() },
       })
     }
   })

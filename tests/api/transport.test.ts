@@ -507,6 +507,22 @@ describe('the log', () => {
   })
 })
 
+interface Operation {
+  operationId: string
+  parameters?: { name: string; required?: boolean; schema: object }[]
+  requestBody?: object
+  responses: Record<string, { headers?: object }>
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: object; responses: Record<string, { headers: object }> }
+}
+
+function operationsOf(paths: Document['paths']): Operation[] {
+  return Object.values(paths).flatMap((path) => Object.values(path))
+}
+
 describe('the reference', () => {
   it('is an OpenAPI 3.1 document of every route, with tags, summaries and what each asks for', async () => {
     const response = await world.app.inject({ url: '/api/openapi.json' })
@@ -520,20 +536,73 @@ describe('the reference', () => {
     for (const operation of operations) {
       // What a browser is sent to answers by a redirect, whatever happened.
       const isRedirect = '302' in operation.responses
-      const errors = { '4XX': expect.any(Object), '5XX': expect.any(Object) }
       expect(operation).toMatchObject({
         tags: [expect.any(String)],
         summary: expect.any(String),
-        responses: isRedirect ? {} : errors,
+        operationId: expect.any(String),
+        responses: isRedirect ? {} : { 500: expect.any(Object), 503: expect.any(Object) },
       })
     }
     expect(document.paths['/api/posts/{postId}'].get.security).toEqual([{ bearer: [] }])
-    expect(document.paths['/api/auth/login'].post).not.toHaveProperty('security')
+    expect(document.paths['/api/auth/login'].post.security).toEqual([])
+    expect(document.paths['/api/admin/audit'].get.security).toEqual([{ bearer: ['admin'] }])
     expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
     const references = [...response.body.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
       (match) => match[1]!,
     )
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining([...new Set(references)]))
+  })
+
+  it('requires no query parameter that has a default', async () => {
+    const { paths } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
+    const parameters = operationsOf(paths).flatMap(({ parameters = [] }) => parameters)
+    const withDefault = parameters.filter(({ schema }) => 'default' in schema)
+    expect(withDefault.length).toBeGreaterThan(10)
+    expect(withDefault.filter(({ required }) => required)).toEqual([])
+  })
+
+  it('publishes no schema that nothing can match, and no unnamed default response', async () => {
+    const { body } = await world.app.inject({ url: '/api/openapi.json' })
+    expect(body).not.toContain('"not":{}')
+    expect(body).not.toContain('Default Response')
+    expect(body).not.toContain('4XX')
+  })
+
+  it('names the schemas that several routes share', async () => {
+    const { components } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
+    expect(Object.keys(components.schemas)).toEqual(
+      expect.arrayContaining(['Post', 'User', 'Notification', 'PlatformConnection', 'MetricsSnapshot', 'Error']),
+    )
+  })
+
+  it('gives every operation an id of its own', async () => {
+    const { paths } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
+    const ids = operationsOf(paths).map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([])
+  })
+
+  it('lists the error codes of each route under their status', async () => {
+    const { paths } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
+    const { responses } = paths['/api/posts/{postId}/retry']!['post']!
+    expect(JSON.stringify(responses['400'])).toContain('"NO_FAILED_PLATFORMS"')
+    expect(responses['409']).toEqual({ $ref: '#/components/responses/PostInProgress' })
+    expect(responses).not.toHaveProperty('422')
+  })
+
+  it('declares the headers for limits, retries, caching and authentication', async () => {
+    const { paths, components } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
+    expect(components.responses['RateLimited']?.headers).toHaveProperty('Retry-After')
+    expect(components.responses['RateLimited']?.headers).toHaveProperty('RateLimit-Policy')
+    expect(components.responses['Unauthorized']?.headers).toHaveProperty('WWW-Authenticate')
+    expect(paths['/api/posts/{postId}/status']!['get']!.responses['200']?.headers).toHaveProperty('ETag')
+  })
+
+  it('describes what platforms and the payment processor send', async () => {
+    const { paths } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
+    const callback = paths['/api/platform/mastodon/callback']!['get']!
+    expect(callback.parameters?.map(({ name }) => name)).toEqual(['state', 'code', 'error'])
+    expect(paths['/api/payments/webhook']!['post']!.requestBody).toBeDefined()
   })
 
   it('has a page of its own that may run its scripts', async () => {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { buildApp } from '../../src/api/app.ts'
+import { errorCodesOf } from '../../src/api/openapi/operation.ts'
 import type { SessionTokens } from '../../src/commands/open-session.ts'
 import type { Config } from '../../src/config.ts'
 import type { ApiContext, Context } from '../../src/context.ts'
@@ -24,6 +25,7 @@ export async function apiWorld(
 ): Promise<ApiWorld> {
   const built = await testContext({ ...UNLIMITED, ...overrides }, parts)
   const app = await buildApp(built)
+  refuseUndocumented(app)
   const context: ApiContext = { ...built, accessTokens: app.accessTokens }
   return {
     context,
@@ -33,6 +35,25 @@ export async function apiWorld(
       await context.close()
     },
   }
+}
+
+/**
+ * Turns a response whose status or error code its route does not document into a 500 that says so: a test that meets
+ * one fails, whatever it tests.
+ */
+function refuseUndocumented(app: FastifyInstance): void {
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { schema, config, method, url } = request.routeOptions
+    if (url === undefined || !schema?.operationId) return payload
+    const codes = errorCodesOf({ schema, config, method, url })
+    const isDocumented =
+      reply.statusCode < 400
+        ? String(reply.statusCode) in (schema.response as object)
+        : codes.some((code) => typeof payload === 'string' && payload.includes(`"code":"${code}"`))
+    if (isDocumented) return payload
+    reply.code(500)
+    return `${method} ${url} does not document this response: ${String(payload)}`
+  })
 }
 
 export const PASSWORD = 'correct horse battery staple'

@@ -10,6 +10,7 @@ import { MINUTE } from '../../domain/times.ts'
 import { monthsOf, userStatistics } from '../../domain/user-statistics.ts'
 import { presentRecord } from '../auth/present.ts'
 import { jsonStream } from '../json-stream.ts'
+import { operation } from '../openapi/operation.ts'
 import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
 import { answered, answeredWithoutData, errorResponses } from '../schemas/envelope.ts'
 import { presentChanged, presentEntry, presentLetter } from './present.ts'
@@ -27,7 +28,6 @@ import {
   UserListQuery,
 } from './schema.ts'
 
-const tags = ['admin']
 /** A whole list may be long, and its reader slow. */
 const WHOLE_LIST_MS = MINUTE
 
@@ -37,8 +37,7 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     {
       config: { deadlineMs: WHOLE_LIST_MS },
       schema: {
-        tags,
-        summary: 'All users, newest first; a page of them with page or limit',
+        ...operation('admin', 'listUsers', 'All users, newest first; a page of them with page or limit'),
         querystring: UserListQuery,
         response: { 200: UserList, ...errorResponses },
       },
@@ -62,8 +61,7 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/update-user-plan/:id',
     {
       schema: {
-        tags,
-        summary: "Set a user's plan and its limits; the payment processor is not asked",
+        ...operation('admin', 'updateUserPlan', "Set a user's plan and its limits; the payment processor is not asked"),
         params: IdParam('id'),
         querystring: PlanQuery,
         response: { 200: answered(ChangedPlan), ...errorResponses },
@@ -79,8 +77,9 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/update-user-activity/:id',
     {
       schema: {
-        tags,
-        summary: 'Disable an account at once, or enable it again',
+        ...operation('admin', 'updateUserActivity', 'Disable an account at once, or enable it again', {
+          errors: ['OWN_ACCOUNT'],
+        }),
         params: IdParam('id'),
         body: ActivityBody,
         response: { 200: answered(ChangedUser), ...errorResponses },
@@ -96,8 +95,11 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/analytics',
     {
       schema: {
-        tags,
-        summary: 'How many users there are, of which kinds, and how their number grows',
+        ...operation(
+          'admin',
+          'getUserStatistics',
+          'How many users there are, of which kinds, and how their number grows',
+        ),
         response: { 200: answered(AdminAnalytics), ...errorResponses },
       },
     },
@@ -115,8 +117,7 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/audit',
     {
       schema: {
-        tags,
-        summary: 'What admins changed, newest first',
+        ...operation('admin', 'listAuditEntries', 'What admins changed, newest first'),
         querystring: AuditQuery,
         response: { 200: AuditPage, ...errorResponses },
       },
@@ -132,8 +133,7 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/dead-letters',
     {
       schema: {
-        tags,
-        summary: 'Metrics that could not be collected and why, the latest first',
+        ...operation('admin', 'listDeadLetters', 'Metrics that could not be collected and why, the latest first'),
         querystring: DeadLetterQuery,
         response: { 200: DeadLetterPage, ...errorResponses },
       },
@@ -149,8 +149,7 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/dead-letters/:id/replay',
     {
       schema: {
-        tags,
-        summary: 'Collect once more what failed; the letter goes when that succeeds',
+        ...operation('admin', 'replayDeadLetter', 'Collect once more what failed; the letter goes when that succeeds'),
         params: IdParam('id'),
         response: { 202: answeredWithoutData, ...errorResponses },
       },

@@ -18,9 +18,12 @@ export const PlanQuery = Type.Object({ plan: oneOf(SUBSCRIPTION_PLANS) })
 
 export const ChangedPlan = Type.Object({ userId: Type.String(), plan: oneOf(SUBSCRIPTION_PLANS) })
 
-export const ActivityBody = Type.Object({
-  activity: Type.Boolean({ description: 'False disables the account, and ends what it can do at once' }),
-})
+export const ActivityBody = Type.Object(
+  {
+    activity: Type.Boolean({ description: 'False disables the account, and ends what it can do at once' }),
+  },
+  { title: 'UserActivity' },
+)
 
 export const ChangedUser = Type.Object({
   _id: Type.String(),
@@ -29,14 +32,17 @@ export const ChangedUser = Type.Object({
   isDisabled: Type.Boolean(),
 })
 
-export const AdminAnalytics = Type.Object({
-  totalUsers: Type.Integer(),
-  activeUsers: Type.Integer(),
-  inactiveUsers: Type.Integer(),
-  paidUsers: Type.Integer(),
-  monthlyGrowth: Type.Number({ description: 'Percentage, this UTC calendar month against the one before' }),
-  topPlan: oneOf(['Free', 'Professional']),
-})
+export const AdminAnalytics = Type.Object(
+  {
+    totalUsers: Type.Integer(),
+    activeUsers: Type.Integer(),
+    inactiveUsers: Type.Integer(),
+    paidUsers: Type.Integer(),
+    monthlyGrowth: Type.Number({ description: 'Percentage, this UTC calendar month against the one before' }),
+    topPlan: oneOf(['Free', 'Professional']),
+  },
+  { title: 'UserStatistics' },
+)
 
 const AuditFacts = Type.Partial(
   Type.Object({
@@ -51,24 +57,28 @@ const AuditFacts = Type.Partial(
       count: Type.Integer(),
     }),
   }),
+  { title: 'AuditFacts' },
 )
 
 export const DeadLetterPage = Type.Composite([
   answered(
     Type.Array(
-      Type.Object({
-        _id: Type.String(),
-        type: oneOf(MESSAGE_TYPES, {
-          description: 'What was asked for: the metrics of a post, or the followers of an account',
-        }),
-        postId: nullable(Type.String()),
-        userId: Type.String(),
-        platform: PlatformName,
-        reason: Type.String({ description: 'Why it failed the last time' }),
-        count: Type.Integer({ description: 'How often it failed' }),
-        firstAt: Instant,
-        lastAt: Instant,
-      }),
+      Type.Object(
+        {
+          _id: Type.String(),
+          type: oneOf(MESSAGE_TYPES, {
+            description: 'What was asked for: the metrics of a post, or the followers of an account',
+          }),
+          postId: nullable(Type.String()),
+          userId: Type.String(),
+          platform: PlatformName,
+          reason: Type.String({ description: 'Why it failed the last time' }),
+          count: Type.Integer({ description: 'How often it failed' }),
+          firstAt: Instant,
+          lastAt: Instant,
+        },
+        { title: 'DeadLetter' },
+      ),
     ),
   ),
   Type.Object(pageResultFields),
@@ -81,17 +91,20 @@ export const AuditQuery = Type.Object(pageFields)
 export const AuditPage = Type.Composite([
   answered(
     Type.Array(
-      Type.Object({
-        _id: Type.String(),
-        at: Instant,
-        actorId: Type.String({ description: 'Id of the admin, or cli' }),
-        action: oneOf(AUDIT_ACTIONS),
-        subjectId: Type.String({ description: 'Id of the user whose record was changed' }),
-        before: AuditFacts,
-        after: AuditFacts,
-        requestId: nullable(Type.String()),
-        ipAddress: nullable(Type.String()),
-      }),
+      Type.Object(
+        {
+          _id: Type.String(),
+          at: Instant,
+          actorId: Type.String({ description: 'Id of the admin, or cli' }),
+          action: oneOf(AUDIT_ACTIONS),
+          subjectId: Type.String({ description: 'Id of the user whose record was changed' }),
+          before: AuditFacts,
+          after: AuditFacts,
+          requestId: nullable(Type.String()),
+          ipAddress: nullable(Type.String()),
+        },
+        { title: 'AuditEntry' },
+      ),
     ),
   ),
   Type.Object(pageResultFields),

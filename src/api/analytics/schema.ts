@@ -4,7 +4,7 @@ import { PostSchema } from '../posts/schema.ts'
 import { byPlatform, Instant, nullable, oneOf, pageFields, PlatformName } from '../schemas/common.ts'
 import { derivedFields, metricFields, SnapshotSchema } from '../schemas/snapshot.ts'
 
-const period = oneOf<Period>(PERIODS, { default: '30d', description: 'So many days until now' })
+const period = oneOf<Period>(PERIODS, { title: 'Period', default: '30d', description: 'So many days until now' })
 
 export const PeriodQuery = Type.Object({ period })
 export const PlatformQuery = Type.Object({ period, platform: Type.Optional(PlatformName) })
@@ -19,32 +19,38 @@ const Count = Type.Integer()
 const Rate = nullable(Type.Number({ description: 'A fraction of the followers' }))
 const Day = Type.String({ format: 'date', description: "A day in the user's timezone" })
 
-const Performance = Type.Object({
-  _id: PlatformName,
-  totalEngagement: Count,
-  totalPosts: Type.Integer({ description: 'A post counts once on each platform' }),
-  avgEngagementRate: Rate,
-})
+const Performance = Type.Object(
+  {
+    _id: PlatformName,
+    totalEngagement: Count,
+    totalPosts: Type.Integer({ description: 'A post counts once on each platform' }),
+    avgEngagementRate: Rate,
+  },
+  { title: 'PlatformPerformance' },
+)
 
 export const PlatformList = Type.Array(Performance, { description: 'The best first; without posts: left out' })
 
-export const Overview = Type.Object({
-  stats: Type.Object({
-    bestPlatform: nullable(PlatformName),
-    totalPosts: Type.Integer({ description: 'Distinct ones' }),
-    totalEngagement: Count,
-    totalImpressions: Count,
-    totalReach: Count,
-    avgEngagementRate: Rate,
-    engagementChangePercent: nullable(Type.Number({ description: 'Of what the period brought, to the one before' })),
-  }),
-  followers: Type.Object({
-    total: Count,
-    breakdown: byPlatform(nullable(Count)),
-  }),
-  platformPerformance: PlatformList,
-  period: Type.Object({ start: Instant, end: Instant }),
-})
+export const Overview = Type.Object(
+  {
+    stats: Type.Object({
+      bestPlatform: nullable(PlatformName),
+      totalPosts: Type.Integer({ description: 'Distinct ones' }),
+      totalEngagement: Count,
+      totalImpressions: Count,
+      totalReach: Count,
+      avgEngagementRate: Rate,
+      engagementChangePercent: nullable(Type.Number({ description: 'Of what the period brought, to the one before' })),
+    }),
+    followers: Type.Object({
+      total: Count,
+      breakdown: byPlatform(nullable(Count)),
+    }),
+    platformPerformance: PlatformList,
+    period: Type.Object({ start: Instant, end: Instant }),
+  },
+  { title: 'AnalyticsOverview' },
+)
 
 export const Timeline = Type.Array(
   Type.Object({
@@ -65,14 +71,17 @@ export const Growth = Type.Array(Type.Object({ _id: Day, totalFollowers: Count, 
 const { content, platformSpecificContent, platformStatuses, createdAt } = PostSchema.properties
 
 export const TopPosts = Type.Array(
-  Type.Object({
-    _id: Type.String({ description: 'Id of the post, which is listed once for each platform' }),
-    platform: PlatformName,
-    snapshotAt: Instant,
-    metrics: Type.Object(metricFields),
-    derived: Type.Object(derivedFields),
-    postDetails: Type.Object({ content, platformSpecificContent, platformStatuses, createdAt }),
-  }),
+  Type.Object(
+    {
+      _id: Type.String({ description: 'Id of the post, which is listed once for each platform' }),
+      platform: PlatformName,
+      snapshotAt: Instant,
+      metrics: Type.Object(metricFields),
+      derived: Type.Object(derivedFields),
+      postDetails: Type.Object({ content, platformSpecificContent, platformStatuses, createdAt }),
+    },
+    { title: 'TopPost' },
+  ),
 )
 
 export const Heatmap = Type.Array(
@@ -87,11 +96,14 @@ export const Heatmap = Type.Array(
 
 export const RefreshQuery = Type.Object({ platform: PlatformName })
 
-export const RefreshedMetrics = Type.Object({
-  platform: PlatformName,
-  snapshot: nullable(SnapshotSchema),
-  analytics: byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' }),
-  fresh: Type.Boolean({ description: 'False when it took too long: the snapshot is an older one' }),
-})
+export const RefreshedMetrics = Type.Object(
+  {
+    platform: PlatformName,
+    snapshot: nullable(SnapshotSchema),
+    analytics: byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' }),
+    fresh: Type.Boolean({ description: 'False when it took too long: the snapshot is an older one' }),
+  },
+  { title: 'RefreshedMetrics' },
+)
 
 export type TopPost = Static<typeof TopPosts>[number]

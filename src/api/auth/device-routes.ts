@@ -2,13 +2,14 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { logOutDevice } from '../../commands/log-out.ts'
 import type { Context } from '../../context.ts'
+import { operation } from '../openapi/operation.ts'
 import { IdParam } from '../schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import { presentDevice } from './present.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { Device } from './schema.ts'
 
-const common = { tags: ['auth'], security: [{ bearer: [] }] }
+const security = [{ bearer: [] }]
 
 interface Options {
   context: Context
@@ -22,8 +23,7 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { co
     '/',
     {
       schema: {
-        ...common,
-        summary: 'Where the user is logged in, the one used last first',
+        ...operation('auth', 'listDevices', 'Where the user is logged in, the one used last first', { security }),
         response: { 200: success(Type.Array(Device)), ...errorResponses },
       },
     },
@@ -40,8 +40,7 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { co
     '/:tokenId',
     {
       schema: {
-        ...common,
-        summary: 'Log a device out; its access token is refused from now on',
+        ...operation('auth', 'logOutDevice', 'Log a device out; its access token is refused from now on', { security }),
         params: IdParam('tokenId'),
         response: { 200: Acknowledged, ...errorResponses },
       },

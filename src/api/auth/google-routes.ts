@@ -7,7 +7,8 @@ import type { ApiContext } from '../../context.ts'
 import { identityCallbackUrl, loggedInUrl, loginRefusedUrl, type LoginRefusal } from '../../domain/identity-login.ts'
 import { SECOND } from '../../domain/times.ts'
 import { createBindingCookie } from '../binding-cookie.ts'
-import { parametersOf } from '../callback-query.ts'
+import { CallbackQuery, parametersOf } from '../callback-query.ts'
+import { operation } from '../openapi/operation.ts'
 import { clientOf } from './client.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 
@@ -44,9 +45,10 @@ export const googleRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { co
       ...waiting,
       errorHandler,
       schema: {
-        tags: ['auth'],
-        summary: 'Begin to log in with Google',
-        description: 'Send the browser itself here; it has to keep the cookie that comes along.',
+        ...operation('auth', 'beginGoogleLogin', 'Begin to log in with Google', {
+          description: 'Send the browser itself here; it has to keep the cookie that comes along.',
+          responseHeaders: { 302: ['Set-Cookie'] },
+        }),
         ...redirected('To the page of Google, or to `{frontend}/login?error=google_auth_failed`'),
       },
     },
@@ -64,8 +66,10 @@ export const googleRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { co
       ...waiting,
       errorHandler,
       schema: {
-        tags: ['auth'],
-        summary: 'Where Google sends the user back to',
+        ...operation('auth', 'finishGoogleLogin', 'Where Google sends the user back to', {
+          documented: { querystring: CallbackQuery },
+          responseHeaders: { 302: ['Set-Cookie'] },
+        }),
         ...redirected(
           'To `{frontend}/auth/callback#accessToken=..` with the refresh cookie, or to ' +
             '`{frontend}/login?error=email_exists_different_provider|no_email|google_auth_failed|session_expired`',

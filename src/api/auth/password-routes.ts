@@ -2,18 +2,20 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requestReset } from '../../commands/request-reset.ts'
 import { resetPassword } from '../../commands/reset-password.ts'
 import type { Context } from '../../context.ts'
+import { operation } from '../openapi/operation.ts'
 import { Acknowledged, acknowledged, errorResponses } from '../schemas/envelope.ts'
 import { AddressBody, ResetPasswordBody } from './schema.ts'
-
-const tags = ['auth']
 
 export const passwordRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   app.post(
     '/send-reset-email',
     {
       schema: {
-        tags,
-        summary: 'Have a link to a new password sent; the answer is the same for every address',
+        ...operation(
+          'auth',
+          'requestPasswordReset',
+          'Have a link to a new password sent; the answer is the same for every address',
+        ),
         body: AddressBody,
         response: { 200: Acknowledged, ...errorResponses },
       },
@@ -28,8 +30,9 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     '/reset-password',
     {
       schema: {
-        tags,
-        summary: 'Set a new password by the token of that link; ends every session',
+        ...operation('auth', 'resetPassword', 'Set a new password by the token of that link; ends every session', {
+          errors: ['RESET_TOKEN_INVALID'],
+        }),
         body: ResetPasswordBody,
         response: { 200: Acknowledged, ...errorResponses },
       },

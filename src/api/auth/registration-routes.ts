@@ -3,14 +3,13 @@ import { requestCode } from '../../commands/request-code.ts'
 import { signUp } from '../../commands/sign-up.ts'
 import { verifyCode } from '../../commands/verify-code.ts'
 import type { ApiContext } from '../../context.ts'
+import { operation } from '../openapi/operation.ts'
 import { largeBodies } from '../plugins/large-bodies.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import { clientOf } from './client.ts'
 import { presentUser } from './present.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { AddressBody, LoggedIn, SignUpBody, Verified, VerifyCodeBody } from './schema.ts'
-
-const tags = ['auth']
 
 /** An avatar of five megabytes, in base64. */
 const SIGN_UP_LIMIT_BYTES = 8 * 1024 * 1024
@@ -27,8 +26,11 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
     '/request-otp',
     {
       schema: {
-        tags,
-        summary: 'Have a one-time code sent to an address; the answer is the same for every address',
+        ...operation(
+          'auth',
+          'requestCode',
+          'Have a one-time code sent to an address; the answer is the same for every address',
+        ),
         body: AddressBody,
         response: { 201: Acknowledged, ...errorResponses },
       },
@@ -43,8 +45,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
     '/verify-otp',
     {
       schema: {
-        tags,
-        summary: 'Prove by the code that an address is yours',
+        ...operation('auth', 'verifyCode', 'Prove by the code that an address is yours', { errors: ['OTP_INVALID'] }),
         body: VerifyCodeBody,
         response: { 200: success(Verified), ...errorResponses },
       },
@@ -58,8 +59,10 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
       bodyLimit: SIGN_UP_LIMIT_BYTES,
       onRequest: largeBodies(LARGE_BODIES_AT_ONCE),
       schema: {
-        tags,
-        summary: 'Make an account for a verified address, and log in',
+        ...operation('auth', 'signUp', 'Make an account for a verified address, and log in', {
+          errors: ['ADDRESS_NOT_VERIFIED', 'ADDRESS_TAKEN'],
+          responseHeaders: { 201: ['Set-Cookie'] },
+        }),
         body: SignUpBody,
         response: { 201: success(LoggedIn), ...errorResponses },
       },

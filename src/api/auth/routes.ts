@@ -4,6 +4,7 @@ import { logOut, logOutEverywhere } from '../../commands/log-out.ts'
 import { refreshSession } from '../../commands/refresh-session.ts'
 import type { ApiContext } from '../../context.ts'
 import { ServiceError } from '../../domain/service-error.ts'
+import { operation } from '../openapi/operation.ts'
 import { ownOriginOnly } from '../plugins/browsers.ts'
 import { bearerToken } from '../plugins/access-tokens.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
@@ -16,20 +17,25 @@ import { createRefreshCookie } from './refresh-cookie.ts'
 import { registrationRoutes } from './registration-routes.ts'
 import { LoggedIn, LogInBody, Me, Refreshed } from './schema.ts'
 
-const tags = ['auth']
-
 export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = async (app, { context }) => {
   const refreshCookie = createRefreshCookie(context.config)
   const fromOwnPages = ownOriginOnly(context.config)
 
   // Both logins make the same check and accept any role (spec 4.1); the second is the name that admin frontends use.
-  for (const { path, summary } of [
-    { path: '/login', summary: 'Log in by address and password' },
-    { path: '/admin-login', summary: 'Log in, under the name that admin frontends use' },
+  const logInErrors = {
+    errors: ['INVALID_CREDENTIALS', 'ACCOUNT_DISABLED'] as const,
+    responseHeaders: { 200: ['Set-Cookie'] as const },
+  }
+  for (const { path, documentation } of [
+    { path: '/login', documentation: operation('auth', 'logIn', 'Log in by address and password', logInErrors) },
+    {
+      path: '/admin-login',
+      documentation: operation('auth', 'logInAsAdmin', 'Log in, under the name that admin frontends use', logInErrors),
+    },
   ]) {
     app.post(
       path,
-      { schema: { tags, summary, body: LogInBody, response: { 200: success(LoggedIn), ...errorResponses } } },
+      { schema: { ...documentation, body: LogInBody, response: { 200: success(LoggedIn), ...errorResponses } } },
       async (request, reply) => {
         const { user, ...tokens } = await logIn(context, { ...request.body, ...clientOf(request) })
         refreshCookie.set(reply, tokens)
@@ -43,9 +49,11 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: fromOwnPages,
       schema: {
-        tags,
-        summary: 'Exchange the refresh cookie for a new access token',
-        security: [{ refreshCookie: [] }],
+        ...operation('auth', 'refreshSession', 'Exchange the refresh cookie for a new access token', {
+          security: [{ refreshCookie: [] }],
+          errors: ['UNAUTHORIZED', 'ACCOUNT_DISABLED'],
+          responseHeaders: { 200: ['Set-Cookie'] },
+        }),
         response: { 200: success(Refreshed), ...errorResponses },
       },
     },
@@ -61,9 +69,10 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: fromOwnPages,
       schema: {
-        tags,
-        summary: 'End this session, also with an access token that has expired',
-        security: [{ refreshCookie: [] }, { bearer: [] }],
+        ...operation('auth', 'logOut', 'End this session, also with an access token that has expired', {
+          security: [{ refreshCookie: [] }, { bearer: [] }, {}],
+          responseHeaders: { 200: ['Set-Cookie'] },
+        }),
         response: { 200: Acknowledged, ...errorResponses },
       },
     },
@@ -79,9 +88,10 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: app.requireUser,
       schema: {
-        tags,
-        summary: 'End all sessions of the user at once',
-        security: [{ bearer: [] }],
+        ...operation('auth', 'logOutEverywhere', 'End all sessions of the user at once', {
+          security: [{ bearer: [] }],
+          responseHeaders: { 200: ['Set-Cookie'] },
+        }),
         response: { 200: Acknowledged, ...errorResponses },
       },
     },
@@ -97,9 +107,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: app.requireUser,
       schema: {
-        tags,
-        summary: 'The signed-in user',
-        security: [{ bearer: [] }],
+        ...operation('auth', 'getMe', 'The signed-in user', { security: [{ bearer: [] }] }),
         response: { 200: success(Me), ...errorResponses },
       },
     },

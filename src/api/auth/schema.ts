@@ -3,85 +3,111 @@ import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts'
 import { ROLES, SUBSCRIPTION_PLANS, SUBSCRIPTION_STATUSES } from '../../domain/user.ts'
 import { Instant, nullable, oneOf, PersonName } from '../schemas/common.ts'
 
-export const LogInBody = Type.Object({
-  email: Type.String({ minLength: 1, maxLength: 320 }),
-  password: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
-})
+export const LogInBody = Type.Object(
+  {
+    email: Type.String({ minLength: 1, maxLength: 320 }),
+    password: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
+  },
+  { title: 'LogIn' },
+)
 
 const EmailAddress = Type.String({ format: 'email', maxLength: 320 })
 
 /** Its other rules are those of `domain/new-passwords.ts`, which count after normalization. */
 const NewPassword = Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH })
 
-export const AddressBody = Type.Object({ email: EmailAddress })
+export const AddressBody = Type.Object({ email: EmailAddress }, { title: 'EmailAddress' })
 
-export const VerifyCodeBody = Type.Object({ email: EmailAddress, otp: Type.String({ minLength: 1, maxLength: 20 }) })
+export const VerifyCodeBody = Type.Object(
+  { email: EmailAddress, otp: Type.String({ minLength: 1, maxLength: 20 }) },
+  { title: 'VerifyCode' },
+)
 
 export const Verified = Type.Object({ email: Type.String() })
 
-export const SignUpBody = Type.Object({
-  email: EmailAddress,
-  name: PersonName,
-  password: NewPassword,
-  confirmPassword: Type.Optional(Type.String()),
-  avatar: Type.Optional(nullable(Type.String({ description: 'A data URL of a PNG, JPEG or WebP picture in base64' }))),
-})
+export const SignUpBody = Type.Object(
+  {
+    email: EmailAddress,
+    name: PersonName,
+    password: NewPassword,
+    confirmPassword: Type.Optional(Type.String()),
+    avatar: Type.Optional(
+      nullable(Type.String({ description: 'A data URL of a PNG, JPEG or WebP picture in base64' })),
+    ),
+  },
+  { title: 'SignUp' },
+)
 
-export const ResetPasswordBody = Type.Object({
-  token: Type.String({ minLength: 1, maxLength: 100 }),
-  email: EmailAddress,
-  password: NewPassword,
-})
+export const ResetPasswordBody = Type.Object(
+  {
+    token: Type.String({ minLength: 1, maxLength: 100 }),
+    email: EmailAddress,
+    password: NewPassword,
+  },
+  { title: 'ResetPassword' },
+)
 
-export const Device = Type.Object({
-  tokenId: Type.String(),
-  ipAddress: Type.String(),
-  userAgent: Type.String(),
-  createdAt: Instant,
-  lastActive: Type.String({
-    format: 'date-time',
-    description: 'Of its last refresh, which clients make every few minutes',
-  }),
-  isCurrent: Type.Boolean({ description: 'Whether the request came from it' }),
-})
+export const Device = Type.Object(
+  {
+    tokenId: Type.String(),
+    ipAddress: Type.String(),
+    userAgent: Type.String(),
+    createdAt: Instant,
+    lastActive: Type.String({
+      format: 'date-time',
+      description: 'Of its last refresh, which clients make every few minutes',
+    }),
+    isCurrent: Type.Boolean({ description: 'Whether the request came from it' }),
+  },
+  { title: 'Device' },
+)
 
 /** The signed-in user as every client sees itself; `id` and `_id` are the same. */
-export const UserSchema = Type.Object({
-  id: Type.String(),
-  _id: Type.String(),
-  email: Type.String(),
-  name: Type.String(),
-  role: oneOf(ROLES),
-  avatar: nullable(Type.String()),
-  timezone: Type.String(),
-  subscription: Type.Object({
-    plan: oneOf(SUBSCRIPTION_PLANS),
-    status: oneOf(SUBSCRIPTION_STATUSES),
-    processorCustomerId: nullable(Type.String()),
-    processorSubscriptionId: nullable(Type.String()),
-    currentPeriodStart: nullable(Instant),
-    currentPeriodEnd: nullable(Instant),
-    cancelAtPeriodEnd: Type.Boolean(),
-  }),
-  usage: Type.Object({ postsCreated: Type.Integer(), captionGenerations: Type.Integer() }),
-  limits: Type.Object({ maxPosts: Type.Integer(), maxCaptionGenerations: Type.Integer() }),
-})
+export const UserSchema = Type.Object(
+  {
+    id: Type.String(),
+    _id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    role: oneOf(ROLES),
+    avatar: nullable(Type.String()),
+    timezone: Type.String(),
+    subscription: Type.Object({
+      plan: oneOf(SUBSCRIPTION_PLANS),
+      status: oneOf(SUBSCRIPTION_STATUSES),
+      processorCustomerId: nullable(Type.String()),
+      processorSubscriptionId: nullable(Type.String()),
+      currentPeriodStart: nullable(Instant),
+      currentPeriodEnd: nullable(Instant),
+      cancelAtPeriodEnd: Type.Boolean(),
+    }),
+    usage: Type.Object({ postsCreated: Type.Integer(), captionGenerations: Type.Integer() }),
+    limits: Type.Object({ maxPosts: Type.Integer(), maxCaptionGenerations: Type.Integer() }),
+  },
+  { title: 'User' },
+)
 
 /** All of a user record but for what is nobody's business. */
-export const UserRecord = Type.Composite([
-  UserSchema,
-  Type.Object({
-    isDisabled: Type.Boolean(),
-    auth: Type.Object({ provider: Type.String() }),
-    createdAt: Instant,
-    lastLogin: nullable(Instant),
-  }),
-])
+export const UserRecord = Type.Composite(
+  [
+    UserSchema,
+    Type.Object({
+      isDisabled: Type.Boolean(),
+      auth: Type.Object({ provider: Type.String() }),
+      createdAt: Instant,
+      lastLogin: nullable(Instant),
+    }),
+  ],
+  { title: 'UserRecord' },
+)
 
-export const LoggedIn = Type.Object({
-  accessToken: Type.String({ description: 'To be sent as Authorization: Bearer' }),
-  user: UserSchema,
-})
+export const LoggedIn = Type.Object(
+  {
+    accessToken: Type.String({ description: 'To be sent as Authorization: Bearer' }),
+    user: UserSchema,
+  },
+  { title: 'LoggedIn' },
+)
 
 export const Refreshed = Type.Object({ accessToken: Type.String() })
 

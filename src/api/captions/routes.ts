@@ -3,6 +3,7 @@ import { generateCaptions } from '../../commands/generate-captions.ts'
 import type { Context } from '../../context.ts'
 import { PLATFORMS, platformLabel } from '../../domain/platforms.ts'
 import { SECOND } from '../../domain/times.ts'
+import { operation } from '../openapi/operation.ts'
 import { largeBodies } from '../plugins/large-bodies.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { GenerateCaptionsBody, GeneratedCaptions } from './schema.ts'
@@ -27,9 +28,15 @@ export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
         onRequest: notTooMany,
         config: { deadlineMs: config.CAPTIONS_TIMEOUT_MS + MARGIN_MS },
         schema: {
-          tags: ['captions'],
-          summary: platform === null ? 'Generate captions' : `Generate captions that fit ${platformLabel(platform)}`,
-          description: 'Counts against `limits.maxCaptionGenerations` when there is an answer, and only then.',
+          ...operation(
+            'captions',
+            platform === null ? 'generateCaptions' : `generate${platformLabel(platform)}Captions`,
+            platform === null ? 'Generate captions' : `Generate captions that fit ${platformLabel(platform)}`,
+            {
+              description: 'Counts against `limits.maxCaptionGenerations` when there is an answer, and only then.',
+              errors: ['CAPTION_LIMIT_REACHED', 'CAPTION_REFUSED', 'CAPTION_PROVIDER_FAILED'],
+            },
+          ),
           body: GenerateCaptionsBody,
           response: { 200: success(GeneratedCaptions), ...errorResponses },
         },

@@ -5,29 +5,35 @@ const MAX_PROMPT = 2_000
 const MAX_TONE = 50
 const MAX_PICTURES = 4
 
-export const GenerateCaptionsBody = Type.Object({
-  prompt: Type.String({
-    minLength: 1,
-    maxLength: MAX_PROMPT,
-    pattern: '\\S',
-    description: 'What the captions are about',
-  }),
-  media: Type.Optional(
-    Type.Array(Type.String(), {
-      maxItems: MAX_PICTURES,
-      description: 'Data URLs in base64 of PNG, JPEG or WebP pictures',
+export const GenerateCaptionsBody = Type.Object(
+  {
+    prompt: Type.String({
+      minLength: 1,
+      maxLength: MAX_PROMPT,
+      pattern: '\\S',
+      description: 'What the captions are about',
     }),
-  ),
-  text: Type.Optional(Type.String({ maxLength: MAX_TEXT_LENGTH, description: 'The post as it is so far' })),
-  tone: Type.Optional(
-    Type.String({ maxLength: MAX_TONE, description: 'Such as professional, casual, friendly, funny, excited' }),
-  ),
-})
+    media: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: MAX_PICTURES,
+        description: 'Data URLs in base64 of PNG, JPEG or WebP pictures',
+      }),
+    ),
+    text: Type.Optional(Type.String({ maxLength: MAX_TEXT_LENGTH, description: 'The post as it is so far' })),
+    tone: Type.Optional(
+      Type.String({ maxLength: MAX_TONE, description: 'Such as professional, casual, friendly, funny, excited' }),
+    ),
+  },
+  { title: 'GenerateCaptions' },
+)
 
-export const GeneratedCaptions = Type.Object({
-  captions: Type.Array(Type.String()),
-  usage: Type.Object(
-    { used: Type.Integer(), limit: Type.Integer() },
-    { description: 'Of the plan, this one included' },
-  ),
-})
+export const GeneratedCaptions = Type.Object(
+  {
+    captions: Type.Array(Type.String()),
+    usage: Type.Object(
+      { used: Type.Integer(), limit: Type.Integer() },
+      { description: 'Of the plan, this one included' },
+    ),
+  },
+  { title: 'GeneratedCaptions' },
+)

@@ -3,18 +3,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { errorBody } from '../errors.ts'
+import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 
 const Healthy = success(Type.Object({ status: Type.Literal('ok') }))
 
 /** Three questions of operation (contract section 1): does this process live, can it serve, would a post go out now. */
 export const healthRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
-  const route = (path: string, summary: string, missing: () => Promise<string[]>) =>
+  const route = (path: string, documentation: ReturnType<typeof operation>, missing: () => Promise<string[]>) =>
     app.get(
       path,
       {
         config: { isUnlimited: true },
-        schema: { tags: ['health'], summary, response: { 200: Healthy, ...errorResponses } },
+        schema: { ...documentation, response: { 200: Healthy, ...errorResponses } },
       },
       async (request, reply) => {
         const absent = await missing()
@@ -22,9 +23,15 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       },
     )
 
-  route('/live', 'This process runs', async () => [])
-  route('/ready', 'This process can serve: the database and its indexes are there', () => context.readiness.missing())
-  route('/delivery', 'A post would go out now; 503 lists what is missing', () => context.deliveryHealth())
+  route('/live', operation('health', 'checkLive', 'This process runs'), async () => [])
+  route(
+    '/ready',
+    operation('health', 'checkReady', 'This process can serve: the database and its indexes are there'),
+    () => context.readiness.missing(),
+  )
+  route('/delivery', operation('health', 'checkDelivery', 'A post would go out now; 503 lists what is missing'), () =>
+    context.deliveryHealth(),
+  )
 }
 
 function sendMissing(request: FastifyRequest, reply: FastifyReply, missing: string[]): FastifyReply {

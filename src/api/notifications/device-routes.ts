@@ -4,14 +4,11 @@ import { forgetPushDevice, registerPushDevice } from '../../commands/push-device
 import type { Context } from '../../context.ts'
 import { PUSH_PLATFORMS, type PushPlatform } from '../../domain/push.ts'
 import { ServiceError } from '../../domain/service-error.ts'
+import { operation } from '../openapi/operation.ts'
 import { oneOf } from '../schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses } from '../schemas/envelope.ts'
 
-const described = (summary: string) => ({
-  tags: ['notifications'],
-  summary,
-  response: { 200: Acknowledged, ...errorResponses },
-})
+const acknowledgment = { response: { 200: Acknowledged, ...errorResponses } }
 
 const Token = Type.String({
   minLength: 1,
@@ -26,7 +23,12 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     '/notifications/devices',
     {
       schema: {
-        ...described('Register a device for push messages; it belongs to whom registered it last'),
+        ...operation(
+          'notifications',
+          'registerDevice',
+          'Register a device for push messages; it belongs to whom registered it last',
+        ),
+        ...acknowledgment,
         body: Type.Object({ token: Token, platform: oneOf<PushPlatform>(PUSH_PLATFORMS) }),
       },
     },
@@ -40,7 +42,12 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     '/firebase/save-token',
     {
       schema: {
-        ...described('Register a browser for push messages, under the name that older frontends use'),
+        ...operation(
+          'notifications',
+          'saveBrowserToken',
+          'Register a browser for push messages, under the name that older frontends use',
+        ),
+        ...acknowledgment,
         body: Type.Object({ token: Token }),
       },
     },
@@ -54,7 +61,12 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     '/notifications/devices/:token',
     {
       schema: {
-        ...described('Send no more push messages to a device; a client asks for it when its user logs out'),
+        ...operation(
+          'notifications',
+          'removeDevice',
+          'Send no more push messages to a device; a client asks for it when its user logs out',
+        ),
+        ...acknowledgment,
         params: Type.Object({ token: Type.String({ description: 'The token, percent-encoded' }) }),
       },
     },

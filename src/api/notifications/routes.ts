@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/service-error.ts'
+import { operation } from '../openapi/operation.ts'
 import { IdParam, pageOf } from '../schemas/common.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { presentNotification } from './present.ts'
 import { ListNotificationsQuery, NotificationList, ReadNotification, ReadNotifications } from './schema.ts'
-
-const tags = ['notifications']
 
 /** Spec 4.8, for authenticated users. */
 export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
@@ -16,8 +15,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
     '/',
     {
       schema: {
-        tags,
-        summary: 'List notifications, newest first',
+        ...operation('notifications', 'listNotifications', 'List notifications, newest first'),
         querystring: ListNotificationsQuery,
         response: { 200: success(NotificationList), ...errorResponses },
       },
@@ -32,7 +30,12 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
 
   app.patch(
     '/read-all',
-    { schema: { tags, summary: 'Mark all as read', response: { 200: success(ReadNotifications), ...errorResponses } } },
+    {
+      schema: {
+        ...operation('notifications', 'markAllNotificationsRead', 'Mark all as read'),
+        response: { 200: success(ReadNotifications), ...errorResponses },
+      },
+    },
     async ({ user }) =>
       ok('All notifications marked as read', { updated: await notifications.markAllRead(user.userId) }),
   )
@@ -41,8 +44,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
     '/:id/read',
     {
       schema: {
-        tags,
-        summary: 'Mark one as read',
+        ...operation('notifications', 'markNotificationRead', 'Mark one as read'),
         params: IdParam('id'),
         response: { 200: success(ReadNotification), ...errorResponses },
       },

@@ -2,31 +2,37 @@ import { Type, type Static } from '@sinclair/typebox'
 import { NOTIFICATION_TYPES } from '../../domain/notifications.ts'
 import { Instant, oneOf, pageFields } from '../schemas/common.ts'
 
-export const NotificationSchema = Type.Object({
-  _id: Type.String(),
-  userId: Type.String(),
-  message: Type.String(),
-  type: oneOf(NOTIFICATION_TYPES),
-  reference: Type.Object(
-    { type: Type.String(), id: Type.String(), model: Type.String() },
-    { description: 'What it is about' },
-  ),
-  options: Type.Object({ image: Type.Optional(Type.String()), link: Type.Optional(Type.String()) }),
-  read: Type.Boolean(),
-  createdAt: Instant,
-})
+export const NotificationSchema = Type.Object(
+  {
+    _id: Type.String(),
+    userId: Type.String(),
+    message: Type.String(),
+    type: oneOf(NOTIFICATION_TYPES),
+    reference: Type.Object(
+      { type: Type.String(), id: Type.String(), model: Type.String() },
+      { description: 'What it is about' },
+    ),
+    options: Type.Object({ image: Type.Optional(Type.String()), link: Type.Optional(Type.String()) }),
+    read: Type.Boolean(),
+    createdAt: Instant,
+  },
+  { title: 'Notification' },
+)
 
 export type NotificationView = Static<typeof NotificationSchema>
 
 export const ListNotificationsQuery = Type.Object(pageFields)
 
-export const NotificationList = Type.Object({
-  notifications: Type.Array(NotificationSchema),
-  total: Type.Integer(),
-  page: Type.Integer(),
-  limit: Type.Integer(),
-  unread: Type.Integer({ description: 'Of all, not of this page' }),
-})
+export const NotificationList = Type.Object(
+  {
+    notifications: Type.Array(NotificationSchema),
+    total: Type.Integer(),
+    page: Type.Integer(),
+    limit: Type.Integer(),
+    unread: Type.Integer({ description: 'Of all, not of this page' }),
+  },
+  { title: 'NotificationList' },
+)
 
 export const ReadNotification = Type.Object({ notification: NotificationSchema })
 

@@ -5,11 +5,11 @@ import { openBillingPortal } from '../../commands/open-billing-portal.ts'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { SECOND } from '../../domain/times.ts'
+import { operation } from '../openapi/operation.ts'
 import { answered, answeredWithoutData, errorResponses } from '../schemas/envelope.ts'
 import { presentSubscription } from './present.ts'
 import { HostedPage, SubscriptionStatus } from './schema.ts'
 
-const tags = ['payments']
 /** What a route needs besides the processor. */
 const MARGIN_MS = 5 * SECOND
 
@@ -22,9 +22,10 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       config: { deadlineMs },
       schema: {
-        tags,
-        summary: 'The page on which the user pays for Pro',
-        description: 'The same page again while it is open. 409 ALREADY_SUBSCRIBED while there is a subscription.',
+        ...operation('payments', 'createCheckout', 'The page on which the user pays for Pro', {
+          description: 'The same page again while it is open. 409 ALREADY_SUBSCRIBED while there is a subscription.',
+          errors: ['ALREADY_SUBSCRIBED', 'PAYMENT_SESSION_FAILED', 'PAYMENTS_UNAVAILABLE'],
+        }),
         response: { 200: answered(HostedPage), ...errorResponses },
       },
     },
@@ -36,8 +37,12 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       config: { deadlineMs },
       schema: {
-        tags,
-        summary: 'The page on which the user looks after cards, invoices and the subscription',
+        ...operation(
+          'payments',
+          'openBillingPortal',
+          'The page on which the user looks after cards, invoices and the subscription',
+          { errors: ['NO_BILLING_ACCOUNT', 'BILLING_PORTAL_FAILED', 'PAYMENTS_UNAVAILABLE'] },
+        ),
         response: { 200: answered(HostedPage), ...errorResponses },
       },
     },
@@ -49,9 +54,10 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       config: { deadlineMs },
       schema: {
-        tags,
-        summary: 'End the subscription with the period that is paid for',
-        description: 'Until then the plan stays as it is, and the billing portal can take it back.',
+        ...operation('payments', 'cancelSubscription', 'End the subscription with the period that is paid for', {
+          description: 'Until then the plan stays as it is, and the billing portal can take it back.',
+          errors: ['NO_ACTIVE_SUBSCRIPTION', 'NO_SUBSCRIPTION_ID', 'ALREADY_CANCELLING', 'PAYMENTS_UNAVAILABLE'],
+        }),
         response: { 200: answeredWithoutData, ...errorResponses },
       },
     },
@@ -65,8 +71,7 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/status',
     {
       schema: {
-        tags,
-        summary: 'Plan, subscription, what of the plan is used, and its limits',
+        ...operation('payments', 'getSubscription', 'Plan, subscription, what of the plan is used, and its limits'),
         response: { 200: answered(SubscriptionStatus), ...errorResponses },
       },
     },

@@ -6,7 +6,8 @@ import { receivePaymentEvent } from '../../commands/receive-payment-event.ts'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { errorResponses } from '../schemas/envelope.ts'
-import { Received } from './schema.ts'
+import { operation } from '../openapi/operation.ts'
+import { PaymentEvent, Received } from './schema.ts'
 
 /**
  * Where the payment processor tells of events (spec 6.1), authenticated by its signature over the very bytes: this scope has a body
@@ -25,9 +26,14 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       config: { isUnlimited: true },
       schema: {
-        tags: ['payments'],
-        summary: 'Events of the payment processor, signed by it',
-        headers: Type.Object({ 'stripe-signature': Type.Optional(Type.String()) }),
+        ...operation('payments', 'receivePaymentEvent', 'Events of the payment processor, signed by it', {
+          description: 'Events that concern nobody here are acknowledged and ignored.',
+          errors: ['WEBHOOK_INVALID'],
+          documented: { body: PaymentEvent },
+        }),
+        headers: Type.Object({
+          'stripe-signature': Type.Optional(Type.String({ description: 'Needed: timestamp and HMAC of the body' })),
+        }),
         response: { 200: Received, ...errorResponses },
       },
     },

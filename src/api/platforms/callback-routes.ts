@@ -8,7 +8,8 @@ import { platformLabel } from '../../domain/platforms.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { SECOND } from '../../domain/times.ts'
 import { createBindingCookie } from '../binding-cookie.ts'
-import { parametersOf } from '../callback-query.ts'
+import { CallbackQuery, parametersOf } from '../callback-query.ts'
+import { operation } from '../openapi/operation.ts'
 import { REDIRECTS } from './redirects.ts'
 
 const Redirected = Type.Null({
@@ -37,8 +38,12 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         config: { deadlineMs: 30 * SECOND },
         exposeHeadRoute: false,
         schema: {
-          tags: ['platforms'],
-          summary: `Where ${platformLabel(platform)} sends the user back to`,
+          ...operation(
+            'platforms',
+            `finish${platformLabel(platform)}Connection`,
+            `Where ${platformLabel(platform)} sends the user back to`,
+            { documented: { querystring: CallbackQuery }, responseHeaders: { 302: ['Set-Cookie'] } },
+          ),
           response: { 302: Redirected },
         },
         errorHandler(error, request, reply) {

@@ -11,17 +11,12 @@ import { callbackUrl } from '../../domain/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/platforms.ts'
 import { SECOND } from '../../domain/times.ts'
 import { createBindingCookie } from '../binding-cookie.ts'
+import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { presentAccount, presentAccounts, presentLimits } from './present.ts'
 import { REDIRECTS } from './redirects.ts'
 import { ConnectBlueskyBody, LimitsSchema, PlatformAccountSchema, PlatformAccountsSchema } from './schema.ts'
 
-const described = (summary: string, description?: string) => ({
-  tags: ['platforms'],
-  security: [{ bearer: [] }],
-  summary,
-  ...(description !== undefined && { description }),
-})
 /** These routes wait for the platform, which is given longer than a route usually has. */
 const waiting = { config: { deadlineMs: 30 * SECOND } }
 const accountAnswer = { response: { 200: success(PlatformAccountSchema), ...errorResponses } }
@@ -36,7 +31,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     '/find',
     {
       schema: {
-        ...described('The platform accounts of the user'),
+        ...operation('platforms', 'listPlatformConnections', 'The platform accounts of the user'),
         response: { 200: success(PlatformAccountsSchema), ...errorResponses },
       },
     },
@@ -47,7 +42,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     '/limits',
     {
       schema: {
-        ...described('What each platform accepts in a post'),
+        ...operation('platforms', 'getPlatformLimits', 'What each platform accepts in a post'),
         response: { 200: success(LimitsSchema), ...errorResponses },
       },
     },
@@ -58,7 +53,18 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     '/bluesky/connect',
     {
       ...waiting,
-      schema: { ...described('Connect a Bluesky account by app password'), body: ConnectBlueskyBody, ...accountAnswer },
+      schema: {
+        ...operation('platforms', 'connectBluesky', 'Connect a Bluesky account by app password', {
+          errors: [
+            'PLATFORM_CREDENTIALS_INVALID',
+            'ACCOUNT_ALREADY_CONNECTED',
+            'RECONNECT_REQUIRED',
+            'PLATFORM_UNAVAILABLE',
+          ],
+        }),
+        body: ConnectBlueskyBody,
+        ...accountAnswer,
+      },
     },
     async ({ user, body }) => {
       const account = await connectBluesky(context, { userId: user.userId, ...body })
@@ -77,10 +83,12 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         ...waiting,
         exposeHeadRoute: false,
         schema: {
-          ...described(
-            `Begin to connect a ${label} account`,
-            `Send the user to the address within ten minutes. A browser has to keep the cookie that comes along (credentials: include).`,
-          ),
+          ...operation('platforms', `begin${label}Connection`, `Begin to connect a ${label} account`, {
+            description:
+              'Send the user to the address within ten minutes. A browser has to keep the cookie that comes along (credentials: include).',
+            errors: ['PLATFORM_NOT_SUPPORTED', 'PLATFORM_UNAVAILABLE'],
+            responseHeaders: { 200: ['Set-Cookie'] },
+          }),
           response: { 200: success(Type.Object({ [addressField]: Type.String() })), ...errorResponses },
         },
       },
@@ -101,7 +109,15 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       `/${platform}/refresh`,
       {
         ...waiting,
-        schema: { ...described(`Prove the ${label} connection and fetch the profile anew`), ...accountAnswer },
+        schema: {
+          ...operation(
+            'platforms',
+            `refresh${label}Connection`,
+            `Prove the ${label} connection and fetch the profile anew`,
+            { errors: ['PLATFORM_NOT_CONNECTED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'] },
+          ),
+          ...accountAnswer,
+        },
       },
       async ({ user }) => {
         const account = await refreshPlatform(context, user.userId, platform)
@@ -111,7 +127,13 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
 
     app.delete(
       `/${platform}/disconnect`,
-      { ...waiting, schema: { ...described(`Disconnect the ${label} account`), ...accountAnswer } },
+      {
+        ...waiting,
+        schema: {
+          ...operation('platforms', `disconnect${label}`, `Disconnect the ${label} account`),
+          ...accountAnswer,
+        },
+      },
       async ({ user }) => {
         await disconnectPlatform(context, user.userId, platform)
         return ok(`${label} disconnected`, { connected: false })

@@ -3,39 +3,51 @@ import { ACCOUNT_HEALTH_STATUSES } from '../../domain/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/platforms.ts'
 import { Instant, nullable, oneOf } from '../schemas/common.ts'
 
-export const ConnectBlueskyBody = Type.Object({
-  identifier: Type.String({ minLength: 1, maxLength: 320, description: 'Handle or e-mail address' }),
-  appPassword: Type.String({ minLength: 1, maxLength: 256, description: 'An app password, not the main one' }),
-})
+export const ConnectBlueskyBody = Type.Object(
+  {
+    identifier: Type.String({ minLength: 1, maxLength: 320, description: 'Handle or e-mail address' }),
+    appPassword: Type.String({ minLength: 1, maxLength: 256, description: 'An app password, not the main one' }),
+  },
+  { title: 'ConnectBluesky' },
+)
 
-const ProfileSchema = Type.Object({
-  displayName: Type.String(),
-  handle: Type.String(),
-  avatar: nullable(Type.String()),
-  description: Type.Optional(Type.String()),
-})
+const ProfileSchema = Type.Object(
+  {
+    displayName: Type.String(),
+    handle: Type.String(),
+    avatar: nullable(Type.String()),
+    description: Type.Optional(Type.String()),
+  },
+  { title: 'PlatformProfile' },
+)
 
-const HealthSchema = Type.Object({
-  status: oneOf(ACCOUNT_HEALTH_STATUSES, { description: '`expiring`: seven days or less are left' }),
-  needsReconnection: Type.Boolean(),
-  lastError: nullable(Type.String()),
-  checkedAt: nullable(Instant),
-  expiresAt: nullable(Instant),
-})
+const HealthSchema = Type.Object(
+  {
+    status: oneOf(ACCOUNT_HEALTH_STATUSES, { description: '`expiring`: seven days or less are left' }),
+    needsReconnection: Type.Boolean(),
+    lastError: nullable(Type.String()),
+    checkedAt: nullable(Instant),
+    expiresAt: nullable(Instant),
+  },
+  { title: 'ConnectionHealth' },
+)
 
 /** One platform's part of the platform account document; all but `connected` only when it is. */
-export const PlatformAccountSchema = Type.Object({
-  connected: Type.Boolean(),
-  platformId: Type.Optional(Type.String({ description: "The account's id on the platform" })),
-  profile: Type.Optional(ProfileSchema),
-  health: Type.Optional(HealthSchema),
-  connectedAt: Type.Optional(Instant),
-  did: Type.Optional(Type.String({ description: 'bluesky' })),
-  handle: Type.Optional(Type.String({ description: 'bluesky' })),
-  instanceUrl: Type.Optional(Type.String({ description: 'mastodon' })),
-  accountId: Type.Optional(Type.String({ description: 'mastodon' })),
-  blogHostname: Type.Optional(Type.String({ description: 'tumblr' })),
-})
+export const PlatformAccountSchema = Type.Object(
+  {
+    connected: Type.Boolean(),
+    platformId: Type.Optional(Type.String({ description: "The account's id on the platform" })),
+    profile: Type.Optional(ProfileSchema),
+    health: Type.Optional(HealthSchema),
+    connectedAt: Type.Optional(Instant),
+    did: Type.Optional(Type.String({ description: 'bluesky' })),
+    handle: Type.Optional(Type.String({ description: 'bluesky' })),
+    instanceUrl: Type.Optional(Type.String({ description: 'mastodon' })),
+    accountId: Type.Optional(Type.String({ description: 'mastodon' })),
+    blogHostname: Type.Optional(Type.String({ description: 'tumblr' })),
+  },
+  { title: 'PlatformConnection' },
+)
 
 export type PresentedAccount = Static<typeof PlatformAccountSchema>
 
@@ -44,35 +56,41 @@ const everyPlatform = <T>(value: T) =>
 
 export const PlatformAccountsSchema = Type.Object(everyPlatform(PlatformAccountSchema))
 
-const KindLimits = Type.Object({
-  max: Type.Integer(),
-  types: Type.Array(Type.String()),
-  maxBytes: Type.Integer(),
-})
+const KindLimits = Type.Object(
+  {
+    max: Type.Integer(),
+    types: Type.Array(Type.String()),
+    maxBytes: Type.Integer(),
+  },
+  { title: 'MediaLimits' },
+)
 
-const PlatformLimits = Type.Object({
-  text: Type.Array(Type.Object({ unit: Type.String(), max: Type.Integer() }), { description: 'All of them hold' }),
-  parts: Type.Optional(
-    Type.Object(
-      {
-        hashtags: Type.Optional(Type.Integer()),
-        mentions: Type.Optional(Type.Integer()),
-        links: Type.Optional(Type.Integer()),
-      },
-      { description: 'How many of each a text may hold, where that is limited' },
+const PlatformLimits = Type.Object(
+  {
+    text: Type.Array(Type.Object({ unit: Type.String(), max: Type.Integer() }), { description: 'All of them hold' }),
+    parts: Type.Optional(
+      Type.Object(
+        {
+          hashtags: Type.Optional(Type.Integer()),
+          mentions: Type.Optional(Type.Integer()),
+          links: Type.Optional(Type.Integer()),
+        },
+        { description: 'How many of each a text may hold, where that is limited' },
+      ),
     ),
-  ),
-  media: Type.Object({
-    required: Type.Boolean(),
-    max: Type.Integer({ description: 'Images and videos together' }),
-    mix: Type.Boolean({ description: 'Whether images and videos may stand in one post' }),
-    image: KindLimits,
-    video: KindLimits,
-  }),
-  altText: Type.Object({
-    image: nullable(Type.Integer({ description: 'Characters' })),
-    video: nullable(Type.Integer({ description: 'Characters' })),
-  }),
-})
+    media: Type.Object({
+      required: Type.Boolean(),
+      max: Type.Integer({ description: 'Images and videos together' }),
+      mix: Type.Boolean({ description: 'Whether images and videos may stand in one post' }),
+      image: KindLimits,
+      video: KindLimits,
+    }),
+    altText: Type.Object({
+      image: nullable(Type.Integer({ description: 'Characters' })),
+      video: nullable(Type.Integer({ description: 'Characters' })),
+    }),
+  },
+  { title: 'PlatformLimits' },
+)
 
 export const LimitsSchema = Type.Object(everyPlatform(PlatformLimits))

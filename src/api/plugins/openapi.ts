@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import manifest from '../../../package.json' with { type: 'json' }
+import { finishDocument, toDocumented } from '../openapi/document.ts'
 
 /** The OpenAPI document, made from the schemas of the routes, and the reference page that shows it. Comes before the routes. */
 export const openapi = fastifyPlugin(
@@ -10,7 +11,12 @@ export const openapi = fastifyPlugin(
     await app.register(swagger, {
       openapi: {
         openapi: '3.1.0',
-        info: { title: manifest.name, version: manifest.version, description: manifest.description },
+        info: {
+          title: manifest.name,
+          version: manifest.version,
+          description: manifest.description,
+          license: { name: 'MIT', identifier: 'MIT' },
+        },
         servers: [{ url: '/' }],
         tags: TAGS,
         components: {
@@ -20,6 +26,8 @@ export const openapi = fastifyPlugin(
           },
         },
       },
+      transform: toDocumented,
+      transformObject: finishDocument,
       refResolver: {
         buildLocalReference: (schema, _base, _fragment, index) =>
           typeof schema['$id'] === 'string' ? schema['$id'] : `schema-${index}`,
@@ -41,10 +49,13 @@ export const openapi = fastifyPlugin(
 const TAGS = [
   { name: 'auth', description: 'Sessions' },
   { name: 'posts', description: 'Writing, scheduling and following posts' },
+  { name: 'analytics', description: 'Engagement, followers and the best times to publish' },
   { name: 'platforms', description: 'Connected platform accounts' },
   { name: 'notifications', description: 'The notification center, and how to hear of what is new at once' },
+  { name: 'profile', description: 'The account and the data of the signed-in user' },
   { name: 'captions', description: 'Ideas for what to write' },
   { name: 'payments', description: 'The Pro subscription' },
   { name: 'admin', description: 'For admins alone' },
+  { name: 'status', description: 'Service levels, for admins' },
   { name: 'health', description: 'For load balancers and monitoring' },
 ]

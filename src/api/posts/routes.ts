@@ -15,6 +15,7 @@ import { validatePost } from '../../commands/validate-post.ts'
 import type { Context } from '../../context.ts'
 import type { Post } from '../../domain/post.ts'
 import { ServiceError } from '../../domain/service-error.ts'
+import { operation } from '../openapi/operation.ts'
 import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { presentSnapshots } from '../schemas/snapshot.ts'
@@ -23,6 +24,7 @@ import { presentPost, presentProgress, presentTimeline } from './present.ts'
 import {
   CancelledPost,
   CreatedPost,
+  ConditionalHeaders,
   CreatePostBody,
   DeletedPost,
   IdempotencyHeaders,
@@ -49,14 +51,8 @@ declare module 'fastify' {
 
 const POLL_AFTER_SECONDS = 1
 
-const described = (summary: string, description?: string) => ({
-  tags: ['posts'],
-  security: [{ bearer: [] }],
-  summary,
-  ...(description === undefined ? {} : { description }),
-})
-
 const PostId = IdParam('postId')
+const UPDATE_ERRORS = ['POST_NOT_EDITABLE', 'POST_LIMIT_REACHED', 'PLATFORM_NOT_CONNECTED'] as const
 
 /** Spec 4.3, for authenticated users. */
 export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
@@ -66,11 +62,12 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/',
     {
       schema: {
-        ...described(
-          'Create a post',
-          'Publishes at once, schedules with a future `scheduledAt`, or keeps a draft with `status: DRAFT`. ' +
+        ...operation('posts', 'createPost', 'Create a post', {
+          description:
+            'Publishes at once, schedules with a future `scheduledAt`, or keeps a draft with `status: DRAFT`. ' +
             'Repeats with the same idempotency key get the first answer, with status 200.',
-        ),
+          errors: ['PLATFORM_NOT_CONNECTED', 'POST_LIMIT_REACHED', 'IDEMPOTENCY_KEYS_DIFFER', 'IDEMPOTENCY_MISMATCH'],
+        }),
         headers: IdempotencyHeaders,
         body: CreatePostBody,
         response: { 200: success(CreatedPost), 201: success(CreatedPost), ...errorResponses },
@@ -100,7 +97,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/',
     {
       schema: {
-        ...described('List posts', "The caller's posts, a page at a time"),
+        ...operation('posts', 'listPosts', 'List posts', { description: "The caller's posts, a page at a time" }),
         querystring: ListPostsQuery,
         response: { 200: success(PostList), ...errorResponses },
       },
@@ -125,10 +122,9 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/validate',
     {
       schema: {
-        ...described(
-          'Check a post',
-          'Says everything that creating it would be refused or warned for, and stores nothing',
-        ),
+        ...operation('posts', 'validatePost', 'Check a post', {
+          description: 'Says everything that creating it would be refused or warned for, and stores nothing',
+        }),
         body: CreatePostBody,
         response: { 200: success(ValidationReport), ...errorResponses },
       },
@@ -143,10 +139,10 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/media/upload',
     {
       schema: {
-        ...described(
-          'Request a media upload',
-          'PUT the file to `uploadUrl`, then name `storageKey` in a media item of the post',
-        ),
+        ...operation('posts', 'requestMediaUpload', 'Request a media upload', {
+          description: 'PUT the file to `uploadUrl`, then name `storageKey` in a media item of the post',
+          errors: ['INVALID_MEDIA_TYPE'],
+        }),
         body: MediaUploadBody,
         response: { 200: success(MediaUpload), ...errorResponses },
       },
@@ -159,7 +155,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/:postId',
     {
       schema: {
-        ...described('Read a post', 'With the latest analytics of each platform'),
+        ...operation('posts', 'getPost', 'Read a post', { description: 'With the latest analytics of each platform' }),
         params: PostId,
         response: { 200: success(PostDetail), ...errorResponses },
       },
@@ -177,7 +173,11 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/:postId/status',
     {
       schema: {
-        ...described('Follow a delivery', 'Carries an ETag, and `Retry-After` while the delivery is under way'),
+        ...operation('posts', 'getPostStatus', 'Follow a delivery', {
+          description: 'Carries an ETag, and `Retry-After` while the delivery is under way',
+          documented: { headers: ConditionalHeaders },
+          responseHeaders: { 200: ['ETag', 'Retry-After'], 304: ['ETag', 'Retry-After'] },
+        }),
         params: PostId,
         response: {
           200: success(PostProgress),
@@ -201,10 +201,10 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/:postId/timeline',
     {
       schema: {
-        ...described(
-          'Read what happened to a post',
-          'Every attempt, outcome, wait, look and change of status, the newest 200, for as long as the post exists',
-        ),
+        ...operation('posts', 'getPostTimeline', 'Read what happened to a post', {
+          description:
+            'Every attempt, outcome, wait, look and change of status, the newest 200, for as long as the post exists',
+        }),
         params: PostId,
         response: { 200: success(PostTimeline), ...errorResponses },
       },
@@ -220,10 +220,10 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/:postId',
     {
       schema: {
-        ...described(
-          'Replace a post',
-          'Until delivery has claimed it. An absent `scheduledAt` keeps the time, null means now.',
-        ),
+        ...operation('posts', 'replacePost', 'Replace a post', {
+          description: 'Until delivery has claimed it. An absent `scheduledAt` keeps the time, null means now.',
+          errors: UPDATE_ERRORS,
+        }),
         params: PostId,
         body: ReplacePostBody,
         response: { 200: success(UpdatedPost), ...errorResponses },
@@ -236,10 +236,11 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/:postId',
     {
       schema: {
-        ...described(
-          'Change a post',
-          'Until delivery has claimed it. What is not given stays; `status` PENDING or SCHEDULED publishes a draft.',
-        ),
+        ...operation('posts', 'updatePost', 'Change a post', {
+          description:
+            'Until delivery has claimed it. What is not given stays; `status` PENDING or SCHEDULED publishes a draft.',
+          errors: UPDATE_ERRORS,
+        }),
         params: PostId,
         body: PatchPostBody,
         response: { 200: success(UpdatedPost), ...errorResponses },
@@ -252,7 +253,9 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/:postId',
     {
       schema: {
-        ...described('Delete a post', 'Stops what is not yet sent; what is already published stays on the platforms'),
+        ...operation('posts', 'deletePost', 'Delete a post', {
+          description: 'Stops what is not yet sent; what is already published stays on the platforms',
+        }),
         params: PostId,
         response: { 200: success(DeletedPost), ...errorResponses },
       },
@@ -268,7 +271,9 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/:postId/retry',
     {
       schema: {
-        ...described('Retry failed platforms'),
+        ...operation('posts', 'retryPost', 'Retry failed platforms', {
+          errors: ['NO_FAILED_PLATFORMS', 'POST_IN_PROGRESS'],
+        }),
         params: PostId,
         response: { 200: success(RetriedPost), ...errorResponses },
       },
@@ -284,7 +289,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/:postId/cancel',
     {
       schema: {
-        ...described('Cancel a post', 'While it is pending or scheduled'),
+        ...operation('posts', 'cancelPost', 'Cancel a post', { description: 'While it is pending or scheduled' }),
         params: PostId,
         response: { 200: success(CancelledPost), ...errorResponses },
       },

@@ -10,6 +10,7 @@ import {
 } from '../../domain/post.ts'
 import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../domain/posting-rules.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES } from '../../domain/timeline.ts'
+import { ProblemSchema } from '../schemas/envelope.ts'
 import { SnapshotSchema } from '../schemas/snapshot.ts'
 import {
   byPlatform,
@@ -25,7 +26,7 @@ import {
 const POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
 const MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg'
 
-const Status = oneOf<PostStatus>(POST_STATUSES, { description: 'Status of the whole post' })
+const Status = oneOf<PostStatus>(POST_STATUSES, { title: 'PostStatus', description: 'Status of the whole post' })
 
 /** `image/jpg` and unknown types are let through: what a platform cannot publish is said per platform. */
 const MediaItemFields = {
@@ -55,7 +56,7 @@ const MediaItemFields = {
   ),
 }
 
-const MediaItemInput = Type.Object(MediaItemFields)
+const MediaItemInput = Type.Object(MediaItemFields, { title: 'MediaItemInput' })
 
 const mediaItemsInput = Type.Array(MediaItemInput, {
   maxItems: MAX_MEDIA_ITEMS,
@@ -64,7 +65,10 @@ const mediaItemsInput = Type.Array(MediaItemInput, {
 
 const textInput = Type.String({ maxLength: MAX_TEXT_LENGTH, examples: ['Good morning, everyone'] })
 
-const OverrideInput = Type.Object({ text: Type.Optional(textInput), mediaItems: Type.Optional(mediaItemsInput) })
+const OverrideInput = Type.Object(
+  { text: Type.Optional(textInput), mediaItems: Type.Optional(mediaItemsInput) },
+  { title: 'OverrideInput' },
+)
 
 /** Unknown platforms are refused here, not dropped: a mistyped one would silently publish the wrong text. */
 const OverridesInput = Type.Partial(
@@ -127,10 +131,10 @@ const EXAMPLE = {
 
 export const CreatePostBody = Type.Object(
   { ...wholePost, correlationId: Type.Optional(correlationId) },
-  { examples: [EXAMPLE] },
+  { title: 'CreatePost', examples: [EXAMPLE] },
 )
 
-export const ReplacePostBody = Type.Object(wholePost, { examples: [EXAMPLE] })
+export const ReplacePostBody = Type.Object(wholePost, { title: 'ReplacePost', examples: [EXAMPLE] })
 
 export const PatchPostBody = Type.Partial(
   Type.Object({
@@ -141,7 +145,7 @@ export const PatchPostBody = Type.Partial(
     timezone: Type.String(timezoneOptions),
     status,
   }),
-  { examples: [{ content: { text: 'Good evening, everyone' } }] },
+  { title: 'UpdatePost', examples: [{ content: { text: 'Good evening, everyone' } }] },
 )
 
 export const IdempotencyHeaders = Type.Object({
@@ -151,6 +155,13 @@ export const IdempotencyHeaders = Type.Object({
       maxLength: 200,
       description: 'A repeat with the same key and body gets the first answer',
     }),
+  ),
+})
+
+/** For the document alone. */
+export const ConditionalHeaders = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({ description: 'The ETag of the last response: 304 when it still holds' }),
   ),
 })
 
@@ -168,104 +179,126 @@ export const ListPostsQuery = Type.Object({
   sortOrder: oneOf<'asc' | 'desc'>(['asc', 'desc'], { default: 'desc' }),
 })
 
-const MediaItem = Type.Object({
-  ...MediaItemFields,
-  storageUrl: Type.String({ description: 'Where anyone can read the file' }),
+const MediaItem = Type.Object(
+  {
+    ...MediaItemFields,
+    storageUrl: Type.String({ description: 'Where anyone can read the file' }),
+  },
+  { title: 'MediaItem' },
+)
+
+const Content = Type.Object({ text: Type.String(), mediaItems: Type.Array(MediaItem) }, { title: 'PostContent' })
+
+const PlatformStatusSchema = Type.Object(
+  {
+    platform: PlatformName,
+    status: oneOf<DeliveryStatus>(DELIVERY_STATUSES, { title: 'DeliveryStatus' }),
+    platformPostId: nullable(Type.String()),
+    platformPostUrl: nullable(Type.String()),
+    error: nullable(Type.String({ description: 'Why the delivery failed, a sentence for people' })),
+    errorCode: nullable(oneOf<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+    attemptCount: Type.Integer(),
+    lastAttemptAt: nullable(Instant),
+    completedAt: nullable(Instant),
+    lastAnalyticsFetch: nullable(Instant),
+  },
+  { title: 'PlatformStatus' },
+)
+
+const Overrides = byPlatform(Type.Partial(Content, { title: 'PostContentOverride' }), {
+  description: 'Overrides by platform',
 })
 
-const Content = Type.Object({ text: Type.String(), mediaItems: Type.Array(MediaItem) })
+export const PostSchema = Type.Object(
+  {
+    _id: Type.String({ examples: [POST_ID] }),
+    userId: Type.String(),
+    content: Content,
+    selectedPlatforms: Type.Array(PlatformName),
+    platformSpecificContent: Overrides,
+    scheduledAt: nullable(Instant),
+    timezone: Type.String(),
+    status: Status,
+    platformStatuses: Type.Array(PlatformStatusSchema),
+    correlationId: nullable(Type.String()),
+    metadata: Type.Object({ source: oneOf(['web', 'api'] as const) }),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Post' },
+)
 
-const PlatformStatusSchema = Type.Object({
-  platform: PlatformName,
-  status: oneOf<DeliveryStatus>(DELIVERY_STATUSES),
-  platformPostId: nullable(Type.String()),
-  platformPostUrl: nullable(Type.String()),
-  error: nullable(Type.String({ description: 'Why the delivery failed, a sentence for people' })),
-  errorCode: nullable(oneOf<FailureCode>(FAILURE_CODES)),
-  attemptCount: Type.Integer(),
-  lastAttemptAt: nullable(Instant),
-  completedAt: nullable(Instant),
-  lastAnalyticsFetch: nullable(Instant),
-})
+export const CreatedPost = Type.Object(
+  {
+    postId: Type.String({ examples: [POST_ID] }),
+    status: Status,
+    scheduledAt: nullable(Instant),
+    warnings: Type.Array(ProblemSchema, { description: 'What does not stop the post, but may stop its delivery' }),
+  },
+  { title: 'CreatedPost' },
+)
 
-const Overrides = Type.Record(PlatformName, Type.Partial(Content), { description: 'Overrides by platform' })
+export const UpdatedPost = Type.Object(
+  { postId: Type.String(), status: Status, scheduledAt: nullable(Instant) },
+  { title: 'UpdatedPost' },
+)
 
-export const PostSchema = Type.Object({
-  _id: Type.String({ examples: [POST_ID] }),
-  userId: Type.String(),
-  content: Content,
-  selectedPlatforms: Type.Array(PlatformName),
-  platformSpecificContent: Overrides,
-  scheduledAt: nullable(Instant),
-  timezone: Type.String(),
-  status: Status,
-  platformStatuses: Type.Array(PlatformStatusSchema),
-  correlationId: nullable(Type.String()),
-  metadata: Type.Object({ source: oneOf(['web', 'api'] as const) }),
-  createdAt: Instant,
-  updatedAt: Instant,
-})
+export const PostList = Type.Object({ posts: Type.Array(PostSchema), ...pageResultFields }, { title: 'PostList' })
 
-const Problem = Type.Object({
-  path: Type.String({ examples: ['selectedPlatforms.0'] }),
-  code: Type.String({ examples: ['PLATFORM_NOT_CONNECTED'] }),
-  message: Type.String(),
-  platform: Type.Optional(Type.String()),
-})
+export const PostDetail = Type.Object(
+  {
+    post: PostSchema,
+    analytics: byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' }),
+  },
+  { title: 'PostDetail' },
+)
 
-export const CreatedPost = Type.Object({
-  postId: Type.String({ examples: [POST_ID] }),
-  status: Status,
-  scheduledAt: nullable(Instant),
-  warnings: Type.Array(Problem, { description: 'What does not stop the post, but may stop its delivery' }),
-})
-
-export const UpdatedPost = Type.Object({ postId: Type.String(), status: Status, scheduledAt: nullable(Instant) })
-
-export const PostList = Type.Object({ posts: Type.Array(PostSchema), ...pageResultFields })
-
-export const PostDetail = Type.Object({
-  post: PostSchema,
-  analytics: byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' }),
-})
-
-export const PostProgress = Type.Object({
-  postId: Type.String(),
-  status: Status,
-  platformStatuses: Type.Array(PlatformStatusSchema),
-  scheduledAt: nullable(Instant),
-  createdAt: Instant,
-  updatedAt: Instant,
-  progress: Type.Object({
-    total: Type.Integer(),
-    pending: Type.Integer(),
-    processing: Type.Integer(),
-    completed: Type.Integer(),
-    failed: Type.Integer(),
-    deleted: Type.Integer(),
-  }),
-})
-
-export const PostTimeline = Type.Object({
-  postId: Type.String(),
-  events: Type.Array(
-    Type.Object({
-      at: Instant,
-      type: oneOf(TIMELINE_TYPES),
-      status: Type.Optional(Status),
-      platform: Type.Optional(PlatformName),
-      result: Type.Optional(oneOf(TIMELINE_RESULTS)),
-      errorCode: Type.Optional(oneOf<FailureCode>(FAILURE_CODES)),
-      round: Type.Optional(
-        Type.Integer({ description: 'Which retry of the user it belongs to; 0 is the first delivery' }),
-      ),
-      attempt: Type.Optional(Type.Integer({ description: 'Which call to the platform it belongs to' })),
-      until: Type.Optional(Type.Unsafe<string>({ ...Instant, description: 'When it goes on' })),
-      workflowRunId: Type.Optional(Type.String({ description: 'The run in Temporal, where a worker did it' })),
+export const PostProgress = Type.Object(
+  {
+    postId: Type.String(),
+    status: Status,
+    platformStatuses: Type.Array(PlatformStatusSchema),
+    scheduledAt: nullable(Instant),
+    createdAt: Instant,
+    updatedAt: Instant,
+    progress: Type.Object({
+      total: Type.Integer(),
+      pending: Type.Integer(),
+      processing: Type.Integer(),
+      completed: Type.Integer(),
+      failed: Type.Integer(),
+      deleted: Type.Integer(),
     }),
-    { description: 'Oldest first' },
-  ),
-})
+  },
+  { title: 'PostProgress' },
+)
+
+export const PostTimeline = Type.Object(
+  {
+    postId: Type.String(),
+    events: Type.Array(
+      Type.Object(
+        {
+          at: Instant,
+          type: oneOf(TIMELINE_TYPES),
+          status: Type.Optional(Status),
+          platform: Type.Optional(PlatformName),
+          result: Type.Optional(oneOf(TIMELINE_RESULTS)),
+          errorCode: Type.Optional(oneOf<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+          round: Type.Optional(
+            Type.Integer({ description: 'Which retry of the user it belongs to; 0 is the first delivery' }),
+          ),
+          attempt: Type.Optional(Type.Integer({ description: 'Which call to the platform it belongs to' })),
+          until: Type.Optional(Type.Unsafe<string>({ ...Instant, description: 'When it goes on' })),
+          workflowRunId: Type.Optional(Type.String({ description: 'The run in Temporal, where a worker did it' })),
+        },
+        { title: 'TimelineEvent' },
+      ),
+      { description: 'Oldest first' },
+    ),
+  },
+  { title: 'PostTimeline' },
+)
 
 export const DeletedPost = Type.Object({ postId: Type.String() })
 
@@ -273,28 +306,34 @@ export const CancelledPost = Type.Object({ postId: Type.String(), status: Status
 
 export const RetriedPost = Type.Object({ postId: Type.String(), retryingPlatforms: Type.Array(PlatformName) })
 
-export const MediaUpload = Type.Object({
-  uploadUrl: Type.String({
-    description: 'PUT the file here within 15 minutes, with exactly this Content-Type and no Authorization',
-  }),
-  storageUrl: Type.String({ description: 'Where anyone can read the file then' }),
-  storageKey: Type.String({ examples: [MEDIA_KEY] }),
-  contentType: Type.String({ examples: ['image/jpeg'] }),
-})
-
-export const ValidationReport = Type.Object({
-  valid: Type.Boolean(),
-  errors: Type.Array(Problem),
-  warnings: Type.Array(Problem),
-  platforms: Type.Record(
-    Type.String(),
-    Type.Object({
-      length: Type.Integer({ description: 'Length of the text as the platform counts it' }),
-      limit: Type.Integer(),
-      media: Type.Integer({ description: 'Number of media items' }),
+export const MediaUpload = Type.Object(
+  {
+    uploadUrl: Type.String({
+      description: 'PUT the file here within 15 minutes, with exactly this Content-Type and no Authorization',
     }),
-  ),
-})
+    storageUrl: Type.String({ description: 'Where anyone can read the file then' }),
+    storageKey: Type.String({ examples: [MEDIA_KEY] }),
+    contentType: Type.String({ examples: ['image/jpeg'] }),
+  },
+  { title: 'MediaUpload' },
+)
+
+export const ValidationReport = Type.Object(
+  {
+    valid: Type.Boolean(),
+    errors: Type.Array(ProblemSchema),
+    warnings: Type.Array(ProblemSchema),
+    platforms: Type.Record(
+      Type.String(),
+      Type.Object({
+        length: Type.Integer({ description: 'Length of the text as the platform counts it' }),
+        limit: Type.Integer(),
+        media: Type.Integer({ description: 'Number of media items' }),
+      }),
+    ),
+  },
+  { title: 'ValidationReport' },
+)
 
 export type PostView = Static<typeof PostSchema>
 export type PlatformStatusView = Static<typeof PlatformStatusSchema>

@@ -8,11 +8,11 @@ import { MINUTE } from '../../domain/times.ts'
 import { createRefreshCookie } from '../auth/refresh-cookie.ts'
 import { UserRecord } from '../auth/schema.ts'
 import { jsonStream } from '../json-stream.ts'
+import { operation } from '../openapi/operation.ts'
 import { Instant, nullable } from '../schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import { exportOf } from './export.ts'
 
-const tags = ['profile']
 /** There may be years of posts, and their reader slow. */
 const EXPORT_MS = 2 * MINUTE
 
@@ -49,8 +49,9 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     {
       config: { deadlineMs: EXPORT_MS },
       schema: {
-        tags,
-        summary: 'Download all own data as JSON',
+        ...operation('profile', 'exportData', 'Download all own data as JSON', {
+          responseHeaders: { 200: ['Content-Disposition'] },
+        }),
         response: { 200: success(Export), ...errorResponses },
       },
     },
@@ -72,10 +73,12 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     '',
     {
       schema: {
-        tags,
-        summary: 'Erase the account with everything that belongs to it',
-        description:
-          'Shut at once, removed in the background. Accounts without a password need a login of the last ten minutes.',
+        ...operation('profile', 'eraseAccount', 'Erase the account with everything that belongs to it', {
+          description:
+            'Shut at once, removed in the background. Accounts without a password need a login of the last ten minutes.',
+          errors: ['INCORRECT_PASSWORD', 'FRESH_LOGIN_REQUIRED'],
+          responseHeaders: { 202: ['Set-Cookie'] },
+        }),
         body: EraseBody,
         response: { 202: Acknowledged, ...errorResponses },
       },

@@ -7,6 +7,7 @@ import { requestAvatarUpload } from '../../commands/request-avatar-upload.ts'
 import { updateAvatar } from '../../commands/update-avatar.ts'
 import type { Context } from '../../context.ts'
 import { validationMessage } from '../errors.ts'
+import { operation } from '../openapi/operation.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import {
   AvatarUpload,
@@ -18,13 +19,6 @@ import {
   UpdatedAvatar,
 } from './schema.ts'
 
-const described = (summary: string, description?: string) => ({
-  tags: ['profile'],
-  security: [{ bearer: [] }],
-  summary,
-  ...(description === undefined ? {} : { description }),
-})
-
 const acknowledgment = { response: { 200: Acknowledged, ...errorResponses } }
 
 /** Spec 4.2, for authenticated users. */
@@ -33,10 +27,10 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/upload-url',
     {
       schema: {
-        ...described(
-          'Request an avatar upload',
-          'PUT the picture to `uploadUrl`, then name `storageUrl` in update-avatar',
-        ),
+        ...operation('profile', 'requestAvatarUpload', 'Request an avatar upload', {
+          description: 'PUT the picture to `uploadUrl`, then name `storageUrl` in update-avatar',
+          errors: ['INVALID_MEDIA_TYPE'],
+        }),
         body: AvatarUploadBody,
         response: { 200: success(AvatarUpload), ...errorResponses },
       },
@@ -49,7 +43,9 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/update-avatar',
     {
       schema: {
-        ...described('Make an uploaded picture the avatar', 'The uploaded avatar before it is deleted.'),
+        ...operation('profile', 'updateAvatar', 'Make an uploaded picture the avatar', {
+          description: 'The uploaded avatar before it is deleted.',
+        }),
         body: UpdateAvatarBody,
         response: { 200: success(UpdatedAvatar), ...errorResponses },
       },
@@ -62,7 +58,7 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
 
   app.delete(
     '/delete-avatar',
-    { schema: { ...described('Go back to the generated avatar'), ...acknowledgment } },
+    { schema: { ...operation('profile', 'deleteAvatar', 'Go back to the generated avatar'), ...acknowledgment } },
     async ({ user }) => {
       await deleteAvatar(context, user.userId)
       return acknowledged('Avatar deleted')
@@ -73,7 +69,9 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/change-timezone',
     {
       schema: {
-        ...described('Change the timezone', 'Posts keep the instants they have.'),
+        ...operation('profile', 'changeTimezone', 'Change the timezone', {
+          description: 'Posts keep the instants they have.',
+        }),
         body: ChangeTimezoneBody,
         ...acknowledgment,
       },
@@ -86,7 +84,13 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
 
   app.patch(
     '/change-name',
-    { schema: { ...described('Change the name'), body: ChangeNameBody, ...acknowledgment } },
+    {
+      schema: {
+        ...operation('profile', 'changeName', 'Change the name'),
+        body: ChangeNameBody,
+        ...acknowledgment,
+      },
+    },
     async ({ body, user }) => {
       await changeName(context, { userId: user.userId, ...body })
       return acknowledged('Name changed')
@@ -97,7 +101,10 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/change-password',
     {
       schema: {
-        ...described('Change the password', 'Ends all other sessions. Only for accounts that log in by password.'),
+        ...operation('profile', 'changePassword', 'Change the password', {
+          description: 'Ends all other sessions. Only for accounts that log in by password.',
+          errors: ['PASSWORD_NOT_SUPPORTED', 'INCORRECT_PASSWORD'],
+        }),
         body: ChangePasswordBody,
         ...acknowledgment,
       },

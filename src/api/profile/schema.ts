@@ -34,7 +34,10 @@ export const ChangeNameBody = Type.Object({
   name: PersonName,
 })
 
-export const ChangePasswordBody = Type.Object({
-  currentPassword: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
-  newPassword: Type.String({ maxLength: MAX_PASSWORD_LENGTH, description: 'At least 8 characters' }),
-})
+export const ChangePasswordBody = Type.Object(
+  {
+    currentPassword: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
+    newPassword: Type.String({ maxLength: MAX_PASSWORD_LENGTH, description: 'At least 8 characters' }),
+  },
+  { title: 'ChangePassword' },
+)

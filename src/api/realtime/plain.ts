@@ -1,7 +1,9 @@
 import websocket, { type WebSocket } from '@fastify/websocket'
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../domain/service-error.ts'
 import type { SocketEnding } from '../../integrations/metrics.ts'
+import { operation } from '../openapi/operation.ts'
 import { bearerToken } from '../plugins/access-tokens.ts'
 import { errorResponses } from '../schemas/envelope.ts'
 import {
@@ -44,13 +46,15 @@ export async function plainStream(app: FastifyInstance, { hub, connections, upgr
     exposeHeadRoute: false,
     config: { isStream: true },
     schema: {
-      tags: ['notifications'],
-      summary: 'Hear of notifications at once, over a WebSocket',
-      description:
-        'Send `{"auth": {"token": "<access token>"}}` within 10 s, or the Authorization header. After `{"event": "ready"}` every notification ' +
-        'comes as `{"event": "notification", "data": {..}}`. Send the message again with a fresh token before the old one ends. Socket.IO 4 ' +
-        'clients listen at `/socket.io` (`auth.token`, events `notification` and `auth`) instead.',
-      response: errorResponses,
+      ...operation('notifications', 'streamNotifications', 'Hear of notifications at once, over a WebSocket', {
+        description:
+          'Send `{"auth": {"token": "<access token>"}}` within 10 s, or the Authorization header. After `{"event": "ready"}` every notification ' +
+          'comes as `{"event": "notification", "data": {..}}`. Send the message again with a fresh token before the old one ends. Socket.IO 4 ' +
+          'clients listen at `/socket.io` (`auth.token`, events `notification` and `auth`) instead.',
+        errors: ['UPGRADE_REQUIRED', 'FORBIDDEN'],
+        security: [{ bearer: [] }, {}],
+      }),
+      response: { 101: Type.Null({ description: 'The connection is a WebSocket from now on' }), ...errorResponses },
     },
     handler: async (_request, reply) => {
       reply.header('upgrade', 'websocket')

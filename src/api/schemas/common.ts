@@ -1,18 +1,21 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { PLATFORMS, type Platform } from '../../domain/platforms.ts'
 
-/** One of a fixed list of words, typed as their union. */
-export const oneOf = <T extends string>(values: readonly T[], options: { description?: string; default?: T } = {}) =>
-  Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
+/** One of a fixed list of words, typed as their union. A `title` makes any schema a named one of the OpenAPI document. */
+export const oneOf = <T extends string>(
+  values: readonly T[],
+  options: { title?: string; description?: string; default?: T } = {},
+) => Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
 
 export const PlatformName = oneOf<Platform>(PLATFORMS, {
+  title: 'Platform',
   description: 'Platform identifier',
 })
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /** An object with any of the platforms for keys. */
-export const byPlatform = <T extends TSchema>(value: T, options: { description?: string } = {}) =>
+export const byPlatform = <T extends TSchema>(value: T, options: { title?: string; description?: string } = {}) =>
   Type.Partial(Type.Object(Object.fromEntries(PLATFORMS.map((name) => [name, value])) as Record<Platform, T>), options)
 
 /** Blanks around a name do not count, so its length is judged later. */

@@ -1,14 +1,19 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { SERVICE_ERROR_CODES } from '../../domain/service-error.ts'
 
-const ProblemSchema = Type.Object({
-  path: Type.String({
-    description: 'Dotted path into the body, such as content.mediaItems.0.mimeType',
-  }),
-  code: Type.String(),
-  message: Type.String(),
-  platform: Type.Optional(Type.String()),
-})
+/** One problem of an input. */
+export const ProblemSchema = Type.Object(
+  {
+    path: Type.String({
+      description: 'Dotted path into the body, such as content.mediaItems.0.mimeType',
+      examples: ['selectedPlatforms.0'],
+    }),
+    code: Type.String({ examples: ['PLATFORM_NOT_CONNECTED'] }),
+    message: Type.String(),
+    platform: Type.Optional(Type.String()),
+  },
+  { title: 'Problem' },
+)
 
 export const ErrorBodySchema = Type.Object(
   {
@@ -16,6 +21,7 @@ export const ErrorBodySchema = Type.Object(
     message: Type.String(),
     statusCode: Type.Integer(),
     code: Type.Unsafe<(typeof SERVICE_ERROR_CODES)[number]>({
+      title: 'ErrorCode',
       type: 'string',
       enum: SERVICE_ERROR_CODES,
     }),
@@ -30,14 +36,14 @@ export const ErrorBodySchema = Type.Object(
     bucket: Type.Optional(Type.String({ description: 'With a rate limit: which one' })),
     missing: Type.Optional(Type.Array(Type.String(), { description: 'With a health route: what is not there' })),
   },
-  { $id: 'ErrorBody', description: 'Every error of the API has this body' },
+  { $id: 'Error', description: 'Every error of the API has this body' },
 )
 
 export type ErrorBody = Static<typeof ErrorBodySchema>
 
-const errorRef = Type.Unsafe<ErrorBody>({ $ref: 'ErrorBody#' })
+const errorRef = Type.Unsafe<ErrorBody>({ $ref: 'Error#' })
 
-/** The error answers of every route, to be spread into `schema.response`. */
+/** Serializes the errors of every route; which ones it answers with is said by `errorCodesOf`. To be spread into `schema.response`. */
 export const errorResponses = { '4xx': errorRef, '5xx': errorRef }
 
 /** The envelope `{success, message, data}`. */
@@ -45,10 +51,10 @@ export const success = <T extends TSchema>(data: T) =>
   Type.Object({ success: Type.Literal(true), message: Type.String(), data })
 
 /** The envelope of answers without data. */
-export const Acknowledged = Type.Object({
-  success: Type.Literal(true),
-  message: Type.String(),
-})
+export const Acknowledged = Type.Object(
+  { success: Type.Literal(true), message: Type.String() },
+  { title: 'Acknowledgment' },
+)
 
 /** Answers about payments and for admins carry no `success` (contract section 1). */
 export const answered = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })

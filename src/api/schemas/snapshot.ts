@@ -20,13 +20,16 @@ export const derivedFields = {
   virality: nullable(Type.Number({ description: 'Which part of the engagement are shares' })),
 }
 
-export const SnapshotSchema = Type.Object({
-  platform: PlatformName,
-  snapshotAt: Instant,
-  ...metricFields,
-  ...derivedFields,
-  followerCountAtSnapshot: Metric,
-})
+export const SnapshotSchema = Type.Object(
+  {
+    platform: PlatformName,
+    snapshotAt: Instant,
+    ...metricFields,
+    ...derivedFields,
+    followerCountAtSnapshot: Metric,
+  },
+  { title: 'MetricsSnapshot' },
+)
 
 export type SnapshotView = Static<typeof SnapshotSchema>
 

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Context } from '../../context.ts'
 import { summarizePunctuality, type Punctuality } from '../../domain/punctuality.ts'
 import { DAY, SECOND } from '../../domain/times.ts'
+import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { SloSchema } from './schema.ts'
 
@@ -28,8 +29,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     {
       config: { deadlineMs: DEADLINE_MS },
       schema: {
-        tags: ['status'],
-        summary: 'Lateness and misses of the posts scheduled in the last 24 hours',
+        ...operation('status', 'getServiceLevels', 'Lateness and misses of the posts scheduled in the last 24 hours'),
         response: { 200: success(SloSchema), ...errorResponses },
       },
     },

@@ -27,25 +27,28 @@ const DeliveriesSchema = Type.Object(
       { description: 'Milliseconds from the instant until the answer of the platform was recorded' },
     ),
   },
-  { description: 'Platforms of posts that were not cancelled' },
+  { title: 'DeliveryCounts', description: 'Platforms of posts that were not cancelled' },
 )
 
-export const SloSchema = Type.Object({
-  since: Instant,
-  until: Instant,
-  isComplete: Type.Boolean({
-    description: 'False when there were too many posts: then `since` is later than 24 h ago',
-  }),
-  missAfterMs: Type.Integer(),
-  posts: Type.Object({
-    scheduled: count('All posts of the window'),
-    delivered: count(),
-    partiallyDelivered: count(),
-    failed: count(),
-    overdue: count(),
-    open: count(),
-    cancelled: count(),
-  }),
-  deliveries: DeliveriesSchema,
-  platforms: optionalBy(PLATFORMS, DeliveriesSchema),
-})
+export const SloSchema = Type.Object(
+  {
+    since: Instant,
+    until: Instant,
+    isComplete: Type.Boolean({
+      description: 'False when there were too many posts: then `since` is later than 24 h ago',
+    }),
+    missAfterMs: Type.Integer(),
+    posts: Type.Object({
+      scheduled: count('All posts of the window'),
+      delivered: count(),
+      partiallyDelivered: count(),
+      failed: count(),
+      overdue: count(),
+      open: count(),
+      cancelled: count(),
+    }),
+    deliveries: DeliveriesSchema,
+    platforms: optionalBy(PLATFORMS, DeliveriesSchema),
+  },
+  { title: 'ServiceLevels' },
+)
