@@ -7,8 +7,8 @@ import type { AuditLog } from '../store/audit.ts'
 import type { Database } from '../store/database.ts'
 import type { ErasureStore } from '../store/erasures.ts'
 import type { Notification, NotificationStore } from '../store/notifications.ts'
-import { newId } from '../store/schema-options.ts'
 import type { UserChange, UserStore } from '../store/users.ts'
+import { newAuditEntry } from './audit-entry.ts'
 
 export interface ChangeUserDeps {
   database: Pick<Database, 'transaction'>
@@ -41,17 +41,7 @@ export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: str
     if (!changed) throw new ServiceError('NOT_FOUND', 'User not found')
     const [before, after] = [change.facts(changed.before), change.facts(changed.after)]
     if (JSON.stringify(before) === JSON.stringify(after)) return changed.after
-    const entry: AuditEntry = {
-      _id: newId(),
-      at: deps.clock.now(),
-      actorId: actor.id,
-      action: change.action,
-      subjectId: userId,
-      before,
-      after,
-      requestId: actor.requestId,
-      ipAddress: actor.ipAddress,
-    }
+    const entry = newAuditEntry(actor, deps.clock.now(), { action: change.action, subjectId: userId, before, after })
     await deps.audit.insert(entry, session)
     told = await deps.notifications.recordsOf(change.tell ? [change.tell(changed.after, entry)] : [])
     await deps.notifications.insert(told, session)

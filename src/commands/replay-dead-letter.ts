@@ -5,13 +5,14 @@ import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
 import type { AuditLog } from '../store/audit.ts'
 import type { Database } from '../store/database.ts'
 import type { DeadLetterStore } from '../store/dead-letters.ts'
-import { newId } from '../store/schema-options.ts'
+import { backgroundWorkflowId } from '../workflows/messages.ts'
+import { newAuditEntry } from './audit-entry.ts'
 
 export interface ReplayDeadLetterDeps {
   database: Pick<Database, 'transaction'>
   deadLetters: Pick<DeadLetterStore, 'find'>
   audit: Pick<AuditLog, 'insert'>
-  orchestrator: Pick<PublishOrchestrator, 'startWork'>
+  orchestrator: Pick<PublishOrchestrator, 'startWork' | 'terminateStuck'>
   clock: Pick<Clock, 'now'>
 }
 
@@ -23,23 +24,13 @@ export async function replayDeadLetter(deps: ReplayDeadLetterDeps, actor: Actor,
   const letter = await deps.deadLetters.find(letterId)
   if (!letter) throw new ServiceError('NOT_FOUND', 'Dead letter not found')
   const { type, platform, postId, userId, count } = letter
+  const before = { deadLetter: { type, platform, postId, count } }
+  const replay = { action: 'replay-dead-letter', subjectId: userId, before, after: {} } as const
   await deps.database.transaction((session) =>
-    deps.audit.insert(
-      {
-        _id: newId(),
-        at: deps.clock.now(),
-        actorId: actor.id,
-        action: 'replay-dead-letter',
-        subjectId: userId,
-        before: { deadLetter: { type, platform, postId, count } },
-        after: {},
-        requestId: actor.requestId,
-        ipAddress: actor.ipAddress,
-      },
-      session,
-    ),
+    deps.audit.insert(newAuditEntry(actor, deps.clock.now(), replay), session),
   )
   const summary = `Replay of a ${type} on ${platform}`
+  await deps.orchestrator.terminateStuck(backgroundWorkflowId('replayDeadLetter', letterId))
   const isStarted = await deps.orchestrator.startWork('replayDeadLetter', letterId, { summary, fairnessKey: userId })
   if (!isStarted)
     throw new ServiceError('SERVICE_UNAVAILABLE', 'It could not be taken up, try again', { retryAfterSeconds: 2 })

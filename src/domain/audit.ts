@@ -2,7 +2,14 @@ import type { MessageType } from './collection.ts'
 import type { Platform } from './platforms.ts'
 import type { Limits, Role, SubscriptionPlan } from './user.ts'
 
-export const AUDIT_ACTIONS = ['update-plan', 'update-activity', 'update-role', 'replay-dead-letter'] as const
+export const AUDIT_ACTIONS = [
+  'update-plan',
+  'update-activity',
+  'update-role',
+  'replay-dead-letter',
+  'read-post',
+  'read-timeline',
+] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 /** What a change of a user's record is about: ids, words of ours and figures, never anything personal. */
@@ -11,6 +18,8 @@ export interface AuditFacts {
   limits?: Limits
   isDisabled?: boolean
   role?: Role
+  /** The post of the user that was read. */
+  postId?: string
   deadLetter?: { type: MessageType; platform: Platform; postId: string | null; count: number }
 }
 
@@ -24,7 +33,7 @@ export interface Actor {
 
 export const CLI_ACTOR: Actor = { id: 'cli', requestId: null, ipAddress: null }
 
-/** One change by an admin: who, what, whom, before and after. */
+/** One change by an admin, or one read of a user's post: who, what, whom, before and after. */
 export interface AuditEntry {
   _id: string
   at: Date

@@ -27,15 +27,15 @@ auditSchema.index({ at: -1, _id: -1 })
 auditSchema.index({ subjectId: 1, at: 1 })
 auditSchema.index({ actorId: 1 })
 
-/** What admins changed. Entries are never changed but for the network address, which goes with the actor's account. */
+/** What admins changed, and which posts they read. Entries are never changed but for the network address, which goes with the actor's account. */
 export function createAuditLog(connection: Connection) {
   connection.model<AuditEntry>('AuditEntry', auditSchema, 'auditLog')
 
   const collection = driverCollection<AuditEntry>(connection, 'auditLog')
 
   return {
-    async insert(entry: AuditEntry, session: ClientSession): Promise<void> {
-      await collection().insertOne(entry, { session })
+    async insert(entry: AuditEntry, session?: ClientSession): Promise<void> {
+      await collection().insertOne(entry, { ...(session && { session }) })
     },
 
     /** Newest first. */

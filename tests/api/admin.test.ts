@@ -1,5 +1,6 @@
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createPost } from '../../src/commands/create-post.ts'
 import { DAY } from '../../src/domain/times.ts'
 import { newUser, type User } from '../../src/domain/user.ts'
 import { newId } from '../../src/store/schema-options.ts'
@@ -259,6 +260,50 @@ describe('the figures', () => {
     vi.spyOn(world.context.userStatistics, 'count').mockRejectedValueOnce(Object.assign(new Error('gone'), OUTAGE))
     const { status, body } = await ask('GET', '/analytics')
     expect([status, body.message, body.success]).toEqual([500, 'Failed to retrieve analytics', false])
+  })
+})
+
+describe("a user's post", () => {
+  it('and its timeline are read by an admin, and the audit log names each read', async () => {
+    const owner = await createAccount(world.context)
+    const { data } = await createPost(world.context, {
+      userId: owner._id,
+      input: { content: { text: 'Mine' }, selectedPlatforms: ['bluesky'], status: 'DRAFT' },
+      source: 'api',
+      idempotency: null,
+    })
+    const { postId } = data
+    const post = await ask('GET', `/posts/${postId}`)
+    expect(post).toMatchObject({ status: 200, body: { data: { _id: postId, userId: owner._id, status: 'DRAFT' } } })
+    expect(post.headers['cache-control']).toBe('no-store')
+    const timeline = await ask('GET', `/posts/${postId}/timeline`)
+    expect(timeline).toMatchObject({
+      status: 200,
+      body: { data: { postId, events: [{ type: 'transition', status: 'DRAFT' }] } },
+    })
+    const read = { actorId: admin.user._id, subjectId: owner._id, before: { postId }, after: {} }
+    expect(await entriesAbout(owner)).toMatchObject([
+      { ...read, action: 'read-post' },
+      { ...read, action: 'read-timeline' },
+    ])
+    const { body } = await ask('GET', '/audit?limit=1')
+    expect(body.data[0]).toMatchObject({ action: 'read-timeline', before: { postId } })
+  })
+
+  it('is not answered without its entry in the audit log', async () => {
+    const { _id: userId } = await createAccount(world.context)
+    const input = { content: { text: 'Mine' }, selectedPlatforms: ['bluesky' as const], status: 'DRAFT' as const }
+    const { data } = await createPost(world.context, { userId, input, source: 'api', idempotency: null })
+    for (const path of ['', '/timeline']) {
+      vi.spyOn(world.context.audit, 'insert').mockRejectedValueOnce(Object.assign(new Error('gone'), OUTAGE))
+      expect((await ask('GET', `/posts/${data.postId}${path}`)).status).toBe(503)
+    }
+  })
+
+  it('that does not exist is a 404, and is not in the audit log', async () => {
+    const before = (await ask('GET', '/audit?limit=1')).body.total
+    for (const path of ['', '/timeline']) expect((await ask('GET', `/posts/${newId()}${path}`)).status).toBe(404)
+    expect((await ask('GET', '/audit?limit=1')).body.total).toBe(before)
   })
 })
 

@@ -46,17 +46,21 @@ const postBody = {
 
 const postRoute = (status: number, body?: object): RouteCase => ({
   ...userRoute(status, body),
-  async record(context, owner) {
-    const { data } = await createPost(context, {
-      userId: owner.user._id,
-      input: postBody,
-      source: 'api',
-      idempotency: null,
-    })
-    return { postId: data.postId }
-  },
+  record: async (context, owner) => ({ postId: await storePost(context, owner.user._id) }),
   fingerprint: (context, { postId }) => context.posts.find(postId!),
 })
+
+async function storePost(context: Context, userId: string): Promise<string> {
+  const { data } = await createPost(context, { userId, input: postBody, source: 'api', idempotency: null })
+  return data.postId
+}
+
+/** Names a post of another user. */
+const postAdminRoute: RouteCase = {
+  ...adminRoute(200),
+  record: async (context) => ({ id: await storePost(context, (await createAccount(context))._id) }),
+  fingerprint: (context, { id }) => context.posts.find(id!),
+}
 
 const notificationRoute = (status: number): RouteCase => ({
   ...userRoute(status),
@@ -212,6 +216,8 @@ export const ROUTES: Record<string, RouteCase> = {
   'PATCH /api/admin/update-user-activity/:id': userAdminRoute({ body: { activity: false } }),
   'GET /api/admin/analytics': adminRoute(200),
   'GET /api/admin/audit': adminRoute(200),
+  'GET /api/admin/posts/:id': postAdminRoute,
+  'GET /api/admin/posts/:id/timeline': postAdminRoute,
   'GET /api/admin/dead-letters': adminRoute(200),
   'POST /api/admin/dead-letters/:id/replay': {
     ...adminRoute(202),

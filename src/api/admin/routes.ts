@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { changeActivity } from '../../commands/change-activity.ts'
 import { changePlan } from '../../commands/change-plan.ts'
+import { readPostAsAdmin, readTimelineAsAdmin } from '../../commands/read-post-as-admin.ts'
 import { replayDeadLetter } from '../../commands/replay-dead-letter.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../domain/audit.ts'
@@ -11,6 +12,8 @@ import { monthsOf, userStatistics } from '../../domain/user-statistics.ts'
 import { presentRecord } from '../auth/present.ts'
 import { jsonStream } from '../json-stream.ts'
 import { operation } from '../openapi/operation.ts'
+import { presentPost, presentTimeline } from '../posts/present.ts'
+import { PostSchema, PostTimeline } from '../posts/schema.ts'
 import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
 import { answered, answeredWithoutData, errorResponses } from '../schemas/envelope.ts'
 import { presentChanged, presentEntry, presentLetter } from './present.ts'
@@ -117,7 +120,7 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/audit',
     {
       schema: {
-        ...operation('admin', 'listAuditEntries', 'What admins changed, newest first'),
+        ...operation('admin', 'listAuditEntries', 'What admins changed, and which posts they read, newest first'),
         querystring: AuditQuery,
         response: { 200: AuditPage, ...errorResponses },
       },
@@ -126,6 +129,41 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
       const asked = pageOf(request.query)
       const { entries, total } = await context.audit.page(asked)
       return { message: 'Audit log found', data: entries.map(presentEntry), ...pageResult(total, asked) }
+    },
+  )
+
+  app.get(
+    '/posts/:id',
+    {
+      schema: {
+        ...operation('admin', 'readUserPost', "Read any user's post; each read is in the audit log"),
+        params: IdParam('id'),
+        response: { 200: answered(PostSchema), ...errorResponses },
+      },
+    },
+    async (request) => ({
+      message: 'Post found',
+      data: presentPost(await readPostAsAdmin(context, actorOf(request), request.params.id)),
+    }),
+  )
+
+  app.get(
+    '/posts/:id/timeline',
+    {
+      schema: {
+        ...operation(
+          'admin',
+          'readUserPostTimeline',
+          "Read what happened to any user's post; each read is in the audit log",
+        ),
+        params: IdParam('id'),
+        response: { 200: answered(PostTimeline), ...errorResponses },
+      },
+    },
+    async (request) => {
+      const { id } = request.params
+      const events = await readTimelineAsAdmin(context, actorOf(request), id)
+      return { message: 'Post timeline found', data: presentTimeline(id, events) }
     },
   )
 

@@ -50,6 +50,7 @@ const AuditFacts = Type.Partial(
     limits: Type.Object({ maxPosts: Type.Integer(), maxCaptionGenerations: Type.Integer() }),
     isDisabled: Type.Boolean(),
     role: oneOf(ROLES),
+    postId: Type.String({ description: 'The post that was read' }),
     deadLetter: Type.Object({
       type: oneOf(MESSAGE_TYPES),
       platform: PlatformName,
@@ -97,7 +98,7 @@ export const AuditPage = Type.Composite([
           at: Instant,
           actorId: Type.String({ description: 'Id of the admin, or cli' }),
           action: oneOf(AUDIT_ACTIONS),
-          subjectId: Type.String({ description: 'Id of the user whose record was changed' }),
+          subjectId: Type.String({ description: 'Id of the user whose record was changed or read' }),
           before: AuditFacts,
           after: AuditFacts,
           requestId: nullable(Type.String()),
