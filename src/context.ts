@@ -100,6 +100,10 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       namespace: config.TEMPORAL_NAMESPACE,
       onUnreachable: (error) =>
         logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper takes up what must not be lost'),
+      onTerminated(workflow) {
+        metrics.terminatedStuck(workflow.type)
+        logger.error(workflow, 'stuck workflow terminated')
+      },
     })
 
   const push = overrides.push ?? pushOf(config)
@@ -108,7 +112,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const notifications = createNotificationStore(connection, now, {
     // Without push nobody has a device that could be reached.
     ownersAmong: push ? pushTokens.ownersAmong : async () => new Set(),
-    begin: createBeginPushes({ pushes, orchestrator, logger }),
+    begin: createBeginPushes({ orchestrator, logger }),
   })
   const payments = overrides.payments ?? paymentsOf(config, metrics)
   const paymentEvents = createPaymentEventStore(connection)

@@ -1,14 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import {
-  DefaultLogger,
-  NativeConnection,
-  Runtime,
-  Worker,
-  type LogMetadata,
-  type WorkerOptions,
-} from '@temporalio/worker'
+import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker'
 import { countingActivities, countingWaits } from './activity-figures.ts'
 import { createActivities } from './activities/index.ts'
 import type { Config } from './config.ts'
@@ -16,6 +9,7 @@ import type { Context } from './context.ts'
 import { listed } from './domain/lists.ts'
 import { SECOND } from './domain/times.ts'
 import type { Logger } from './logger.ts'
+import { installRuntime } from './sdk-runtime.ts'
 import { bundleWorkflows } from './workflow-bundle.ts'
 import { TASK_QUEUES, type TaskQueue } from './workflows/task-queues.ts'
 
@@ -40,16 +34,16 @@ const PREBUILT_BUNDLE = fileURLToPath(new URL('../dist/workflow-bundle.js', impo
 
 export interface WorkersOptions {
   /** A bundle that exists already, instead of the one found or built. */
-  workflowBundle?: { codePath: string }
+  workflowBundle?: WorkflowBundleOption
   /** Ends the waiting for Temporal. */
   signal?: AbortSignal
 }
 
 /** Starts a worker for every task queue the configuration names. */
 export async function startWorkers(context: Context, options: WorkersOptions = {}) {
-  const { config, logger } = context
+  const { config, logger, metrics } = context
   const queues = queuesOf(config.WORKER_QUEUES)
-  installRuntime(logger, config.LOG_LEVEL)
+  metrics.addSource(await installRuntime({ logger, level: config.LOG_LEVEL, hasMetrics: config.METRICS_PORT !== 0 }))
   const [connection] = await Promise.all([
     connect(config, logger, options.signal),
     queues.some((queue) => DELIVERING.has(queue)) && context.platforms.warmUp(),
@@ -60,7 +54,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
   const draining = new AbortController()
   const activities = createActivities({
     ...context,
-    clock: countingWaits(context.clock, context.metrics),
+    clock: countingWaits(context.clock, metrics),
     draining: draining.signal,
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
     maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
@@ -76,7 +70,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
         namespace: config.TEMPORAL_NAMESPACE,
         taskQueue,
         activities,
-        interceptors: { activity: [countingActivities(context.metrics)] },
+        interceptors: { activity: [countingActivities(metrics)] },
         shutdownGraceTime: config.SHUTDOWN_GRACE_MS,
         shutdownForceTime: config.SHUTDOWN_GRACE_MS + 10 * SECOND,
         ...workerShape(taskQueue, config.WORKER_ACTIVITY_SLOTS, { workflowBundle }),
@@ -170,25 +164,4 @@ async function connect(
 /** Rarer and rarer: 1, 2, 4, 8 .. */
 function isLogged(attempt: number): boolean {
   return (attempt & (attempt - 1)) === 0
-}
-
-let isInstalled = false
-
-/** Once per process: the SDK's log goes through ours, and signals are ours to handle. */
-function installRuntime(logger: Logger, level: string): void {
-  if (isInstalled) return
-  isInstalled = true
-  const threshold = level === 'silent' ? 'ERROR' : level === 'debug' || level === 'trace' ? 'DEBUG' : 'INFO'
-  Runtime.install({
-    shutdownSignals: [],
-    logger: new DefaultLogger(threshold, ({ level: severity, message, meta }) => {
-      const write = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const
-      logger[write[severity]](serializable(meta), message)
-    }),
-  })
-}
-
-function serializable(meta: LogMetadata | undefined): Record<string, unknown> {
-  const { error, ...rest } = meta ?? {}
-  return error === undefined ? rest : { ...rest, err: error }
 }

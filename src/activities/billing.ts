@@ -7,7 +7,12 @@ import type { BillingState, ProcessorSubscription } from '../domain/billing.ts'
 import { PaymentsError } from '../domain/payments-error.ts'
 import { HOUR } from '../domain/times.ts'
 import type { StoredPaymentEvent } from '../store/payment-events.ts'
-import { SUBSCRIPTION_SUMMARY, type BilledPlace, type SubscriptionState } from '../workflows/messages.ts'
+import {
+  backgroundWorkflowId,
+  SUBSCRIPTION_SUMMARY,
+  type BilledPlace,
+  type SubscriptionState,
+} from '../workflows/messages.ts'
 import { keepAlive } from './attempts.ts'
 
 const PAGE = 50
@@ -67,6 +72,7 @@ export function createBillingActivities(deps: BillingDeps) {
           return { isSettled: true }
         }
         await paymentEvents.setUser(eventId, userId)
+        await orchestrator.terminateStuck(backgroundWorkflowId('subscription', userId))
         if (!(await orchestrator.tellOfPayment(userId, { eventId, type }))) {
           throw new Error('Temporal did not take the signal')
         }
@@ -99,6 +105,7 @@ export function createBillingActivities(deps: BillingDeps) {
     try {
       const state = await syncSubscription(userId)
       if (state?.isLive) {
+        await orchestrator.terminateStuck(backgroundWorkflowId('subscription', userId))
         await orchestrator.startWork('subscription', userId, { summary: SUBSCRIPTION_SUMMARY, fairnessKey: userId })
       }
       return null

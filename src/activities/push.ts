@@ -45,6 +45,8 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
       if (notification?.push?.state !== 'waiting' && notification?.push?.state !== 'started') {
         return notification?.push?.state ?? 'none'
       }
+      // Not when the workflow is started: one that never gets here is stuck, and the sweeper has to find it.
+      if (notification.push.state === 'waiting') await pushes.acknowledge(notificationId)
       const { heartbeatDetails } = activityInfo()
       const served = new Set([...(notification.push.servedDevices ?? []), ...((heartbeatDetails ?? []) as string[])])
       const beat = keepAlive([...served])
@@ -81,8 +83,6 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     if (late.length > 0) {
       const reason = `${late.length} of ${served.size + late.length} devices not reached: the push service ${late[0]!.why}`
       if (clock.now().getTime() - createdAt.getTime() >= PUSH_LIFE_MS) return { state: 'failed', reason }
-      // Else the sweeper, having started this itself, would do it again and again.
-      if (notification.push?.state === 'waiting') await pushes.acknowledge(notification._id)
       const waits = late.flatMap(({ waitMs }) => waitMs ?? [])
       throw waiting(reason, waits.length > 0 ? Math.max(...waits) : undefined)
     }

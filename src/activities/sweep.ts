@@ -7,10 +7,12 @@ import type { Finding, Metrics } from '../integrations/metrics.ts'
 import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
-import type { BackgroundWork } from '../workflows/messages.ts'
+import { backgroundWorkflowId, publishPostWorkflowId, type BackgroundWork } from '../workflows/messages.ts'
 
 const OVERDUE_AFTER_MS = 30 * SECOND
 const STALLED_AFTER_MS = 5 * MINUTE
+/** Overdue for longer than this although its workflow was started: the workflow may be stuck. */
+const CHECKED_AFTER_MS = MINUTE
 const MOST_PER_RUN = 2_000
 const STARTS_AT_ONCE = 20
 
@@ -27,12 +29,15 @@ export interface SweepDeps {
   backlogs: Backlog[]
   posts: PostStore
   notifications: Pick<NotificationStore, 'insertOnce'>
-  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork'>
+  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork' | 'terminateStuck'>
   clock: Clock
   metrics: Pick<Metrics, 'swept' | 'tookUp'>
 }
 
-/** Repairs what a crash between a write and a workflow start, or a terminated workflow, left behind. */
+/**
+ * Repairs what a crash between a write and a workflow start, or a terminated workflow, left behind. A workflow that cannot go on is
+ * terminated and started anew.
+ */
 export function createSweepActivities({ posts, notifications, orchestrator, backlogs, clock, metrics }: SweepDeps) {
   async function takeUpWork({ work, summary, listUnstarted }: Backlog): Promise<number> {
     const before = new Date(clock.now().getTime() - OVERDUE_AFTER_MS)
@@ -40,9 +45,10 @@ export function createSweepActivities({ posts, notifications, orchestrator, back
     let takenUp = 0
     for (let first = 0; first < unstarted.length; first += STARTS_AT_ONCE) {
       const started = await Promise.all(
-        unstarted
-          .slice(first, first + STARTS_AT_ONCE)
-          .map(({ id, userId }) => orchestrator.startWork(work, id, { summary, fairnessKey: userId })),
+        unstarted.slice(first, first + STARTS_AT_ONCE).map(async ({ id, userId }) => {
+          await orchestrator.terminateStuck(backgroundWorkflowId(work, id))
+          return orchestrator.startWork(work, id, { summary, fairnessKey: userId })
+        }),
       )
       takenUp += started.filter(Boolean).length
       heartbeat(takenUp)
@@ -66,6 +72,7 @@ export function createSweepActivities({ posts, notifications, orchestrator, back
         stranded.slice(first, first + STARTS_AT_ONCE).map(async (post) => {
           // A draft that was just being published when the process died: its owner was not told either.
           if (post.startPending) await notifications.insertOnce(postCreated(post))
+          if (isLongOverdue(post, now)) await orchestrator.terminateStuck(publishPostWorkflowId(post._id))
           // A workflow that runs already knows nothing of a change whose signal was lost: joining it is not enough.
           const acknowledged = await (post.startPending
             ? orchestrator.signal(post, 'changed')
@@ -90,6 +97,10 @@ export function createSweepActivities({ posts, notifications, orchestrator, back
       return { takenUp }
     },
   }
+}
+
+function isLongOverdue({ dueAt }: Post, now: Date): boolean {
+  return dueAt !== null && now.getTime() - dueAt.getTime() > CHECKED_AFTER_MS
 }
 
 function findingOf({ startPending, status }: Post): Finding {

@@ -10,18 +10,16 @@ const STARTED_TOGETHER = 20
 const PUSH_SUMMARY = 'A notification to the devices of its user'
 
 interface BeginPushesDeps {
-  pushes: Pick<PushStore, 'acknowledge'>
   orchestrator: Pick<PublishOrchestrator, 'startWork'>
   logger: Pick<Logger, 'warn'>
 }
 
 /** Hands the pushes of stored notifications to Temporal, beside what is going on; the sweeper makes up for what does not get there. */
-export function createBeginPushes({ pushes, orchestrator, logger }: BeginPushesDeps) {
+export function createBeginPushes({ orchestrator, logger }: BeginPushesDeps) {
   const begin = createBatches<void, Notification>(async (group, settle) => {
     await Promise.all(
       group.map(async ({ _id, userId }, index) => {
-        const options = { summary: PUSH_SUMMARY, fairnessKey: userId }
-        if (await orchestrator.startWork('deliverPush', _id, options)) await pushes.acknowledge(_id)
+        await orchestrator.startWork('deliverPush', _id, { summary: PUSH_SUMMARY, fairnessKey: userId })
         settle(index, undefined)
       }),
     )

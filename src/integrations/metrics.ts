@@ -47,6 +47,7 @@ export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  const sources = new Set<() => Promise<string>>()
 
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
     new Counter({ name: `postonce_${name}`, help, labelNames, registers })
@@ -130,6 +131,11 @@ export function createMetrics() {
     'outcome',
   ])
   const sweptWork = counter('sweep_work_total', 'Other work that the sweeper took up, by its workflow', ['work'])
+  const terminated = counter(
+    'stuck_workflows_terminated_total',
+    'Workflows terminated because their tasks kept failing',
+    ['workflow'],
+  )
   const up = gauge('server_up', 'Whether a server we need answered the last probe in time', ['server'])
   const probeSeconds = gauge('server_probe_seconds', 'How long the last probe took', ['server'])
   const sockets = gauge('sockets_open', 'Connections of those who listen for notifications', ['transport'])
@@ -147,6 +153,7 @@ export function createMetrics() {
   for (const outcome of PUSH_OUTCOMES) pushes.inc({ outcome }, 0)
   for (const outcome of MAIL_OUTCOMES) mails.inc({ outcome }, 0)
   for (const work of Object.keys(BACKGROUND_WORK)) sweptWork.inc({ work }, 0)
+  for (const workflow of ['publishPost', ...Object.keys(BACKGROUND_WORK)]) terminated.inc({ workflow }, 0)
   for (const outcome of PAYMENT_CALL_OUTCOMES) paymentCalls.inc({ outcome }, 0)
 
   return {
@@ -199,6 +206,7 @@ export function createMetrics() {
       for (const outcome of METRICS_OUTCOMES) collected.inc({ platform, outcome }, counts[outcome])
     },
     tookUp: (work: BackgroundWork, count: number): void => sweptWork.inc({ work }, count),
+    terminatedStuck: (workflow: string): void => terminated.inc({ workflow }),
     paymentCalled: (outcome: PaymentCallOutcome): void => paymentCalls.inc({ outcome }),
     pushFailed: (): void => pushFailures.inc(),
     probed(server: ProbedServer, isUp: boolean, seconds: number): void {
@@ -210,7 +218,13 @@ export function createMetrics() {
     socketClosed: (transport: SocketTransport): void => sockets.dec({ transport }),
     socketEnded: (reason: SocketEnding): void => socketEnds.inc({ reason }),
 
-    text: (): Promise<string> => registry.metrics(),
+    /** Adds metrics that something else exports, in the text format of Prometheus. */
+    addSource: (read: () => Promise<string>): void => void sources.add(read),
+    async text(): Promise<string> {
+      // A source that fails must not hide the rest.
+      const texts = await Promise.all([registry.metrics(), ...[...sources].map((read) => read().catch(() => ''))])
+      return texts.filter((text) => text !== '').join('\n')
+    },
     contentType: registry.contentType,
   }
 }

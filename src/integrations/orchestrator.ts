@@ -7,6 +7,7 @@ import {
   isGrpcServiceError,
   ScheduleClient,
   ScheduleNotFoundError,
+  type ScheduleDescription,
   type WorkflowSignalWithStartOptions,
 } from '@temporalio/client'
 import { planOf, type PublishPlan } from '../domain/publish-plan.ts'
@@ -27,6 +28,7 @@ import {
 } from '../workflows/messages.ts'
 import { scheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../workflows/schedules.ts'
 import { TASK_QUEUES, TASKS_OF, type TaskKind, type TaskQueue } from '../workflows/task-queues.ts'
+import { terminateIfStuck, type StuckWorkflow } from './stuck-workflows.ts'
 
 /** Temporal may take this long inside a request; then the request goes on without it, and the sweeper makes up for it. */
 const CALL_DEADLINE_MS = SECOND
@@ -41,6 +43,8 @@ interface OrchestratorOptions {
   namespace: string
   /** Called with what went wrong when a call was not acknowledged. */
   onUnreachable?: (error: unknown) => void
+  /** Called with each workflow that `terminateStuck` ended. */
+  onTerminated?: (workflow: StuckWorkflow) => void
 }
 
 interface WorkOptions {
@@ -51,7 +55,12 @@ interface WorkOptions {
 }
 
 /** The narrow door to Temporal for routes and activities. Connects when first used and again after an outage. */
-export function createOrchestrator({ address, namespace, onUnreachable = () => {} }: OrchestratorOptions) {
+export function createOrchestrator({
+  address,
+  namespace,
+  onUnreachable = () => {},
+  onTerminated = () => {},
+}: OrchestratorOptions) {
   const connection = Connection.lazy({ address, connectTimeout: CALL_DEADLINE_MS })
   const workflows = new WorkflowClient({ connection, namespace })
   const schedules = new ScheduleClient({ connection, namespace })
@@ -112,6 +121,22 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
       return acknowledged(() => workflows.start(work, workOptions(work, id, options)))
     },
 
+    /**
+     * Terminates the workflow of this id if its workflow tasks keep failing, so that the next start begins a new execution instead
+     * of joining it. MongoDB decides what was done already, so nothing is done twice. Returns false, and never throws, when the
+     * workflow is healthy, is not open, or Temporal does not answer within a second.
+     */
+    async terminateStuck(workflowId: string): Promise<boolean> {
+      try {
+        const terminated = await bounded(() => terminateIfStuck(workflows, workflowId))
+        if (terminated) onTerminated(terminated)
+        return terminated !== null
+      } catch (error) {
+        onUnreachable(error)
+        return false
+      }
+    },
+
     /** Tells the workflow that watches over the user's subscription, and starts it when it does not run. Answers like `start`. */
     tellOfPayment(userId: string, news: PaymentNews): Promise<boolean> {
       const options = workOptions('subscription', userId, { summary: SUBSCRIPTION_SUMMARY, fairnessKey: userId })
@@ -156,6 +181,28 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
         for await (const { workflowId, runId } of workflows.list({ query })) runs.push({ workflowId, runId })
         await Promise.all(runs.map(deleteRun))
       }, FORGET_DEADLINE_MS)
+    },
+
+    /** @throws when Temporal does not answer within a second */
+    async hasSchedules(): Promise<boolean> {
+      return (await bounded(describeSweep)) !== null
+    },
+
+    /**
+     * Starts the workflow that starts all open posts again, or joins the one that runs.
+     * @throws when Temporal does not answer within a second
+     */
+    async restartPosts(): Promise<void> {
+      await bounded(() =>
+        workflows.start('restartPosts', {
+          workflowId: 'restartPosts',
+          taskQueue: 'maintenance' satisfies TaskQueue,
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          staticSummary: "Start all open posts after the loss of Temporal's data",
+          args: [],
+        }),
+      )
     },
 
     /** The Schedules of the service, made or brought up to date. */
@@ -236,14 +283,18 @@ export function createOrchestrator({ address, namespace, onUnreachable = () => {
     return Date.now() - newest > silenceMs ? `No worker polls the task queue ${queue} for ${kind}` : null
   }
 
+  /** Null when it does not exist. */
+  async function describeSweep(): Promise<ScheduleDescription | null> {
+    try {
+      return await schedules.getHandle(SWEEP).describe()
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return null
+      throw error
+    }
+  }
+
   async function sweeperProblem(sweepIntervalMs: number): Promise<string | null> {
-    const schedule = await schedules
-      .getHandle(SWEEP)
-      .describe()
-      .catch((error: unknown) => {
-        if (error instanceof ScheduleNotFoundError) return null
-        throw error
-      })
+    const schedule = await describeSweep()
     if (!schedule) return 'The sweeper\'s Schedule does not exist, run "npm run setup"'
     const { info } = schedule
     const last = info.recentActions.at(-1)?.takenAt ?? info.createdAt

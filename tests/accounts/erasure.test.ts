@@ -35,8 +35,11 @@ beforeAll(async () => {
           if (isTemporalThere && work === 'eraseAccount') started.push(id)
           return isTemporalThere
         },
+        terminateStuck: async () => false,
         tellOfPayment: async () => isTemporalThere,
         forget: async (ids) => void forgotten.push(...ids),
+        hasSchedules: async () => true,
+        restartPosts: async () => {},
         ensureSchedules: async () => {},
         refreshMetrics: async () => false,
         ping: async () => {},

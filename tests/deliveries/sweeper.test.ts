@@ -1,32 +1,47 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSweepActivities } from '../../src/activities/sweep.ts'
-import { createPost } from '../../src/commands/create-post.ts'
-import { updatePost } from '../../src/commands/update-post.ts'
-import { DAY, MINUTE } from '../../src/domain/times.ts'
-import { publishPostWorkflowId } from '../../src/workflows/messages.ts'
+import { fileURLToPath } from 'node:url'
+import { Connection, WorkflowClient } from '@temporalio/client'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { Client, Connection } from '@temporalio/client'
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startMailCatcher, type MailCatcher } from '../../sandbox/services/mail.ts'
+import { createSweepActivities, type Backlog } from '../../src/activities/sweep.ts'
+import { createPost } from '../../src/commands/create-post.ts'
+import { queueMail } from '../../src/commands/queue-mail.ts'
+import { updatePost } from '../../src/commands/update-post.ts'
+import { codeMail } from '../../src/domain/mail-texts.ts'
+import { DAY, MINUTE } from '../../src/domain/times.ts'
+import {
+  BACKGROUND_WORK,
+  backgroundWorkflowId,
+  publishPostWorkflowId,
+  type BackgroundWork,
+} from '../../src/workflows/messages.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
+import { unique } from '../support/servers.ts'
 
 let world: DeliveryWorld
 
+let catcher: MailCatcher
+let temporal: Connection
+let workflow: WorkflowClient
+
 beforeAll(async () => {
-  world = await startDeliveryWorld()
+  catcher = await startMailCatcher()
+  world = await startDeliveryWorld({ ...catcher.env(), METRICS_PORT: 1 })
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+  temporal = await Connection.connect({ address })
+  workflow = new WorkflowClient({ connection: temporal, namespace })
 }, 120_000)
-afterAll(() => world?.stop())
+afterAll(async () => {
+  await temporal?.close()
+  await world?.stop()
+  await catcher?.stop()
+})
 
 /** The sweeper's activity, as if `ms` had gone by since the posts were stored. */
-async function sweepIn(ms: number): Promise<{ takenUp: number }> {
-  const { posts, notifications, orchestrator, metrics } = world.context
+async function sweepIn(ms: number, backlogs: Backlog[] = []): Promise<{ takenUp: number }> {
   const clock = { ...world.context.clock, now: () => new Date(Date.now() + ms) }
-  const { sweepDeliveries } = createSweepActivities({
-    posts,
-    notifications,
-    orchestrator,
-    backlogs: [],
-    clock,
-    metrics,
-  })
+  const { sweepDeliveries } = createSweepActivities({ ...world.context, backlogs, clock })
   return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
 }
 
@@ -89,9 +104,7 @@ describe('the sweeper', () => {
     const user = await world.user()
     const scheduledAt = new Date(Date.now() + 15_000).toISOString()
     const postId = await user.create({ content: { text: 'Terminated' }, scheduledAt })
-    const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
-    const connection = await Connection.connect({ address })
-    const handle = new Client({ connection, namespace }).workflow.getHandle(publishPostWorkflowId(postId))
+    const handle = workflow.getHandle(publishPostWorkflowId(postId))
     // Started, decided, and waiting by its timer.
     const { runId } = await poll(
       () => handle.describe(),
@@ -104,7 +117,84 @@ describe('the sweeper', () => {
     await sweepIn(MINUTE)
     expect((await handle.describe()).runId).not.toBe(runId)
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
-    await connection.close()
     expect(await user.published()).toHaveLength(1)
   })
+
+  it('terminates workflows that a new release cannot replay, and every post is published once and every mail sent', async () => {
+    const user = await world.user()
+    const runIdOf = async (workflowId: string) => (await workflow.getHandle(workflowId).describe()).runId
+    const hasBegun = (workflowId: string) =>
+      poll(
+        () => workflow.getHandle(workflowId).fetchHistory(),
+        ({ events }) => events?.some(({ timerStartedEventAttributes: timer }) => timer) === true,
+      )
+
+    await world.stopWorkers()
+    await world.startWorkers({ workflowBundle: await bundleOtherRelease() })
+    const scheduledAt = new Date(Date.now() + 12_000).toISOString()
+    const postIds = await Promise.all(
+      [scheduledAt, scheduledAt, undefined].map((at) =>
+        user.create({ content: { text: unique('Stuck') }, scheduledAt: at }),
+      ),
+    )
+    const to = `${unique('ann')}@example.test`
+    await queueMail(world.context, { kind: 'code', userId: null, lifeMs: MINUTE, to, ...codeMail('123456') })
+    const [mail] = await world.context.database.connection.collection<{ _id: string }>('mails').find().toArray()
+    const works = Object.keys(BACKGROUND_WORK) as BackgroundWork[]
+    const recordless = works.map((work) => backgroundWorkflowId(work, unique('none')))
+    await Promise.all(
+      works.map((work, index) => {
+        const { taskQueue, idPrefix } = BACKGROUND_WORK[work]
+        const workflowId = recordless[index]!
+        return workflow.start(work, { workflowId, taskQueue, args: [workflowId.slice(idPrefix.length)] })
+      }),
+    )
+    const stuck = [...postIds.map(publishPostWorkflowId), backgroundWorkflowId('sendMail', mail!._id), ...recordless]
+    await Promise.all(stuck.map(hasBegun))
+    const runIds = await Promise.all(postIds.map((postId) => runIdOf(publishPostWorkflowId(postId))))
+    await world.stopWorkers()
+    await world.startWorkers()
+
+    await poll(
+      async () => {
+        await sweepIn(2 * MINUTE, world.context.backlogs)
+        return Promise.all(postIds.map(async (postId) => (await user.status(postId)).status))
+      },
+      (statuses) => statuses.every((status) => status === 'COMPLETED'),
+    )
+    expect(await user.published()).toHaveLength(postIds.length)
+    for (const [index, postId] of postIds.entries()) {
+      expect(await runIdOf(publishPostWorkflowId(postId))).not.toBe(runIds[index])
+    }
+    await poll(
+      async () => {
+        await sweepIn(2 * MINUTE, world.context.backlogs)
+        return catcher.mails.list(to)
+      },
+      (mails) => mails.length === 1,
+    )
+    // Those without a record are in no backlog.
+    for (const workflowId of recordless) {
+      await poll(
+        () => world.context.orchestrator.terminateStuck(workflowId),
+        (isTerminated) => isTerminated,
+      )
+    }
+    const counted = await world.context.metrics.text()
+    expect(counted).toMatch(/temporal_workflow_task_execution_failed_total\{[^}]*failure_reason="NonDeterminismError"/)
+    expect(counted).toContain(`postonce_stuck_workflows_terminated_total{workflow="publishPost"} ${postIds.length}`)
+    for (const work of works) {
+      expect(counted).toContain(
+        `postonce_stuck_workflows_terminated_total{workflow="${work}"} ${work === 'sendMail' ? 2 : 1}`,
+      )
+    }
+  }, 180_000)
 })
+
+/** Workflows that schedule other commands than those of this release. */
+function bundleOtherRelease() {
+  return bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../support/other-release.ts', import.meta.url)),
+    logger: new DefaultLogger('WARN'),
+  })
+}

@@ -2,7 +2,7 @@ import { buildApp } from '../../src/api/app.ts'
 import type { Context } from '../../src/context.ts'
 import { newUser } from '../../src/domain/user.ts'
 import { newId } from '../../src/store/schema-options.ts'
-import { startWorkers } from '../../src/workers.ts'
+import { startWorkers, type WorkersOptions } from '../../src/workers.ts'
 import { unique } from './servers.ts'
 
 export interface PostStatusData {
@@ -114,8 +114,8 @@ export async function startServiceInProcess(context: Context) {
       workers = null
     },
 
-    async startWorkers(): Promise<void> {
-      workers = await startWorkers(context)
+    async startWorkers(options: WorkersOptions = {}): Promise<void> {
+      workers = await startWorkers(context, options)
     },
 
     async stop(): Promise<void> {

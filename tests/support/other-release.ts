@@ -1,0 +1,30 @@
+import { proxyActivities, sleep } from '@temporalio/workflow'
+import { armLeadMs, type PublishPlan } from '../../src/domain/publish-plan.ts'
+
+/**
+ * The workflows of a release that scheduled other commands: no workflow of the current release can replay the histories they leave.
+ * Bundle this file as a worker's workflows to plant a non-determinism.
+ */
+const elsewhere = proxyActivities<{ unknownActivity(): Promise<void> }>({
+  taskQueue: 'no-worker-polls-this-queue',
+  startToCloseTimeout: 60_000,
+})
+
+async function waitForNextRelease(waitMs: number): Promise<void> {
+  elsewhere.unknownActivity().catch(() => {})
+  await sleep(Math.max(waitMs, 1))
+}
+
+export const publishPost = (plan: PublishPlan): Promise<void> =>
+  waitForNextRelease(plan.dueAt - armLeadMs(plan.postId) - Date.now())
+
+const background = (): Promise<void> => waitForNextRelease(2_000)
+
+export {
+  background as sendMail,
+  background as deliverPush,
+  background as subscription,
+  background as routePaymentEvent,
+  background as eraseAccount,
+  background as replayDeadLetter,
+}
