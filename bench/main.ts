@@ -2,7 +2,7 @@
  * `npm run bench`: what the service costs and how late it is, as ratios to a baseline measured in the same run on real servers.
  * Prints a table; a full run of all groups is written to bench/results/ with its charts, and shown in the README.
  *
- *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog platforms logins analytics collection]
+ *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog recovery platforms logins analytics collection]
  *   npm run bench -- --profile throughput   # where the measured processes spend their time
  *   npm run bench -- --save backlog         # in the place of that group in the results
  *   npm run bench -- --charts               # draws again from the results
@@ -23,6 +23,7 @@ import { measureHistory, type HistorySize } from './measure/history.ts'
 import { measureLateness, type LatenessSize } from './measure/lateness.ts'
 import { measureLogins, type LoginsSize } from './measure/logins.ts'
 import { measurePlatforms, type PlatformsSize } from './measure/platforms.ts'
+import { measureRecovery, type RecoverySize } from './measure/recovery.ts'
 import { measureRoutes, type RoutesSize } from './measure/routes.ts'
 import { measureThroughput, type ThroughputSize } from './measure/throughput.ts'
 import { startProfiling } from './profiling.ts'
@@ -36,6 +37,7 @@ interface Sizes {
   footprint: FootprintSize
   lateness: LatenessSize
   backlog: BacklogSize
+  recovery: RecoverySize
   platforms: PlatformsSize
   logins: LoginsSize
   analytics: AnalyticsSize
@@ -65,6 +67,7 @@ const FULL: Sizes = {
     ],
   },
   backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 2 },
+  recovery: { posts: 5_000, rounds: 2 },
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
   logins: { pairs: 200, parallel: 200, rounds: 5 },
   analytics: { users: 1_000, posts: 50, snapshots: 12, readers: 200 },
@@ -86,6 +89,7 @@ const QUICK: Sizes = {
     ],
   },
   backlog: { waiting: [50, 200], posts: 50, rounds: 1 },
+  recovery: { posts: 200, rounds: 1 },
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
   logins: { pairs: 30, parallel: 50, rounds: 1 },
   analytics: { users: 40, posts: 50, snapshots: 12, readers: 30 },
@@ -106,6 +110,7 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   footprint: (world, sizes) => withoutChart(measureFootprint(world, sizes.footprint)),
   lateness: (world, sizes) => measureLateness(world, sizes.lateness),
   backlog: (world, sizes) => measureBacklog(world, sizes.backlog),
+  recovery: (world, sizes) => withoutChart(measureRecovery(world, sizes.recovery)),
   platforms: (world, sizes) => withoutChart(measurePlatforms(world, sizes.platforms)),
   logins: (world, sizes) => withoutChart(measureLogins(world, sizes.logins)),
   analytics: (world, sizes) => withoutChart(measureAnalytics(world, sizes.analytics)),

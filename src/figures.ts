@@ -1,6 +1,7 @@
 import type { Context } from './context.ts'
 import { SECOND } from './domain/times.ts'
 import { serveMetrics } from './integrations/metrics.ts'
+import { periodically } from './periodically.ts'
 
 const PROBE_EVERY_MS = 10 * SECOND
 
@@ -29,24 +30,13 @@ export async function serveFigures(context: Context): Promise<{ close(): Promise
   }
 }
 
-/** One at a time, the next some time after the one before has ended. */
-function keepProbing(probe: () => Promise<void>, tell: (isUp: boolean, seconds: number) => void): () => void {
-  let timer: NodeJS.Timeout | undefined
-  let isStopped = false
-
-  async function look(): Promise<void> {
+function keepProbing(probe: () => Promise<void>, report: (isUp: boolean, seconds: number) => void): () => void {
+  return periodically(async () => {
     const startedAt = performance.now()
     const isUp = await probe().then(
       () => true,
       () => false,
     )
-    tell(isUp, (performance.now() - startedAt) / SECOND)
-    if (!isStopped) timer = setTimeout(() => void look(), PROBE_EVERY_MS).unref()
-  }
-
-  void look()
-  return () => {
-    isStopped = true
-    clearTimeout(timer)
-  }
+    report(isUp, (performance.now() - startedAt) / SECOND)
+  }, PROBE_EVERY_MS)
 }

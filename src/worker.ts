@@ -4,17 +4,20 @@ import { createContext } from './context.ts'
 import { serveFigures } from './figures.ts'
 import { exitOnBadStart, logMissing } from './start.ts'
 import { connectDatabase } from './store/database.ts'
+import { watchForTemporalLoss } from './temporal-loss.ts'
 import { startWorkers } from './workers.ts'
 
 await exitOnBadStart(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config, { database: connectDatabase(config.MONGODB_URL) })
   const figures = await serveFigures(context)
+  let stopWatching = () => {}
   let workers: Awaited<ReturnType<typeof startWorkers>> | undefined
 
   const grace = closeWithGrace({ delay: 2 * config.SHUTDOWN_GRACE_MS, logger: context.logger }, async ({ err }) => {
     if (err) context.logger.fatal({ err }, 'Stopping after an error nobody caught')
     context.drain()
+    stopWatching()
     await workers?.stop()
     await figures.close()
     await context.close()
@@ -34,5 +37,6 @@ await exitOnBadStart(async () => {
     process.exitCode = 1
     grace.close()
   })
+  if (workers.queues.includes('maintenance')) stopWatching = watchForTemporalLoss(context)
   context.logger.info({ queues: workers.queues }, 'Worker is ready')
 })

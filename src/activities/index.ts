@@ -6,6 +6,7 @@ import { createPushActivities, type PushDeps } from './push.ts'
 import { createEraseAccountActivities, type EraseAccountDeps } from './erase-account.ts'
 import { createRecordActivities, type RecordDeps } from './records.ts'
 import { createRenewTokensActivities, type RenewTokensDeps } from './renew-tokens.ts'
+import { createRestartPostsActivities, type RestartPostsDeps } from './restart-posts.ts'
 import { createSendMailActivities, type SendMailDeps } from './send-mail.ts'
 import { createSweepActivities, type SweepDeps } from './sweep.ts'
 
@@ -14,6 +15,7 @@ export function createActivities(
   deps: DeliveryDeps &
     RecordDeps &
     SweepDeps &
+    RestartPostsDeps &
     RenewTokensDeps &
     CleanUploadsDeps &
     SendMailDeps &
@@ -26,6 +28,7 @@ export function createActivities(
     ...createDeliveryActivities(deps),
     ...createRecordActivities(deps),
     ...createSweepActivities(deps),
+    ...createRestartPostsActivities(deps),
     ...createRenewTokensActivities(deps),
     ...createCleanUploadsActivities(deps),
     ...createSendMailActivities(deps),

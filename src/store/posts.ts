@@ -187,6 +187,18 @@ export function createPostStore(connection: Connection, now: () => Date) {
       await collection().deleteMany({ userId, _id: { $in: postIds } })
     },
 
+    /** Posts with something left to deliver, the next due first; from the instant they are due, or all of them. */
+    openPosts: (dueFrom: Date | null): AsyncIterable<Post> =>
+      collection()
+        .find<Post>(
+          {
+            status: { $in: ['PENDING', 'SCHEDULED', 'PROCESSING'] satisfies PostStatus[] },
+            ...(dueFrom && { dueAt: { $gte: dueFrom } }),
+          },
+          WITHOUT_TIMELINE,
+        )
+        .sort({ dueAt: 1 }),
+
     /** Deliveries that nobody may be moving on: a start that was never acknowledged, an overdue post, a stalled one. */
     listStranded: ({ overdueBefore, stalledBefore, now: instant, limit }: StrandedBounds): Promise<Post[]> =>
       collection()

@@ -1,0 +1,14 @@
+import { proxyActivities } from '@temporalio/workflow'
+import type { Activities } from '../activities/index.ts'
+import { HOUR, SECOND } from '../domain/times.ts'
+
+const maintenance = proxyActivities<Activities>({
+  startToCloseTimeout: HOUR,
+  heartbeatTimeout: 20 * SECOND,
+  retry: { initialInterval: SECOND, maximumInterval: 30 * SECOND },
+})
+
+/** Starts the workflow of every open post after Temporal lost its data. */
+export async function restartPosts(): Promise<{ restarted: number }> {
+  return maintenance.restartPosts()
+}
