@@ -20,8 +20,7 @@ async function sessionOfCookie(deps: Deps, cookie: string | undefined): Promise<
   if (!presented || !session) return null
   const { refreshTokens } = deps
   const isOurs =
-    refreshTokens.hash(presented.token) === session.tokenHash ||
-    refreshTokens.isAncestor(presented.token, session.tokenHash, session.generation)
+    refreshTokens.hash(presented.token) === session.tokenHash || refreshTokens.wasIssued(session._id, presented.token)
   return isOurs ? session._id : null
 }
 

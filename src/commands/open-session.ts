@@ -28,9 +28,10 @@ type Deps = Pick<ApiContext, 'users' | 'sessions' | 'accessTokens' | 'refreshTok
 /** Logs a user in whose identity is proven, whatever the way, and notes it as the last login. */
 export async function openSession(deps: Deps, user: User, client: Client): Promise<SessionTokens> {
   const now = deps.clock.now()
-  const token = deps.refreshTokens.first()
+  const sessionId = newId()
+  const token = deps.refreshTokens.first(sessionId)
   const session: Session = {
-    _id: newId(),
+    _id: sessionId,
     userId: user._id,
     version: user.tokenVersion,
     tokenHash: deps.refreshTokens.hash(token),

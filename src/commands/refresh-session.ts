@@ -43,7 +43,7 @@ export async function refreshSession(deps: Deps, cookie: string | undefined): Pr
     }
 
     const user = await findActiveUser(deps, session)
-    const successor = deps.refreshTokens.successor(token)
+    const successor = deps.refreshTokens.successor(sessionId, token)
     if (position === 'repeated') return sessionTokens(deps, user, session, successor)
     const rotated = rotate(deps, session, successor)
     if (await deps.sessions.replaceToken(session._id, session.tokenHash, rotated)) {
@@ -60,12 +60,12 @@ async function findActiveUser({ users }: Deps, { userId, version }: Session): Pr
   return user
 }
 
-/** Where a token stands in its family: the current one, replaced a moment ago, replaced long ago, or never ours. */
+/** Tells the current token of a session from one replaced a moment ago, one replaced long ago, and one never issued for it. */
 function positionOf(deps: Deps, session: Session, token: string): 'current' | 'repeated' | 'spent' | 'unknown' {
   const tokenHash = deps.refreshTokens.hash(token)
   if (session.tokenHash === tokenHash) return 'current'
   if (repeatable(deps, session).some((replaced) => replaced.tokenHash === tokenHash)) return 'repeated'
-  return deps.refreshTokens.isAncestor(token, session.tokenHash, session.generation) ? 'spent' : 'unknown'
+  return deps.refreshTokens.wasIssued(session._id, token) ? 'spent' : 'unknown'
 }
 
 function repeatable({ clock }: Deps, session: Session): Session['replaced'] {

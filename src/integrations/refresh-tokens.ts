@@ -1,30 +1,39 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** A token is a nonce of this length, and a tag of the same length that proves who issued it. */
+const HALF_BYTES = 16
 
 /**
  * Refresh tokens of one family: the first is random, each successor is derived from its predecessor under a server key.
  * So a request that is repeated gets the very same successor without our storing it, and nobody without the key can foresee one.
  */
 export function createRefreshTokens(secret: string) {
-  const successor = (token: string): string => createHmac('sha256', secret).update(token).digest('base64url')
+  const mac = (...parts: string[]) => createHmac('sha256', secret).update(parts.join('.')).digest()
+
+  function issue(sessionId: string, nonce: Buffer): string {
+    return Buffer.concat([nonce, tagOf(sessionId, nonce)]).toString('base64url')
+  }
+
+  function tagOf(sessionId: string, nonce: Buffer): Buffer {
+    return mac('refresh tag', sessionId, nonce.toString('base64url')).subarray(0, HALF_BYTES)
+  }
 
   return {
-    first: (): string => randomBytes(32).toString('base64url'),
-    successor,
-    /** What is stored in a token's place. */
-    hash: hashOf,
+    first: (sessionId: string): string => issue(sessionId, randomBytes(HALF_BYTES)),
 
-    /** Whether the token with this hash descends from `token` within so many generations: then `token` was good once. */
-    isAncestor(token: string, tokenHash: string, generations: number): boolean {
-      let descendant = token
-      for (let left = generations; left > 0; left -= 1) {
-        descendant = successor(descendant)
-        if (hashOf(descendant) === tokenHash) return true
-      }
-      return false
+    successor: (sessionId: string, token: string): string => issue(sessionId, mac(token).subarray(0, HALF_BYTES)),
+
+    /** What is stored in a token's place. */
+    hash: (token: string): string => createHash('sha256').update(token).digest('base64url'),
+
+    /**
+     * Whether the token was issued for this session, however long ago: so one that is not accepted any more was spent. False for
+     * tokens of versions that issued none with a tag.
+     */
+    wasIssued(sessionId: string, token: string): boolean {
+      const bytes = Buffer.from(token, 'base64url')
+      if (bytes.length !== 2 * HALF_BYTES) return false
+      return timingSafeEqual(bytes.subarray(HALF_BYTES), tagOf(sessionId, bytes.subarray(0, HALF_BYTES)))
     },
   }
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
 }

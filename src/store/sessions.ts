@@ -13,7 +13,7 @@ export interface Session {
   version: number
   /** Hash of the one refresh token that is good now. */
   tokenHash: string
-  /** How many times the token was replaced. */
+  /** How many times the token was replaced. Read by versions whose tokens have no tag, while both run. */
   generation: number
   /** Tokens replaced a moment ago, whose repetition is still answered. */
   replaced: { tokenHash: string; at: Date }[]
