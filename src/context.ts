@@ -16,6 +16,7 @@ import { createAvatars } from './integrations/avatars.ts'
 import { createProviderCaptions, createTemplateCaptions, type CaptionProvider } from './integrations/captions.ts'
 import { createConnectStates } from './integrations/connect-states.ts'
 import { createIdentityProvider, type IdentityProvider } from './integrations/identity.ts'
+import { createLargeTexts } from './integrations/large-texts.ts'
 import { createMailer } from './integrations/mail.ts'
 import { createMediaSource } from './integrations/media-source.ts'
 import { createMetrics, type Metrics } from './integrations/metrics.ts'
@@ -176,6 +177,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     /** What is stored and changed by whatever process, told as it happens. */
     changes: { follow: (follower: Parameters<typeof followChanges>[1]) => followChanges(connection, follower) },
     captions: overrides.captions ?? captionsOf(config),
+    largeTexts: createLargeTexts(),
     /** Null where they are not set up. */
     payments,
     paymentEvents,

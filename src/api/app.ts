@@ -22,7 +22,7 @@ import { accessTokens } from './plugins/access-tokens.ts'
 import { browsers } from './plugins/browsers.ts'
 import { deadlines } from './plugins/deadlines.ts'
 import { guards } from './plugins/guards.ts'
-import { jsonBodies } from './plugins/json-bodies.ts'
+import { ANONYMOUS_BODY_BYTES, AUTHENTICATED_BODY_BYTES, jsonBodies } from './plugins/json-bodies.ts'
 import { openapi } from './plugins/openapi.ts'
 import { rateLimits } from './plugins/rate-limits.ts'
 import { readyToServe } from './plugins/ready-to-serve.ts'
@@ -38,7 +38,6 @@ import { isWebSocketRequest } from './realtime/upgrades.ts'
 import { ErrorBodySchema } from './schemas/envelope.ts'
 import { statusRoutes } from './status/routes.ts'
 
-const BODY_LIMIT_BYTES = 1024 * 1024
 /** Room for the token of a device; other parameters that are longer than an id are just not found. */
 const MAX_PARAM_LENGTH = 2_048
 
@@ -59,7 +58,7 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
     trustProxy: trustedProxies(config),
-    bodyLimit: BODY_LIMIT_BYTES,
+    bodyLimit: ANONYMOUS_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -83,7 +82,7 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
   await app.register(deadlines)
   await app.register(routing)
   await app.register(openapi)
-  await app.register(jsonBodies)
+  await app.register(jsonBodies, { context })
   await app.register(validation)
   await app.register(browsers, { config })
   await app.register(rateLimits, { config })
@@ -116,7 +115,7 @@ async function publicRoutes(app: FastifyInstance, { context }: RoutesOptions): P
 async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireUser)
-  app.addHook('onRoute', asksForToken)
+  app.addHook('onRoute', applySessionDefaults)
   await app.register(postsRoutes, { prefix: '/api/posts', context })
   await app.register(analyticsRoutes, { prefix: '/api/analytics', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
@@ -137,12 +136,15 @@ async function adminRoutes(app: FastifyInstance, { context }: RoutesOptions): Pr
   await app.register(statusRoutes, { prefix: '/api/status', context })
 }
 
-function asksForToken(route: RouteOptions): void {
+/** The session is checked before the body is read, so its bearer may send more than anyone may. */
+function applySessionDefaults(route: RouteOptions): void {
   route.schema = { security: [{ bearer: [] }], ...route.schema }
+  route.bodyLimit ??= AUTHENTICATED_BODY_BYTES
 }
 
 function asksForAdmin(route: RouteOptions): void {
   route.schema = { security: ADMIN_SECURITY, ...route.schema }
+  applySessionDefaults(route)
 }
 
 /**

@@ -4,9 +4,8 @@ import { allowanceOf, limitReached, type Allowance } from '../domain/plans.ts'
 import type { Limits, Usage } from '../domain/user.ts'
 import { ServiceError, validationFailed, type Problem } from '../domain/service-error.ts'
 import { currentRules } from './current-rules.ts'
-import { readDataUrl } from './read-data-url.ts'
 
-type Deps = Pick<Context, 'captions' | 'avatars' | 'users' | 'limits' | 'platforms' | 'logger'>
+type Deps = Pick<Context, 'captions' | 'avatars' | 'largeTexts' | 'users' | 'limits' | 'platforms' | 'logger'>
 
 interface GenerateCaptions extends CaptionWish {
   /** As the request was let in. */
@@ -76,8 +75,8 @@ async function ifNot<T>(
 }
 
 /** They have to be what an avatar has to be. */
-async function readPictures({ avatars }: Pick<Deps, 'avatars'>, media: string[]) {
-  const read = media.map(readDataUrl)
+async function readPictures({ avatars, largeTexts }: Pick<Deps, 'avatars' | 'largeTexts'>, media: string[]) {
+  const read = await largeTexts.readDataUrls(media)
   const problems = await Promise.all(
     read.map(async (picture, index): Promise<Problem | null> => {
       const message = picture ? await avatars.findPictureProblem(picture) : 'must be a data URL in base64'

@@ -6,9 +6,7 @@ import { normalizeEmail, type User } from '../domain/user.ts'
 import { newId } from '../store/schema-options.ts'
 import { createUser } from './create-user.ts'
 import { openSession, type Client, type SessionTokens } from './open-session.ts'
-import { readDataUrl } from './read-data-url.ts'
-
-type Picture = NonNullable<ReturnType<typeof readDataUrl>>
+import type { DataUrl } from '../integrations/data-url.ts'
 
 type Deps = Pick<
   ApiContext,
@@ -18,6 +16,7 @@ type Deps = Pick<
   | 'clock'
   | 'config'
   | 'database'
+  | 'largeTexts'
   | 'logger'
   | 'oneTimeCodes'
   | 'passwords'
@@ -34,27 +33,30 @@ interface SignUp extends Client {
   confirmPassword?: string
   /** A data URL. */
   avatar?: string | null
+  /** What the request presents as proof of its address; any of them may be the right one. */
+  verificationTokens: string[]
 }
 
 /**
- * Makes an account for an address that is proven to be the caller's, which uses the proof up, and logs in. Who has proven nothing is
- * not told whether the address has an account.
+ * Makes an account for an address and logs in. The caller must present the proof that `verifyCode` gave out for this address, which
+ * is used up. Without it the answer does not depend on whether the address has an account.
  * @throws ServiceError VALIDATION_FAILED, ADDRESS_NOT_VERIFIED, ADDRESS_TAKEN
  */
 export async function signUp(deps: Deps, input: SignUp): Promise<SessionTokens & { user: User }> {
-  const picture = input.avatar ? readDataUrl(input.avatar) : null
+  const [picture = null] = input.avatar ? await deps.largeTexts.readDataUrls([input.avatar]) : []
   const problems = [...problemsOf(input), ...(await avatarProblems(deps, input, picture))]
   if (problems.length > 0) throw validationFailed(problems)
   const { addressCodes, config, database, oneTimeCodes, planLimits, users } = deps
   const email = normalizeEmail(input.email)
   const addressKey = oneTimeCodes.addressKey(email)
   const needsProof = config.SIGNUP_EMAIL_VERIFICATION === 'on'
+  const proofHashes = input.verificationTokens.map(oneTimeCodes.hashProof)
   // Before a password is hashed, which is work.
-  if (needsProof && !(await addressCodes.isVerified(addressKey))) throw notVerified()
+  if (needsProof && !(await addressCodes.isProven(addressKey, proofHashes))) throw notVerified()
 
   const store = (user: User) =>
     database.transaction(async (session) => {
-      if (needsProof && !(await addressCodes.useVerification(addressKey, session))) throw notVerified()
+      if (needsProof && !(await addressCodes.useProof(addressKey, proofHashes, session))) throw notVerified()
       await users.insert(user, session)
     })
   const userId = newId()
@@ -78,14 +80,26 @@ function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
   return problems
 }
 
-async function avatarProblems({ avatars }: Deps, { avatar }: SignUp, picture: Picture | null): Promise<Problem[]> {
+async function avatarProblems({ avatars }: Deps, { avatar }: SignUp, picture: DataUrl | null): Promise<Problem[]> {
   if (!avatar) return []
   const message = picture ? await avatars.findPictureProblem(picture) : 'must be a data URL in base64'
   return message === null ? [] : [{ path: 'avatar', code: 'AVATAR_NOT_ALLOWED', message }]
 }
 
+/**
+ * The address that a request has proven by what it presents besides its body, as a key; null when it has proven none. It decides how
+ * much of the body is read.
+ */
+export async function findProvenAddress(
+  { addressCodes, config, oneTimeCodes }: Pick<ApiContext, 'addressCodes' | 'config' | 'oneTimeCodes'>,
+  verificationTokens: string[],
+): Promise<string | null> {
+  if (config.SIGNUP_EMAIL_VERIFICATION === 'off' || verificationTokens.length === 0) return null
+  return addressCodes.findProven(verificationTokens.map(oneTimeCodes.hashProof))
+}
+
 /** Nobody is turned away because object storage is: the account begins with the picture that every account begins with. */
-async function storeAvatar({ avatars, logger }: Deps, userId: string, picture: Picture | null) {
+async function storeAvatar({ avatars, logger }: Deps, userId: string, picture: DataUrl | null) {
   if (!picture) return {}
   try {
     return { avatar: await avatars.store(userId, picture) }

@@ -3,21 +3,31 @@ import { ServiceError } from '../domain/service-error.ts'
 import { MINUTE } from '../domain/times.ts'
 import { normalizeEmail } from '../domain/user.ts'
 
-const VERIFIED_MS = 15 * MINUTE
+const PROOF_LIFE_MS = 15 * MINUTE
 
 type Deps = Pick<Context, 'oneTimeCodes' | 'addressCodes' | 'clock'>
 
+export interface VerifiedAddress {
+  /** As it is stored. */
+  email: string
+  /** Proves to the sign-up that its caller read the code; works once, for this address, until `expiresAt`. */
+  verificationToken: string
+  expiresAt: Date
+}
+
 /**
- * Takes the code that an address was sent for a proof that it is the caller's, which is remembered for a while.
- * @returns the address as it is stored
- * @throws ServiceError OTP_INVALID, alike for a wrong code, one that ended, and an address without
+ * Exchanges the code that an address was sent for a proof that the caller reads its mail.
+ * @throws ServiceError OTP_INVALID, alike for a wrong code, an expired one, and an address without a code
  */
-export async function verifyCode(deps: Deps, { email, otp }: { email: string; otp: string }): Promise<string> {
+export async function verifyCode(deps: Deps, { email, otp }: { email: string; otp: string }): Promise<VerifiedAddress> {
   const { oneTimeCodes, addressCodes, clock } = deps
   const address = normalizeEmail(email)
-  const verifiedUntil = new Date(clock.now().getTime() + VERIFIED_MS)
-  const key = oneTimeCodes.addressKey(address)
-  const isRight = await addressCodes.verify(key, oneTimeCodes.hash(address, otp.trim()), verifiedUntil)
+  const verificationToken = oneTimeCodes.makeProof()
+  const expiresAt = new Date(clock.now().getTime() + PROOF_LIFE_MS)
+  const isRight = await addressCodes.verify(oneTimeCodes.addressKey(address), oneTimeCodes.hash(address, otp.trim()), {
+    proofHash: oneTimeCodes.hashProof(verificationToken),
+    verifiedUntil: expiresAt,
+  })
   if (!isRight) throw new ServiceError('OTP_INVALID', 'Invalid or expired code')
-  return address
+  return { email: address, verificationToken, expiresAt }
 }

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, randomInt, randomUUID } from 'node:crypto'
+import { createHmac, hkdfSync, randomBytes, randomInt, randomUUID } from 'node:crypto'
 
 const CODES = 1_000_000
 const DIGITS = 6
@@ -19,6 +19,12 @@ export function createOneTimeCodes(secret: string) {
 
     /** What is stored in the code's place; it belongs to one address. */
     hash: (email: string, code: string): string => hash('code', email, code),
+
+    /** A secret for whoever sent the right code. */
+    makeProof: (): string => randomBytes(32).toString('base64url'),
+
+    /** What is stored in a proof's place. */
+    hashProof: (proof: string): string => hash('proof', proof),
 
     /** The hash of no code. */
     hashOfNone: (): string => hash('none', randomUUID()),

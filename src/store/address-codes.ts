@@ -14,7 +14,10 @@ interface AddressCode {
   codeHash: string
   triesLeft: number
   expiresAt: Date
+  /** Until when the proof works. */
   verifiedUntil: Date | null
+  /** Hash of the proof that whoever sent the right code was given. Absent before, and in records of versions without proofs. */
+  proofHash?: string
   removeAt: Date
 }
 
@@ -27,18 +30,30 @@ const codeSchema = new Schema<AddressCode>(
     triesLeft: required(Number),
     expiresAt: required(Date),
     verifiedUntil: { type: Date, default: null },
+    proofHash: String,
     removeAt: required(Date),
   },
   schemaOptions,
 )
 
 codeSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
+codeSchema.index({ proofHash: 1 }, { partialFilterExpression: { proofHash: { $type: 'string' } } })
+
+interface Proof {
+  proofHash: string
+  verifiedUntil: Date
+}
 
 export function createAddressCodeStore(connection: Connection, now: () => Date) {
   connection.model<AddressCode>('AddressCode', codeSchema, 'addressCodes')
 
   const collection = driverCollection<AddressCode>(connection, 'addressCodes')
   const removal = () => new Date(now().getTime() + KEPT_MS)
+  const provenBy = (addressKey: string, proofHashes: string[]) => ({
+    _id: addressKey,
+    proofHash: { $in: proofHashes },
+    verifiedUntil: { $gt: now() },
+  })
 
   return {
     /** In place of the code before. That the address was verified stands: else strangers could undo it. */
@@ -54,10 +69,11 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
     },
 
     /**
-     * One try, by one conditional write: guesses sent side by side share the tries of the code. The right one ends it.
+     * One try, by one conditional write: guesses sent side by side share the tries of the code. The right one ends it, and stores
+     * the proof in place of an earlier one.
      * @returns whether it was right
      */
-    async verify(addressKey: string, codeHash: string, verifiedUntil: Date): Promise<boolean> {
+    async verify(addressKey: string, codeHash: string, { proofHash, verifiedUntil }: Proof): Promise<boolean> {
       const isRight = { $eq: ['$codeHash', { $literal: codeHash }] }
       const before = await collection().findOneAndUpdate(
         { _id: addressKey, triesLeft: { $gt: 0 }, expiresAt: { $gt: now() } },
@@ -66,6 +82,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
             $set: {
               triesLeft: { $cond: [isRight, 0, { $subtract: ['$triesLeft', 1] }] },
               verifiedUntil: { $cond: [isRight, verifiedUntil, '$verifiedUntil'] },
+              proofHash: { $cond: [isRight, { $literal: proofHash }, '$proofHash'] },
               removeAt: { $cond: [isRight, removal(), '$removeAt'] },
             },
           },
@@ -79,15 +96,25 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
       await collection().deleteOne({ _id: addressKey })
     },
 
-    async isVerified(addressKey: string): Promise<boolean> {
-      return (await collection().findOne({ _id: addressKey, verifiedUntil: { $gt: now() } })) !== null
+    /** The address that any of these proofs still works for, as its key; null when there is none. */
+    async findProven(proofHashes: string[]): Promise<string | null> {
+      const found = await collection().findOne(
+        { proofHash: { $in: proofHashes }, verifiedUntil: { $gt: now() } },
+        { projection: { _id: 1 } },
+      )
+      return found?._id ?? null
     },
 
-    /** False when there is nothing to use up. */
-    async useVerification(addressKey: string, session: ClientSession): Promise<boolean> {
+    /** Whether any of these proofs works for the address. */
+    async isProven(addressKey: string, proofHashes: string[]): Promise<boolean> {
+      return (await collection().findOne(provenBy(addressKey, proofHashes), { projection: { _id: 1 } })) !== null
+    },
+
+    /** Uses the proof of the address up. False when none of these works for it. */
+    async useProof(addressKey: string, proofHashes: string[], session: ClientSession): Promise<boolean> {
       const { matchedCount } = await collection().updateOne(
-        { _id: addressKey, verifiedUntil: { $gt: now() } },
-        { $set: { verifiedUntil: null } },
+        provenBy(addressKey, proofHashes),
+        { $set: { verifiedUntil: null }, $unset: { proofHash: 1 } },
         { session },
       )
       return matchedCount === 1

@@ -185,10 +185,10 @@ describe('login', () => {
 
   it('refuses a password beyond all measure before hashing it', async () => {
     const user = await createAccount(world.context, { withPassword: true })
-    const big = await logIn({ email: user.email, password: 'x'.repeat(1_000_000) })
+    const big = await logIn({ email: user.email, password: 'x'.repeat(60_000) })
     expect(big.statusCode).toBe(400)
     expect(big.json().errors).toEqual([expect.objectContaining({ path: 'password', code: 'TOO_LONG' })])
-    expect(await logIn({ email: user.email, password: 'x'.repeat(1_100_000) })).toMatchObject({ statusCode: 413 })
+    expect(await logIn({ email: user.email, password: 'x'.repeat(70_000) })).toMatchObject({ statusCode: 413 })
   })
 
   it('lists everything that is wrong with its body at once', async () => {

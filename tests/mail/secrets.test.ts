@@ -25,8 +25,10 @@ beforeAll(async () => {
   await post('request-otp', { email: member }, 201)
   const [codeMail] = await mails.until(member)
   secrets['code'] = /^\d{6}$/m.exec(codeMail!.text)![0]
-  await post('verify-otp', { email: member, otp: secrets['code'] }, 200)
-  const { accessToken } = await post('signup', { email: member, name: 'Ann', password, confirmPassword: password }, 201)
+  const { verificationToken } = await post('verify-otp', { email: member, otp: secrets['code'] }, 200)
+  secrets['verification token'] = verificationToken as string
+  const account = { email: member, name: 'Ann', password, confirmPassword: password, verificationToken }
+  const { accessToken } = await post('signup', account, 201)
   secrets['access token'] = accessToken as string
   await post('send-reset-email', { email: member }, 200)
   const [resetMail] = await mails.until(member, 2)

@@ -22,7 +22,7 @@ afterAll(() => world?.close())
 const request = (...lines: string[]) =>
   ['', 'Host: test', 'Content-Type: application/json', ...lines, '', ''].join('\r\n')
 const authorized = () => `Authorization: Bearer ${ann.accessToken}`
-const LONG_BODY = 'Content-Length: 90000'
+const LONG_BODY = 'Content-Length: 60000'
 
 /** What a client sends at first, and then again and again. */
 const CLIENTS: Record<string, () => { first: string; again: string }> = {

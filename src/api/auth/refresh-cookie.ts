@@ -5,9 +5,9 @@ import type { Config } from '../../config.ts'
 
 const NAME = 'refreshToken'
 
-/** The refresh cookie of contract section 2; only the auth routes ever get to see it. */
-export function createRefreshCookie(config: Config) {
-  const attributes: CookieSerializeOptions = {
+/** The attributes of every cookie that only the auth routes get. */
+export function authCookieAttributes(config: Config): CookieSerializeOptions {
+  return {
     path: '/api/auth',
     httpOnly: true,
     sameSite: config.REFRESH_COOKIE_SAME_SITE,
@@ -15,6 +15,11 @@ export function createRefreshCookie(config: Config) {
     secure: config.PUBLIC_URL.startsWith('https:') || config.REFRESH_COOKIE_SAME_SITE === 'none',
     ...(config.REFRESH_COOKIE_DOMAIN ? { domain: config.REFRESH_COOKIE_DOMAIN } : {}),
   }
+}
+
+/** The refresh cookie of contract section 2; only the auth routes ever get to see it. */
+export function createRefreshCookie(config: Config) {
+  const attributes = authCookieAttributes(config)
 
   return {
     read: (request: FastifyRequest): string | undefined => request.cookies[NAME],

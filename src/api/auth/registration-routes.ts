@@ -1,20 +1,27 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { requestCode } from '../../commands/request-code.ts'
-import { signUp } from '../../commands/sign-up.ts'
+import { findProvenAddress, signUp } from '../../commands/sign-up.ts'
 import { verifyCode } from '../../commands/verify-code.ts'
 import type { ApiContext } from '../../context.ts'
+import { ServiceError } from '../../domain/service-error.ts'
 import { operation } from '../openapi/operation.ts'
-import { largeBodies } from '../plugins/large-bodies.ts'
+import { limitBody, mayExceed } from '../plugins/body-sizes.ts'
+import { ownOriginOnly } from '../plugins/browsers.ts'
+import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
+import { ANONYMOUS_BODY_BYTES } from '../plugins/json-bodies.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import { clientOf } from './client.ts'
 import { presentUser } from './present.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
-import { AddressBody, LoggedIn, SignUpBody, Verified, VerifyCodeBody } from './schema.ts'
+import { AddressBody, LoggedIn, SignUpBody, VerificationHeaders, Verified, VerifyCodeBody } from './schema.ts'
+import { createVerificationCookie } from './verification-cookie.ts'
 
 /** An avatar of five megabytes, in base64. */
 const SIGN_UP_LIMIT_BYTES = 8 * 1024 * 1024
-/** Per process: anybody may send them. */
-const LARGE_BODIES_AT_ONCE = 8
+/** Per process: each is in memory several times over while its request lasts. */
+const LARGE_BODIES_AT_ONCE = 4
+const VERIFICATION_HEADER = 'x-verification-token'
 
 interface Options {
   context: ApiContext
@@ -22,6 +29,20 @@ interface Options {
 }
 
 export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, refreshCookie }) => {
+  const verificationCookie = createVerificationCookie(context.config)
+  const fromOwnPages = ownOriginOnly(context.config)
+  const largeBodies = createConcurrencyLimit({
+    perProcess: LARGE_BODIES_AT_ONCE,
+    busyMessage: 'This address is already signing up. Try again in a few seconds.',
+  })
+
+  /** What a request shows before its body is read. */
+  function presentedTokens(request: FastifyRequest): string[] {
+    return [request.headers[VERIFICATION_HEADER], verificationCookie.read(request)].filter(
+      (token) => typeof token === 'string',
+    )
+  }
+
   app.post(
     '/request-otp',
     {
@@ -45,33 +66,65 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
     '/verify-otp',
     {
       schema: {
-        ...operation('auth', 'verifyCode', 'Prove by the code that an address is yours', { errors: ['OTP_INVALID'] }),
+        ...operation('auth', 'verifyCode', 'Prove by the code that an address is yours', {
+          errors: ['OTP_INVALID'],
+          responseHeaders: { 200: ['Set-Cookie'] },
+        }),
         body: VerifyCodeBody,
         response: { 200: success(Verified), ...errorResponses },
       },
     },
-    async (request) => ok('Address verified', { email: await verifyCode(context, request.body) }),
+    async (request, reply) => {
+      const verified = await verifyCode(context, request.body)
+      verificationCookie.set(reply, verified)
+      const { email, verificationToken } = verified
+      return ok('Address verified', { email, verificationToken })
+    },
   )
 
   app.post(
     '/signup',
     {
       bodyLimit: SIGN_UP_LIMIT_BYTES,
-      onRequest: largeBodies(LARGE_BODIES_AT_ONCE),
+      async onRequest(request) {
+        if (verificationCookie.read(request) !== undefined) await fromOwnPages(request)
+      },
+      /** A large body, which only an avatar makes, is read only from somebody who has proven an address. */
+      async preParsing(request, reply, body) {
+        if (!mayExceed(request, ANONYMOUS_BODY_BYTES)) return body
+        const address = await findProvenAddress(context, presentedTokens(request))
+        if (address !== null) largeBodies.enter(reply, address)
+        else if (request.headers['content-length'] !== undefined) throw tooLarge()
+        return address === null ? limitBody(body, ANONYMOUS_BODY_BYTES) : body
+      },
       schema: {
         ...operation('auth', 'signUp', 'Make an account for a verified address, and log in', {
-          errors: ['ADDRESS_NOT_VERIFIED', 'ADDRESS_TAKEN'],
+          description:
+            'Needs the `verificationToken` of `verify-otp`: from its cookie, in the header `X-Verification-Token`, or in the body. ' +
+            'A body above 64 KiB, with a large avatar, needs it in the cookie or the header, and is refused where addresses are not verified.',
+          errors: ['ADDRESS_NOT_VERIFIED', 'ADDRESS_TAKEN', 'FORBIDDEN'],
           responseHeaders: { 201: ['Set-Cookie'] },
+          documented: { headers: VerificationHeaders },
         }),
         body: SignUpBody,
         response: { 201: success(LoggedIn), ...errorResponses },
       },
     },
     async (request, reply) => {
-      const { user, ...tokens } = await signUp(context, { ...request.body, ...clientOf(request) })
+      const { verificationToken, ...account } = request.body
+      const verificationTokens = [...presentedTokens(request), ...(verificationToken ? [verificationToken] : [])]
+      const { user, ...tokens } = await signUp(context, { ...account, verificationTokens, ...clientOf(request) })
       refreshCookie.set(reply, tokens)
+      verificationCookie.clear(reply)
       const data = { accessToken: tokens.accessToken, user: presentUser(user) }
       return reply.code(201).send(ok('Account created', data))
     },
+  )
+}
+
+function tooLarge(): ServiceError {
+  return new ServiceError(
+    'PAYLOAD_TOO_LARGE',
+    'Request body is too large. Verify the address first, or sign up without an avatar and upload it afterwards.',
   )
 }

@@ -23,7 +23,15 @@ export const VerifyCodeBody = Type.Object(
   { title: 'VerifyCode' },
 )
 
-export const Verified = Type.Object({ email: Type.String() })
+const VerificationToken = Type.String({
+  maxLength: 100,
+  description:
+    'Proof of the verified address: sign up with it within 15 minutes. It is also set as a cookie, and `X-Verification-Token` carries it as well.',
+})
+
+export const VerificationHeaders = Type.Object({ 'x-verification-token': Type.Optional(VerificationToken) })
+
+export const Verified = Type.Object({ email: Type.String(), verificationToken: VerificationToken })
 
 export const SignUpBody = Type.Object(
   {
@@ -31,6 +39,7 @@ export const SignUpBody = Type.Object(
     name: PersonName,
     password: NewPassword,
     confirmPassword: Type.Optional(Type.String()),
+    verificationToken: Type.Optional(VerificationToken),
     avatar: Type.Optional(
       nullable(Type.String({ description: 'A data URL of a PNG, JPEG or WebP picture in base64' })),
     ),

@@ -4,28 +4,35 @@ import type { Context } from '../../context.ts'
 import { PLATFORMS, platformLabel } from '../../domain/platforms.ts'
 import { SECOND } from '../../domain/times.ts'
 import { operation } from '../openapi/operation.ts'
-import { largeBodies } from '../plugins/large-bodies.ts'
+import { mayExceed } from '../plugins/body-sizes.ts'
+import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
+import { AUTHENTICATED_BODY_BYTES } from '../plugins/json-bodies.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { GenerateCaptionsBody, GeneratedCaptions } from './schema.ts'
 
 /** Four pictures in base64 (contract section 1). */
 const BODY_LIMIT_BYTES = 20 * 1_048_576
-/** Per process, for all these routes together. */
-const LARGE_BODIES_AT_ONCE = 8
+/** Per process, for all these routes together: each body is in memory several times over while its request lasts. */
+const LARGE_BODIES_AT_ONCE = 4
 /** What the route needs besides the provider. */
 const MARGIN_MS = 5 * SECOND
 
 /** Contract section 10, for authenticated users. */
 export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const { captions, config } = context
-  const notTooMany = largeBodies(LARGE_BODIES_AT_ONCE)
+  const largeBodies = createConcurrencyLimit({
+    perProcess: LARGE_BODIES_AT_ONCE,
+    busyMessage: 'Captions for other pictures of yours are still being generated. Try again when they are there.',
+  })
 
   for (const platform of [null, ...PLATFORMS]) {
     app.post(
       platform === null ? '/captions' : `/captions/${platform}`,
       {
         bodyLimit: BODY_LIMIT_BYTES,
-        onRequest: notTooMany,
+        onRequest: async (request, reply) => {
+          if (mayExceed(request, AUTHENTICATED_BODY_BYTES)) largeBodies.enter(reply, request.user.userId)
+        },
         config: { deadlineMs: config.CAPTIONS_TIMEOUT_MS + MARGIN_MS },
         schema: {
           ...operation(

@@ -5,6 +5,7 @@ import { setUp } from '../../commands/payment-calls.ts'
 import { receivePaymentEvent } from '../../commands/receive-payment-event.ts'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/service-error.ts'
+import { AUTHENTICATED_BODY_BYTES } from '../plugins/json-bodies.ts'
 import { errorResponses } from '../schemas/envelope.ts'
 import { operation } from '../openapi/operation.ts'
 import { PaymentEvent, Received } from './schema.ts'
@@ -25,6 +26,8 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/webhook',
     {
       config: { isUnlimited: true },
+      // Events of the processor may be this long; they are parsed only after their signature was verified.
+      bodyLimit: AUTHENTICATED_BODY_BYTES,
       schema: {
         ...operation('payments', 'receivePaymentEvent', 'Events of the payment processor, signed by it', {
           description: 'Events that concern nobody here are acknowledged and ignored.',

@@ -1,13 +1,15 @@
-interface DataUrl {
+/** A file that was sent inside a text. */
+export interface DataUrl {
   type: string
-  bytes: Uint8Array
+  bytes: Uint8Array<ArrayBuffer>
 }
 
 const HEAD = /^data:([a-z]+\/[a-z+.-]+);base64$/
+const LONGEST_HEAD = 100
 
-/** The file that a data URL in base64 holds; null for every other text. */
+/** Decodes a data URL in base64; null for every other text. */
 export function readDataUrl(url: string): DataUrl | null {
-  const comma = url.indexOf(',')
+  const comma = url.slice(0, LONGEST_HEAD).indexOf(',')
   const [, type] = HEAD.exec(url.slice(0, Math.max(comma, 0))) ?? []
   if (type === undefined) return null
   const encoded = url.slice(comma + 1)

@@ -1,0 +1,23 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { VerifiedAddress } from '../../commands/verify-code.ts'
+import type { Config } from '../../config.ts'
+import { authCookieAttributes } from './refresh-cookie.ts'
+
+const NAME = 'verificationToken'
+
+/** Carries the proof of a verified address to the sign-up, for frontends that keep nothing but cookies. */
+export function createVerificationCookie(config: Config) {
+  const attributes = authCookieAttributes(config)
+
+  return {
+    read: (request: FastifyRequest): string | undefined => request.cookies[NAME],
+
+    set(reply: FastifyReply, { verificationToken, expiresAt }: VerifiedAddress): void {
+      reply.setCookie(NAME, verificationToken, { ...attributes, expires: expiresAt })
+    },
+
+    clear(reply: FastifyReply): void {
+      reply.clearCookie(NAME, attributes)
+    },
+  }
+}

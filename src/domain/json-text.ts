@@ -1,0 +1,92 @@
+import { ServiceError, validationFailed } from './service-error.ts'
+
+/** Arrays and objects inside one another. */
+const MAX_DEPTH = 32
+/** A post with every field filled for every platform has some 1,500 values. */
+const MAX_VALUES = 10_000
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+const [ARRAY, ARRAY_END] = [0x5b, 0x5d]
+const [OBJECT, OBJECT_END] = [0x7b, 0x7d]
+const SPACE = 0x20
+
+/**
+ * Parses a JSON text of bounded depth and number of values, in valid UTF-8, without NUL characters and lone surrogates, which
+ * neither the database nor the platforms can hold. `__proto__` is dropped like any other unknown field.
+ * @throws ServiceError BAD_REQUEST, or VALIDATION_FAILED with the path of a text that cannot be stored
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  assertBounded(bytes)
+  const value = parseText(decode(bytes))
+  assertStorable(value)
+  return value
+}
+
+/**
+ * Counts before anything is built: a megabyte of brackets would become a million objects. Up to the first syntax error the scan
+ * finds exactly the values that the parser would build, repeated keys included.
+ */
+function assertBounded(bytes: Uint8Array): void {
+  let depth = 0
+  let values = 1
+  let isInText = false
+  let isFirstChild = false
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]!
+    if (isInText) {
+      if (byte === BACKSLASH) at += 1
+      else if (byte === QUOTE) isInText = false
+      continue
+    }
+    if (byte <= SPACE) continue
+    const isEnd = byte === ARRAY_END || byte === OBJECT_END
+    if (byte === COMMA || (isFirstChild && !isEnd)) values += 1
+    isFirstChild = byte === ARRAY || byte === OBJECT
+    if (isFirstChild) depth += 1
+    else if (isEnd) depth -= 1
+    else if (byte === QUOTE) isInText = true
+    if (depth > MAX_DEPTH) throw new ServiceError('BAD_REQUEST', 'Request body is nested too deeply')
+    if (values > MAX_VALUES) throw new ServiceError('BAD_REQUEST', 'Request body has too many values')
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new ServiceError('BAD_REQUEST', 'Request body is not valid UTF-8')
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ServiceError('BAD_REQUEST', 'Request body is not valid JSON')
+  }
+}
+
+function assertStorable(root: unknown): void {
+  const open: { value: unknown; path: string }[] = [{ value: root, path: '' }]
+  for (let visit = open.pop(); visit; visit = open.pop()) {
+    const { value, path } = visit
+    if (typeof value === 'string') assertText(value, path)
+    if (value === null || typeof value !== 'object') continue
+    if (!Array.isArray(value)) delete (value as Record<string, unknown>)['__proto__']
+    for (const [key, child] of Object.entries(value)) {
+      assertText(key, path)
+      open.push({ value: child, path: path === '' ? key : `${path}.${key}` })
+    }
+  }
+}
+
+function assertText(text: string, path: string): void {
+  if (text.includes('\0')) throw unusable(path, 'must not contain NUL characters')
+  if (!text.isWellFormed()) throw unusable(path, 'must not contain lone surrogates')
+}
+
+function unusable(path: string, message: string): ServiceError {
+  return validationFailed([{ path, code: 'INVALID_CHARACTERS', message }])
+}
