@@ -366,7 +366,8 @@ describe('CORS', () => {
         'access-control-allow-origin': origin,
         'access-control-allow-credentials': 'true',
         'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-        'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, X-Verification-Token',
+        'access-control-allow-headers':
+          'Authorization, Content-Type, Idempotency-Key, X-Request-Id, X-Verification-Token',
       })
       const { headers } = await world.app.inject({ url: '/api/posts', headers: { origin } })
       expect(headers).toMatchObject({
