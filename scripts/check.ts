@@ -34,6 +34,7 @@ function checks(): Check[] {
     { name: 'format', args: [bin('prettier'), '--check', '--log-level=warn', '.'], mend: 'npm run format' },
     { name: 'types', args: [bin('typescript', 'tsc'), '--noEmit'] },
     { name: 'openapi', args: ['scripts/openapi.ts', '--check'], mend: 'npm run openapi' },
+    { name: 'api-docs', args: ['scripts/openapi-lint.ts'] },
     {
       name: 'readme',
       args: ['scripts/config-table.ts', '--check'],

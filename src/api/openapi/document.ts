@@ -40,7 +40,8 @@ interface Facts {
 
 /**
  * The schema of a route as the document shows it. Fields with a default are optional for the sender: Fastify's validator fills
- * them in before it asks whether they are there.
+ * them in before it asks whether they are there. In bodies the default itself is left to the description, because generators
+ * take a property with a default for one that is always there.
  */
 export function toDocumented({
   route,
@@ -68,7 +69,15 @@ export function toDocumented({
 
 function withOptionalDefaults(schema: Node): Node {
   const parts = ['querystring', 'body', 'headers'].filter((part) => schema[part])
-  return Object.fromEntries(parts.map((part) => [part, optionalDefaults(schema[part] as Node)]))
+  const optional: Node = Object.fromEntries(parts.map((part) => [part, optionalDefaults(schema[part] as Node)]))
+  return { ...optional, ...(optional['body'] ? { body: withoutDefaults(optional['body'] as Node) } : {}) }
+}
+
+function withoutDefaults(schema: Node): Node {
+  const properties = schema['properties'] as Record<string, Node> | undefined
+  if (!properties) return schema
+  const documented = Object.entries(properties).map(([name, { default: _, ...property }]) => [name, property])
+  return { ...schema, properties: Object.fromEntries(documented) }
 }
 
 function optionalDefaults(schema: Node): Node {

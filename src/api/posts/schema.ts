@@ -118,7 +118,7 @@ const wholePost = {
   selectedPlatforms,
   platformSpecificContent: Type.Optional(OverridesInput),
   scheduledAt: Type.Optional(scheduledAt),
-  timezone: Type.Optional(Type.String({ default: 'UTC', ...timezoneOptions })),
+  timezone: Type.Optional(Type.String({ ...timezoneOptions, default: 'UTC', description: 'IANA timezone, UTC when absent' })),
   status: Type.Optional(status),
 }
 
