@@ -3,7 +3,14 @@
  */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { BaseResolver, createConfig, formatProblems, getTotals, lintDocument, makeDocumentFromString } from '@redocly/openapi-core'
+import {
+  BaseResolver,
+  createConfig,
+  formatProblems,
+  getTotals,
+  lintDocument,
+  makeDocumentFromString,
+} from '@redocly/openapi-core'
 
 const FILE = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
 

@@ -22,21 +22,31 @@ export function timezoneProblem(name: string): Problem | null {
   return { path: 'timezone', code: 'TIMEZONE_UNKNOWN', message }
 }
 
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?/
+/** No leap second: Temporal would silently read it as the second before. */
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(:[0-5]\d([.,]\d{1,9})?)?/
 const WITH_OFFSET = new RegExp(`${DATE_TIME.source}([Zz]|[+-]\\d{2}:?\\d{2})$`)
 const WITH_ZONE = new RegExp(`${DATE_TIME.source}([Zz]|[+-]\\d{2}:?\\d{2})?\\[([A-Za-z][^\\]=]*)\\]$`)
+const FIRST_INSTANT = new Date('0000-01-01T00:00:00.000Z')
+const LAST_INSTANT = new Date('9999-12-31T23:59:59.999Z')
 const WALL_TIME = new RegExp(`${DATE_TIME.source}$`)
 
 /**
  * The instant an ISO 8601 date-time means: with `Z`, an offset or a bracketed zone it says so itself, else it is wall time in `timezone`.
- * A wall time that summer time skips moves forward by the gap; one that happens twice is the first one. Null when it is no date-time.
+ * A wall time that summer time skips moves forward by the gap; one that happens twice is the first one. Null when it is no date-time,
+ * or one that is outside of the years 0000 to 9999 in UTC, which ISO 8601 writes in another form.
  */
 export function parseInstant(value: string, timezone: string): Date | null {
   try {
-    return new Date(epochMilliseconds(value, timezone))
+    const instant = new Date(epochMilliseconds(value, timezone))
+    return instant >= FIRST_INSTANT && instant <= LAST_INSTANT ? instant : null
   } catch {
     return null
   }
+}
+
+/** Returns true for a date-time with `Z` or an offset that `parseInstant` can read. */
+export function isInstant(value: string): boolean {
+  return WITH_OFFSET.test(value) && parseInstant(value, 'UTC') !== null
 }
 
 function epochMilliseconds(value: string, timezone: string): number {

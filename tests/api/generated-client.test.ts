@@ -48,16 +48,20 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-it('a client generated from the OpenAPI document compiles strictly and creates, lists, reads and cancels a post', async () => {
-  const { drive } = await compileWithGeneratedTypes<Program>(PROGRAM)
-  const baseUrl = await world.app.listen({ port: 0, host: '127.0.0.1' })
-  const { accessToken } = await signIn(world.context)
-  const driven = await drive(baseUrl, accessToken)
-  expect(driven.listed).toHaveLength(1)
-  expect(driven).toMatchObject({
-    read: { _id: driven.listed[0], status: 'SCHEDULED', timezone: 'UTC' },
-    overview: 200,
-    status: 'CANCELLED',
-    code: 'NO_FAILED_PLATFORMS',
-  })
-}, COMPILE_TIMEOUT_MS)
+it(
+  'a client generated from the OpenAPI document compiles strictly and creates, lists, reads and cancels a post',
+  async () => {
+    const { drive } = await compileWithGeneratedTypes<Program>(PROGRAM)
+    const baseUrl = await world.app.listen({ port: 0, host: '127.0.0.1' })
+    const { accessToken } = await signIn(world.context)
+    const driven = await drive(baseUrl, accessToken)
+    expect(driven.listed).toHaveLength(1)
+    expect(driven).toMatchObject({
+      read: { _id: driven.listed[0], status: 'SCHEDULED', timezone: 'UTC' },
+      overview: 200,
+      status: 'CANCELLED',
+      code: 'NO_FAILED_PLATFORMS',
+    })
+  },
+  COMPILE_TIMEOUT_MS,
+)

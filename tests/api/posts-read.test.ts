@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { IMPOSSIBLE_DATE_TIMES } from '../support/date-times.ts'
 import { deliver, inAnHour, postBody, postsWorld, type Caller, type PostsWorld } from '../support/posts-api.ts'
 
 let world: PostsWorld
@@ -273,5 +274,36 @@ describe('posts of others and posts that are not there', () => {
     const disabled = await world.caller({ isDisabled: true })
     const { status, body } = await disabled.call(method, path)
     expect([status, body.message]).toEqual([403, 'Account is disabled'])
+  })
+})
+
+describe('impossible date-times', () => {
+  it.each(['from', 'to'])('the list answers 400 to each of them as %s', async (name) => {
+    const ann = await world.caller()
+    for (const value of IMPOSSIBLE_DATE_TIMES) {
+      const { status, body } = await ann.call('GET', `/?${name}=${encodeURIComponent(value)}`)
+      expect([value, status, body.errors?.[0]?.path]).toEqual([value, 400, name])
+    }
+  })
+
+  it.each([
+    ['POST', '/'],
+    ['PUT', '/:postId'],
+    ['PATCH', '/:postId'],
+  ] as const)('%s %s answers 400 to each of them as scheduledAt', async (method, path) => {
+    const ann = await world.caller()
+    const url = path.replace(':postId', await create(ann, { status: 'DRAFT' }))
+    for (const scheduledAt of IMPOSSIBLE_DATE_TIMES) {
+      const { status, body } = await ann.call(method, url, postBody({ scheduledAt }))
+      expect([scheduledAt, status, body.errors?.[0]?.path]).toEqual([scheduledAt, 400, 'scheduledAt'])
+    }
+  })
+
+  it('validation reports each of them as scheduledAt', async () => {
+    const ann = await world.caller()
+    for (const scheduledAt of IMPOSSIBLE_DATE_TIMES) {
+      const { status, body } = await ann.call('POST', '/validate', postBody({ scheduledAt }))
+      expect([scheduledAt, status, body.data.errors[0]?.path]).toEqual([scheduledAt, 200, 'scheduledAt'])
+    }
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isTimezone, parseInstant } from '../../src/domain/timezones.ts'
+import { IMPOSSIBLE_DATE_TIMES } from '../support/date-times.ts'
+import { isInstant, isTimezone, parseInstant } from '../../src/domain/timezones.ts'
 
 describe('isTimezone', () => {
   it('knows every name that the runtime lists', () => {
@@ -26,7 +27,20 @@ describe('isTimezone', () => {
   ])('refuses %j', (name) => expect(isTimezone(name)).toBe(false))
 })
 
+describe('isInstant', () => {
+  it.each(['2026-07-01T10:00:00Z', '2026-07-01T10:00:00.5+02:00', '0000-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])(
+    'accepts %s',
+    (value) => expect(isInstant(value)).toBe(true),
+  )
+
+  it.each([...IMPOSSIBLE_DATE_TIMES, '2026-07-01T10:00:00', '2026-07-01T10:00[Europe/Berlin]'])('rejects %j', (value) =>
+    expect(isInstant(value)).toBe(false),
+  )
+})
+
 describe('parseInstant', () => {
+  it.each(IMPOSSIBLE_DATE_TIMES)('returns null for %j', (value) => expect(parseInstant(value, 'UTC')).toBeNull())
+
   const instant = (value: string, timezone = 'UTC') => parseInstant(value, timezone)?.toISOString() ?? null
 
   it.each([

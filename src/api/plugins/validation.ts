@@ -3,6 +3,7 @@ import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { isMailAddress } from '../../domain/mail-addresses.ts'
+import { isInstant } from '../../domain/timezones.ts'
 
 /** Reports every problem at once, fills in defaults and drops what no schema knows, but never coerces. */
 const REQUEST_OPTIONS: Options = {
@@ -50,6 +51,8 @@ function createAjv(options: Options): Ajv {
   const ajv = new Ajv(options)
   addFormats.default(ajv)
   ajv.addFormat('email', isMailAddress)
+  // The library's own format lets leap seconds and offsets without minutes through, which no `Date` can hold.
+  ajv.addFormat('date-time', isInstant)
   return ajv
 }
 

@@ -15,6 +15,7 @@ import { validatePost } from '../../commands/validate-post.ts'
 import type { Context } from '../../context.ts'
 import type { Post } from '../../domain/post.ts'
 import { ServiceError } from '../../domain/service-error.ts'
+import { parseInstant } from '../../domain/timezones.ts'
 import { operation } from '../openapi/operation.ts'
 import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
@@ -111,8 +112,8 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
         sortOrder,
         ...(status ? { status } : {}),
         ...(platform ? { platform } : {}),
-        ...(from ? { from: new Date(from) } : {}),
-        ...(to ? { to: new Date(to) } : {}),
+        ...optionalInstant('from', from),
+        ...optionalInstant('to', to),
       })
       return ok('Posts fetched successfully', { posts: posts.map(presentPost), ...pageResult(total, page) })
     },
@@ -329,6 +330,12 @@ function presentCreated({ postId, status, scheduledAt, warnings }: CreatedPostDa
       ...(platform ? { platform } : {}),
     })),
   }
+}
+
+/** The schema has refused what is no instant. */
+function optionalInstant<Name extends string>(name: Name, value: string | undefined): Partial<Record<Name, Date>> {
+  const instant = value === undefined ? null : parseInstant(value, 'UTC')
+  return instant ? ({ [name]: instant } as Record<Name, Date>) : {}
 }
 
 function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {

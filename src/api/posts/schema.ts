@@ -118,7 +118,9 @@ const wholePost = {
   selectedPlatforms,
   platformSpecificContent: Type.Optional(OverridesInput),
   scheduledAt: Type.Optional(scheduledAt),
-  timezone: Type.Optional(Type.String({ ...timezoneOptions, default: 'UTC', description: 'IANA timezone, UTC when absent' })),
+  timezone: Type.Optional(
+    Type.String({ ...timezoneOptions, default: 'UTC', description: 'IANA timezone, UTC when absent' }),
+  ),
   status: Type.Optional(status),
 }
 
