@@ -84,8 +84,13 @@ export const ConfigSchema = Type.Object(
     SOCKETS_PER_PROCESS: number('Connections that listen for notifications, per API process', 10_000, 1),
     SOCKETS_PER_USER: number('The same, per user and API process', 20, 1),
     SOCKETS_WITHOUT_TOKEN: number('The same, of those that have not said yet who they are', 1_000, 1),
-    LOGIN_FAILURES_PER_ACCOUNT: number('Failed logins in 15 minutes, per account and address', 10, 1),
-    LOGIN_FAILURES_PER_ADDRESS: number('Failed logins in 15 minutes, per address', 50, 1),
+    LOGIN_FAILURES_PER_ACCOUNT: number('Failed logins in 15 minutes, per account and address or known device', 10, 1),
+    LOGIN_FAILURES_PER_ADDRESS: number('Failed logins in 15 minutes, per address; an IPv6 /64 is one address', 50, 1),
+    LOGIN_FAILURES_BEFORE_DELAY: number(
+      'Failed logins per account from unknown devices before delays grow from 1 s to 15 minutes',
+      10,
+      1,
+    ),
 
     OTP_PER_HOUR: number('One-time codes an hour and mail address', 2, 1),
     RESET_MAILS_PER_HOUR: number('Mails with a way to a new password, an hour and mail address', 2, 1),

@@ -5,6 +5,7 @@ import { createBeginPushes, pushBacklog } from './commands/begin-pushes.ts'
 import { createDiscardPrepared } from './commands/discard-prepared.ts'
 import { mailBacklog } from './commands/queue-mail.ts'
 import { erasureBacklog } from './commands/erase-account.ts'
+import { createLoginEvents } from './commands/login-events.ts'
 import { paymentBacklog } from './commands/payment-backlog.ts'
 import { createStorePost } from './commands/store-post.ts'
 import { createSyncSubscription } from './commands/sync-subscription.ts'
@@ -16,6 +17,7 @@ import { createAvatars } from './integrations/avatars.ts'
 import { createProviderCaptions, createTemplateCaptions, type CaptionProvider } from './integrations/captions.ts'
 import { createConnectStates } from './integrations/connect-states.ts'
 import { createIdentityProvider, type IdentityProvider } from './integrations/identity.ts'
+import { createKnownDevices } from './integrations/known-devices.ts'
 import { createLargeTexts } from './integrations/large-texts.ts'
 import { createMailer } from './integrations/mail.ts'
 import { createMediaSource } from './integrations/media-source.ts'
@@ -23,6 +25,7 @@ import { createMetrics, type Metrics } from './integrations/metrics.ts'
 import { createPayments, type Payments } from './integrations/payments.ts'
 import { createOrchestrator, type PublishOrchestrator } from './integrations/orchestrator.ts'
 import { createPasswordHasher } from './integrations/password-hasher.ts'
+import { createPseudonyms } from './integrations/pseudonyms.ts'
 import { createPush, type Push } from './integrations/push.ts'
 import { createRefreshTokens } from './integrations/refresh-tokens.ts'
 import { createOneTimeCodes } from './integrations/one-time-codes.ts'
@@ -45,7 +48,7 @@ import { openDatabase, type Database } from './store/database.ts'
 import { createDeadLetterStore } from './store/dead-letters.ts'
 import { createErasureStore } from './store/erasures.ts'
 import { createLoginAttemptStore } from './store/login-attempts.ts'
-import { createLoginFailures } from './store/login-failures.ts'
+import { createLoginThrottle } from './store/login-throttle.ts'
 import { createMailStore } from './store/mails.ts'
 import { createNotificationStore } from './store/notifications.ts'
 import { createPaymentEventStore } from './store/payment-events.ts'
@@ -119,10 +122,15 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const paymentEvents = createPaymentEventStore(connection)
   const erasures = createErasureStore(connection)
   const rateLimits = createRateLimits(connection)
-  const loginFailures = createLoginFailures(rateLimits, {
-    perAccount: config.LOGIN_FAILURES_PER_ACCOUNT,
-    perAddress: config.LOGIN_FAILURES_PER_ADDRESS,
-  })
+  const loginEvents = createLoginEvents({ logger, metrics, pseudonyms: createPseudonyms(config.REFRESH_TOKEN_SECRET) })
+  const loginThrottle = createLoginThrottle(
+    { connection, rateLimits, now, onLimit: loginEvents.throttled },
+    {
+      perAccount: config.LOGIN_FAILURES_PER_ACCOUNT,
+      perAddress: config.LOGIN_FAILURES_PER_ADDRESS,
+      beforeDelay: config.LOGIN_FAILURES_BEFORE_DELAY,
+    },
+  )
 
   const storage = createObjectStorage({
     endpoint: config.S3_ENDPOINT,
@@ -209,7 +217,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       users,
       retentionMs: collection.retentionMs,
     }),
-    loginFailures,
+    loginEvents,
+    loginThrottle,
     rateLimits,
     /** What may be done only so often. */
     limits: {
@@ -225,6 +234,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     planLimits: planLimits(config),
     passwords: createPasswordHasher(),
     refreshTokens: createRefreshTokens(config.REFRESH_TOKEN_SECRET),
+    knownDevices: createKnownDevices(config.REFRESH_TOKEN_SECRET),
     oneTimeCodes: createOneTimeCodes(config.REFRESH_TOKEN_SECRET),
     addressCodes: createAddressCodeStore(connection, now),
     passwordResets: createPasswordResetStore(connection, now),

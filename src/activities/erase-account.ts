@@ -35,6 +35,7 @@ export type EraseAccountDeps = Pick<
   | 'deadLetters'
   | 'discardPrepared'
   | 'erasures'
+  | 'loginThrottle'
   | 'mails'
   | 'notifications'
   | 'oneTimeCodes'
@@ -164,6 +165,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
       deps.passwordResets.removeAllOf(userId),
       deps.paymentEvents.removeAllOf(userId),
       deps.rateLimits.forget(email === undefined ? [userId] : [userId, email]),
+      email !== undefined && deps.loginThrottle.removeAllOf(email),
       email !== undefined && deps.addressCodes.remove(deps.oneTimeCodes.addressKey(email)),
     ])
   }

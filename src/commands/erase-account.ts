@@ -2,16 +2,13 @@ import type { Context } from '../context.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { MINUTE } from '../domain/times.ts'
 import type { User } from '../domain/user.ts'
-import { isPasswordOf } from './check-password.ts'
+import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
 
 /** Whoever logs in elsewhere proves by a new login that it is still them. */
 const FRESH_LOGIN_MS = 10 * MINUTE
 const SUMMARY = 'Erase an account'
 
-type Deps = Pick<
-  Context,
-  'users' | 'sessions' | 'passwords' | 'loginFailures' | 'database' | 'erasures' | 'posts' | 'orchestrator' | 'clock'
->
+type Deps = CheckPasswordDeps & Pick<Context, 'users' | 'database' | 'erasures' | 'posts' | 'orchestrator'>
 
 interface EraseAccount {
   userId: string
@@ -41,12 +38,12 @@ export async function eraseAccount(deps: Deps, request: EraseAccount): Promise<v
 
 async function assertSelf(deps: Deps, user: User, request: EraseAccount): Promise<void> {
   if (user.auth.provider !== 'email') return assertFreshLogin(deps, request)
-  const { password, ipAddress } = request
+  const { password, ipAddress, sessionId } = request
   if (password === undefined) {
     const problem = { path: 'password', code: 'REQUIRED', message: 'is required' }
     throw new ServiceError('VALIDATION_FAILED', 'Validation failed: password is required', { errors: [problem] })
   }
-  if (!(await isPasswordOf(deps, user, { password, ipAddress }))) {
+  if (!(await isPasswordOf(deps, user, { email: user.email, password, ipAddress, from: { sessionId } }))) {
     throw new ServiceError('INCORRECT_PASSWORD', 'Incorrect current password')
   }
 }

@@ -1,18 +1,17 @@
 import type { ApiContext } from '../context.ts'
-import { normalizePassword } from '../domain/passwords.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { User } from '../domain/user.ts'
+import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
 import { untilNextStep } from './steady-answer.ts'
 import { openSession, type Client, type SessionTokens } from './open-session.ts'
 
-type Deps = Pick<
-  ApiContext,
-  'users' | 'sessions' | 'passwords' | 'accessTokens' | 'refreshTokens' | 'loginFailures' | 'clock'
->
+type Deps = CheckPasswordDeps & Pick<ApiContext, 'users' | 'accessTokens' | 'refreshTokens'>
 
 interface LogIn extends Client {
   email: string
   password: string
+  /** By which a device that logged in before is recognised. */
+  deviceCookie?: string | undefined
 }
 
 /**
@@ -22,12 +21,16 @@ interface LogIn extends Client {
  */
 export async function logIn(deps: Deps, input: LogIn): Promise<SessionTokens & { user: User }> {
   const begin = deps.clock.now()
-  const user = await deps.loginFailures.attempt(input, () => findByPassword(deps, input))
-  if (!user) {
+  const user = await deps.users.findByEmail(input.email)
+  const isRight = await isPasswordOf(deps, user, { ...input, from: { deviceCookie: input.deviceCookie } })
+  if (!user || !isRight) {
     await untilNextStep(deps.clock, begin)
     throw invalidCredentials()
   }
-  if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
+  if (user.isDisabled) {
+    deps.loginEvents.failed(input, 'disabled')
+    throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
+  }
   const tokens = await openSession(deps, user, input)
   // A password that was changed meanwhile has ended all sessions before it knew of this one.
   if ((await deps.users.findById(user._id))?.passwordHash !== user.passwordHash) {
@@ -35,12 +38,6 @@ export async function logIn(deps: Deps, input: LogIn): Promise<SessionTokens & {
     throw invalidCredentials()
   }
   return { user, ...tokens }
-}
-
-async function findByPassword({ users, passwords }: Deps, { email, password }: LogIn): Promise<User | null> {
-  const user = await users.findByEmail(email)
-  const matches = await passwords.verify(user?.passwordHash ?? null, normalizePassword(password))
-  return matches ? user : null
 }
 
 function invalidCredentials(): ServiceError {

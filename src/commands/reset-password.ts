@@ -19,9 +19,10 @@ interface ResetPassword {
 
 /**
  * Sets a new password by a token that was sent by mail, which is used up with it. Every session of the user ends.
+ * @returns the id of the user
  * @throws ServiceError VALIDATION_FAILED, RESET_TOKEN_INVALID
  */
-export async function resetPassword(deps: Deps, { token, email, password }: ResetPassword): Promise<void> {
+export async function resetPassword(deps: Deps, { token, email, password }: ResetPassword): Promise<string> {
   const { database, users, passwords, oneTimeCodes, passwordResets } = deps
   const problems = passwordProblems(password)
   if (problems.length > 0) throw validationFailed(problems)
@@ -36,6 +37,7 @@ export async function resetPassword(deps: Deps, { token, email, password }: Rese
     return owner
   })
   await endEverywhere(deps, userId)
+  return userId
 }
 
 function invalid(): ServiceError {

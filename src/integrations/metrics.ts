@@ -19,6 +19,8 @@ const PUSH_OUTCOMES = ['sent', 'dead', 'refused', 'later'] as const
 const PAYMENT_CALL_OUTCOMES = ['answered', 'refused', 'failed'] as const
 const METRICS_OUTCOMES = ['saved', 'deleted', 'skipped', 'failed'] as const
 const MAIL_OUTCOMES = ['sent', 'later', ...MAIL_FAILURES] as const
+const LOGIN_FAILURES = ['unknown_address', 'wrong_password', 'disabled', 'throttled'] as const
+const LOGIN_LIMITS = ['device', 'account-address', 'address', 'account'] as const
 const SERVERS = ['mongodb', 'temporal'] as const
 const SOCKET_TRANSPORTS = ['plain', 'websocket', 'polling'] as const
 const SOCKET_ENDINGS = [
@@ -37,6 +39,8 @@ export type PushOutcomeKind = (typeof PUSH_OUTCOMES)[number]
 /** `refused`: asking again would come to the same. */
 export type PaymentCallOutcome = (typeof PAYMENT_CALL_OUTCOMES)[number]
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
+export type LoginFailure = (typeof LOGIN_FAILURES)[number]
+export type LoginLimit = (typeof LOGIN_LIMITS)[number]
 export type ProbedServer = (typeof SERVERS)[number]
 
 /**
@@ -141,6 +145,11 @@ export function createMetrics() {
   const sockets = gauge('sockets_open', 'Connections of those who listen for notifications', ['transport'])
   const socketEnds = counter('sockets_ended_total', 'Connections that the service itself ended, by why', ['reason'])
 
+  const loginFailures = counter('login_failures_total', 'Failed logins and password checks by reason', ['reason'])
+  const loginLimits = counter('login_limits_total', 'Failed logins that reached a limit or started a delay, by limit', [
+    'limit',
+  ])
+
   // What never happened has to show as 0, or the first time would look like no change.
   for (const platform of PLATFORMS) {
     for (const outcome of CALL_OUTCOMES) calls.inc({ platform, outcome }, 0)
@@ -154,6 +163,8 @@ export function createMetrics() {
   for (const outcome of MAIL_OUTCOMES) mails.inc({ outcome }, 0)
   for (const work of Object.keys(BACKGROUND_WORK)) sweptWork.inc({ work }, 0)
   for (const workflow of ['publishPost', ...Object.keys(BACKGROUND_WORK)]) terminated.inc({ workflow }, 0)
+  for (const reason of LOGIN_FAILURES) loginFailures.inc({ reason }, 0)
+  for (const limit of LOGIN_LIMITS) loginLimits.inc({ limit }, 0)
   for (const outcome of PAYMENT_CALL_OUTCOMES) paymentCalls.inc({ outcome }, 0)
 
   return {
@@ -208,6 +219,8 @@ export function createMetrics() {
     tookUp: (work: BackgroundWork, count: number): void => sweptWork.inc({ work }, count),
     terminatedStuck: (workflow: string): void => terminated.inc({ workflow }),
     paymentCalled: (outcome: PaymentCallOutcome): void => paymentCalls.inc({ outcome }),
+    loginFailed: (reason: LoginFailure): void => loginFailures.inc({ reason }),
+    loginThrottled: (limit: LoginLimit): void => loginLimits.inc({ limit }),
     pushFailed: (): void => pushFailures.inc(),
     probed(server: ProbedServer, isUp: boolean, seconds: number): void {
       up.set({ server }, isUp ? 1 : 0)

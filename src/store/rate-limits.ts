@@ -16,6 +16,9 @@ const rateLimitSchema = new Schema(
 rateLimitSchema.index({ key: 1 }, { unique: true })
 rateLimitSchema.index({ expire: 1 }, { expireAfterSeconds: 0 })
 
+/** The message of a refusal, made from the time to wait, like `40 seconds`. */
+type Refusal = (wait: string) => string
+
 interface Bucket {
   /** Of the bucket, as error bodies name it. */
   name: string
@@ -61,22 +64,27 @@ export function createRateLimits(connection: Connection) {
     },
 
     /** Counts every call that asks. */
-    bucket(bucket: Bucket) {
+    bucket(bucket: Bucket, refusal: Refusal = () => 'Too many requests') {
       const open = limiter(bucket)
+      const keyOf = (person: string, place?: string) =>
+        place === undefined ? hashed(person) : personKey(person, place)
       return {
-        /** @throws ServiceError RATE_LIMITED when the key has used its share up */
-        async take(key: string): Promise<void> {
+        /**
+         * @param place counts the person's calls from there on their own
+         * @throws ServiceError RATE_LIMITED when the key has used its share up
+         */
+        async take(person: string, place?: string): Promise<void> {
           try {
-            await open().consume(hashed(key))
+            await open().consume(keyOf(person, place))
           } catch (error) {
-            if (error instanceof RateLimiterRes) throw tooMany('Too many requests', bucket.name, error.msBeforeNext)
+            if (error instanceof RateLimiterRes) throw tooMany(refusal, bucket.name, error.msBeforeNext)
             throw error
           }
         },
 
         /** What was taken for something that came to nothing. */
-        async giveBack(key: string): Promise<void> {
-          await open().reward(hashed(key))
+        async giveBack(person: string, place?: string): Promise<void> {
+          await open().reward(keyOf(person, place))
         },
       }
     },
@@ -85,11 +93,22 @@ export function createRateLimits(connection: Connection) {
 
 export type RateLimits = ReturnType<typeof createRateLimits>
 
-export function tooMany(message: string, bucket: string, waitMs: number): ServiceError {
-  return new ServiceError('RATE_LIMITED', message, {
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / SECOND)),
+export function tooMany(message: Refusal, bucket: string, waitMs: number): ServiceError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / SECOND))
+  return new ServiceError('RATE_LIMITED', message(inWords(retryAfterSeconds)), {
+    retryAfterSeconds,
     details: { bucket },
   })
+}
+
+function inWords(seconds: number): string {
+  const [count, unit] = seconds < 100 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+/** The key of a limit on one person from one place. `forget` finds it by the person. */
+export function personKey(person: string, place: string): string {
+  return `${hashed(person)}|${place}`
 }
 
 /** Of bounded length, and telling nobody's address. */

@@ -87,6 +87,15 @@ export function createSessionStore(connection: Connection) {
         .limit(MOST_LISTED)
         .toArray(),
 
+    /** The addresses from which sessions that have not ended were opened. */
+    async addressesOf(userId: string, now: Date): Promise<string[]> {
+      const recent = collection()
+        .find({ userId, expiresAt: { $gt: now } }, { projection: { ipAddress: 1 } })
+        .sort({ createdAt: -1 })
+        .limit(MOST_LISTED)
+      return (await recent.toArray()).map(({ ipAddress }) => ipAddress)
+    },
+
     /** False when the user has no such session. */
     async removeOf(userId: string, sessionId: string): Promise<boolean> {
       const { deletedCount } = await collection().deleteOne({ _id: sessionId, userId })

@@ -56,7 +56,8 @@ export async function userWithEverything(
   await context.addressCodes.put(key, { codeHash: 'hash', expiresAt: inAnHour })
   await context.limits.captions.take(userId)
   await context.limits.otp.take(email)
-  await context.loginFailures.attempt({ email, ipAddress: '192.0.2.1' }, async () => null)
+  const stranger = { email, ipAddress: '192.0.2.1', device: null, isKnownNetwork: false }
+  await context.loginThrottle.attempt(stranger, async () => null)
   for (const folder of ['posts', 'copies', 'avatars', 'removed/posts', 'removed/avatars']) {
     await upload(context, `${folder}/${userId}/file.png`)
   }

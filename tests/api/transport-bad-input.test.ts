@@ -5,7 +5,11 @@ import { requestOf, roleFor, ROUTES } from '../support/routes.ts'
 
 let world: ApiWorld
 beforeAll(async () => {
-  world = await apiWorld({ LOGIN_FAILURES_PER_ACCOUNT: 1_000_000, LOGIN_FAILURES_PER_ADDRESS: 1_000_000 })
+  world = await apiWorld({
+    LOGIN_FAILURES_PER_ACCOUNT: 1_000_000,
+    LOGIN_FAILURES_PER_ADDRESS: 1_000_000,
+    LOGIN_FAILURES_BEFORE_DELAY: 1_000_000,
+  })
   await world.app.ready()
 })
 afterAll(() => world.close())

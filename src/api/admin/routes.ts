@@ -10,6 +10,7 @@ import { ServiceError } from '../../domain/service-error.ts'
 import { MINUTE } from '../../domain/times.ts'
 import { monthsOf, userStatistics } from '../../domain/user-statistics.ts'
 import { presentRecord } from '../auth/present.ts'
+import { clientAddress } from '../client-address.ts'
 import { jsonStream } from '../json-stream.ts'
 import { operation } from '../openapi/operation.ts'
 import { presentPost, presentTimeline } from '../posts/present.ts'
@@ -205,5 +206,5 @@ async function* presented(users: ReturnType<Context['users']['all']>) {
 }
 
 function actorOf(request: FastifyRequest): Actor {
-  return { id: request.user.userId, requestId: request.id, ipAddress: request.ip }
+  return { id: request.user.userId, requestId: request.id, ipAddress: clientAddress(request) }
 }

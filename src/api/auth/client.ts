@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Client } from '../../commands/open-session.ts'
+import { clientAddress } from '../client-address.ts'
 
 /** Where a request comes from, for the user's list of devices. */
 export function clientOf(request: FastifyRequest): Client {
-  return { ipAddress: request.ip, userAgent: request.headers['user-agent'] ?? '' }
+  return { ipAddress: clientAddress(request), userAgent: request.headers['user-agent'] ?? '' }
 }

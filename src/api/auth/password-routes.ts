@@ -4,9 +4,15 @@ import { resetPassword } from '../../commands/reset-password.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
 import { Acknowledged, acknowledged, errorResponses } from '../schemas/envelope.ts'
+import type { DeviceCookie } from './device-cookie.ts'
 import { AddressBody, ResetPasswordBody } from './schema.ts'
 
-export const passwordRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+interface Options {
+  context: Context
+  deviceCookie: DeviceCookie
+}
+
+export const passwordRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, deviceCookie }) => {
   app.post(
     '/send-reset-email',
     {
@@ -37,8 +43,9 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         response: { 200: Acknowledged, ...errorResponses },
       },
     },
-    async (request) => {
-      await resetPassword(context, request.body)
+    async (request, reply) => {
+      const userId = await resetPassword(context, request.body)
+      deviceCookie.remember(request, reply, userId)
       return acknowledged('Password changed, log in with the new one')
     },
   )

@@ -5,18 +5,6 @@ import type { Config } from '../../config.ts'
 
 const NAME = 'refreshToken'
 
-/** The attributes of every cookie that only the auth routes get. */
-export function authCookieAttributes(config: Config): CookieSerializeOptions {
-  return {
-    path: '/api/auth',
-    httpOnly: true,
-    sameSite: config.REFRESH_COOKIE_SAME_SITE,
-    // Browsers refuse SameSite=None without Secure.
-    secure: config.PUBLIC_URL.startsWith('https:') || config.REFRESH_COOKIE_SAME_SITE === 'none',
-    ...(config.REFRESH_COOKIE_DOMAIN ? { domain: config.REFRESH_COOKIE_DOMAIN } : {}),
-  }
-}
-
 /** The refresh cookie of contract section 2; only the auth routes ever get to see it. */
 export function createRefreshCookie(config: Config) {
   const attributes = authCookieAttributes(config)
@@ -32,6 +20,18 @@ export function createRefreshCookie(config: Config) {
     clear(reply: FastifyReply): void {
       reply.clearCookie(NAME, attributes)
     },
+  }
+}
+
+/** Of every cookie that only the auth routes see. */
+export function authCookieAttributes(config: Config): CookieSerializeOptions {
+  return {
+    path: '/api/auth',
+    httpOnly: true,
+    sameSite: config.REFRESH_COOKIE_SAME_SITE,
+    // Browsers refuse SameSite=None without Secure.
+    secure: config.PUBLIC_URL.startsWith('https:') || config.REFRESH_COOKIE_SAME_SITE === 'none',
+    ...(config.REFRESH_COOKIE_DOMAIN ? { domain: config.REFRESH_COOKIE_DOMAIN } : {}),
   }
 }
 

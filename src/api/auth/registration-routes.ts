@@ -12,6 +12,7 @@ import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
 import { ANONYMOUS_BODY_BYTES } from '../plugins/json-bodies.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import { clientOf } from './client.ts'
+import type { DeviceCookie } from './device-cookie.ts'
 import { presentUser } from './present.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { AddressBody, LoggedIn, SignUpBody, VerificationHeaders, Verified, VerifyCodeBody } from './schema.ts'
@@ -26,9 +27,11 @@ const VERIFICATION_HEADER = 'x-verification-token'
 interface Options {
   context: ApiContext
   refreshCookie: RefreshCookie
+  deviceCookie: DeviceCookie
 }
 
-export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, refreshCookie }) => {
+export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
+  const { context, refreshCookie, deviceCookie } = options
   const verificationCookie = createVerificationCookie(context.config)
   const fromOwnPages = ownOriginOnly(context.config)
   const largeBodies = createConcurrencyLimit({
@@ -116,6 +119,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
       const { user, ...tokens } = await signUp(context, { ...account, verificationTokens, ...clientOf(request) })
       refreshCookie.set(reply, tokens)
       verificationCookie.clear(reply)
+      deviceCookie.remember(request, reply, user._id)
       const data = { accessToken: tokens.accessToken, user: presentUser(user) }
       return reply.code(201).send(ok('Account created', data))
     },

@@ -9,6 +9,7 @@ import { ownOriginOnly } from '../plugins/browsers.ts'
 import { bearerToken } from '../plugins/access-tokens.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import { clientOf } from './client.ts'
+import { createDeviceCookie } from './device-cookie.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { passwordRoutes } from './password-routes.ts'
 import { googleRoutes } from './google-routes.ts'
@@ -19,6 +20,7 @@ import { LoggedIn, LogInBody, Me, Refreshed } from './schema.ts'
 
 export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = async (app, { context }) => {
   const refreshCookie = createRefreshCookie(context.config)
+  const deviceCookie = createDeviceCookie(context)
   const fromOwnPages = ownOriginOnly(context.config)
 
   // Both logins make the same check and accept any role (spec 4.1); the second is the name that admin frontends use.
@@ -37,8 +39,10 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
       path,
       { schema: { ...documentation, body: LogInBody, response: { 200: success(LoggedIn), ...errorResponses } } },
       async (request, reply) => {
-        const { user, ...tokens } = await logIn(context, { ...request.body, ...clientOf(request) })
+        const client = { ...clientOf(request), deviceCookie: deviceCookie.read(request) }
+        const { user, ...tokens } = await logIn(context, { ...request.body, ...client })
         refreshCookie.set(reply, tokens)
+        deviceCookie.remember(request, reply, user._id)
         return ok('Logged in', { accessToken: tokens.accessToken, user: presentUser(user) })
       },
     )
@@ -118,8 +122,8 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     },
   )
 
-  await app.register(registrationRoutes, { context, refreshCookie })
-  await app.register(passwordRoutes, { context })
+  await app.register(registrationRoutes, { context, refreshCookie, deviceCookie })
+  await app.register(passwordRoutes, { context, deviceCookie })
   await app.register(googleRoutes, { context, refreshCookie })
   await app.register(deviceRoutes, { prefix: '/devices', context, refreshCookie })
 }

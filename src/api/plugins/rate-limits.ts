@@ -4,6 +4,7 @@ import fastifyPlugin from 'fastify-plugin'
 import type { Config } from '../../config.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { MINUTE, SECOND } from '../../domain/times.ts'
+import { clientNetwork } from '../client-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,7 +26,11 @@ type Counter = ReturnType<FastifyInstance['createRateLimit']>
 export const rateLimits = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
     await app.register(rateLimit, { global: false })
-    const byAddress = app.createRateLimit({ max: config.RATE_LIMIT_PER_ADDRESS, timeWindow: MINUTE })
+    const byAddress = app.createRateLimit({
+      max: config.RATE_LIMIT_PER_ADDRESS,
+      timeWindow: MINUTE,
+      keyGenerator: clientNetwork,
+    })
     const byUser = app.createRateLimit({
       max: config.RATE_LIMIT_PER_USER,
       timeWindow: MINUTE,

@@ -7,6 +7,7 @@ import { ServiceError } from '../../domain/service-error.ts'
 import { MINUTE } from '../../domain/times.ts'
 import { createRefreshCookie } from '../auth/refresh-cookie.ts'
 import { UserRecord } from '../auth/schema.ts'
+import { clientAddress } from '../client-address.ts'
 import { jsonStream } from '../json-stream.ts'
 import { operation } from '../openapi/operation.ts'
 import { Instant, nullable } from '../schemas/common.ts'
@@ -85,7 +86,12 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     },
     async (request, reply) => {
       const { userId, sessionId } = request.user
-      await eraseAccount(context, { userId, sessionId, ipAddress: request.ip, password: request.body?.password })
+      await eraseAccount(context, {
+        userId,
+        sessionId,
+        ipAddress: clientAddress(request),
+        password: request.body?.password,
+      })
       refreshCookie.clear(reply)
       reply.code(202)
       return acknowledged('Your account is being erased')

@@ -6,6 +6,7 @@ import { deleteAvatar } from '../../commands/delete-avatar.ts'
 import { requestAvatarUpload } from '../../commands/request-avatar-upload.ts'
 import { updateAvatar } from '../../commands/update-avatar.ts'
 import type { Context } from '../../context.ts'
+import { clientAddress } from '../client-address.ts'
 import { validationMessage } from '../errors.ts'
 import { operation } from '../openapi/operation.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
@@ -110,9 +111,9 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       },
       errorHandler: validationMessage('Invalid password data'),
     },
-    async ({ body, user, ip }) => {
-      const { userId, sessionId } = user
-      await changePassword(context, { userId, sessionId, ipAddress: ip, ...body })
+    async (request) => {
+      const { userId, sessionId } = request.user
+      await changePassword(context, { userId, sessionId, ipAddress: clientAddress(request), ...request.body })
       return acknowledged('Password changed')
     },
   )
