@@ -10,7 +10,7 @@ import { listed } from './domain/lists.ts'
 import { SECOND } from './domain/times.ts'
 import type { Logger } from './logger.ts'
 import { installRuntime } from './sdk-runtime.ts'
-import { bundleWorkflows } from './workflow-bundle.ts'
+import { cachedBundle } from './workflow-bundle.ts'
 import { TASK_QUEUES, type TaskQueue } from './workflows/task-queues.ts'
 
 const SLOW_ACTIVITIES = 20
@@ -29,7 +29,7 @@ const CONNECT_AGAIN_MS = SECOND
 /** The task queues whose activities prepare posts. */
 const DELIVERING: ReadonlySet<TaskQueue> = new Set(['publishing', 'preparing'])
 
-/** Made by `npm run bundle` for deployment; elsewhere it could be old, so the sources are bundled when the worker starts. */
+/** Made by `npm run bundle` for deployment; elsewhere it could be old. */
 const PREBUILT_BUNDLE = fileURLToPath(new URL('../dist/workflow-bundle.js', import.meta.url))
 
 export interface WorkersOptions {
@@ -61,7 +61,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
   })
   const prebuilt = config.NODE_ENV === 'production' && existsSync(PREBUILT_BUNDLE)
-  const workflowBundle = options.workflowBundle ?? (prebuilt ? { codePath: PREBUILT_BUNDLE } : await bundleWorkflows())
+  const workflowBundle = options.workflowBundle ?? (prebuilt ? { codePath: PREBUILT_BUNDLE } : await cachedBundle())
 
   const workers = await Promise.all(
     queues.map((taskQueue) =>
