@@ -25,6 +25,7 @@ export async function openService(world: World, { simulators: name, env: told = 
   const config = readConfig({ ...settingsOf(base), ...env })
   const context = await createContext(config)
   await context.database.createIndexes()
+  await context.orchestrator.ensureSearchAttributes()
   await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
   const app = await buildApp(context)
   await app.listen({ host: '127.0.0.1', port })

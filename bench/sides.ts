@@ -4,7 +4,7 @@ import { createPost } from '../src/commands/create-post.ts'
 import { createContext, type Context } from '../src/context.ts'
 import type { Platform } from '../src/domain/platforms.ts'
 import { createLogger } from '../src/logger.ts'
-import { publishPostWorkflowId } from '../src/workflows/messages.ts'
+import { publishPostWorkflowId, type PublishPostResult } from '../src/workflows/messages.ts'
 import { CONNECTION_OPTIONS, workerShape } from '../src/workers.ts'
 import { openWorkflows } from './clients.ts'
 import { closedLoop } from './loops.ts'
@@ -51,6 +51,7 @@ export async function openOurs(world: World, { lanes, receiver }: SideOptions): 
   const context = await createContext(config, { logger: createLogger('warn', { write: () => void (warnings += 1) }) })
   await context.database.createIndexes()
   // Without the sweeper, a start that Temporal did not acknowledge in time would be a post that is never sent.
+  await context.orchestrator.ensureSearchAttributes()
   await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
   const users = await createUsers(context, lanes)
   const worker = await startChild('worker', config, {
@@ -82,8 +83,8 @@ export async function openOurs(world: World, { lanes, receiver }: SideOptions): 
     warnings: () => warnings,
     async publish(lane) {
       const postId = await create(lane, [...INSTANT_PLATFORMS])
-      const status = await resultOf(workflows, publishPostWorkflowId(postId))
-      if (status !== 'COMPLETED') throw new Error(`A post ended as ${String(status)}`)
+      const { status } = (await resultOf(workflows, publishPostWorkflowId(postId))) as PublishPostResult
+      if (status !== 'COMPLETED') throw new Error(`A post ended as ${status}`)
       published.push(postId)
     },
     async schedule(lane, dueAt) {

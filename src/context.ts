@@ -104,6 +104,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       namespace: config.TEMPORAL_NAMESPACE,
       onUnreachable: (error) =>
         logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper takes up what must not be lost'),
+      onUnknownAttributes: (error) =>
+        logger.warn({ err: error }, 'posts start without search attributes; run "npm run setup" to create them'),
       onTerminated(workflow) {
         metrics.terminatedStuck(workflow.type)
         logger.error(workflow, 'stuck workflow terminated')

@@ -1,5 +1,5 @@
 import { createPost } from '../../src/commands/create-post.ts'
-import { publishPostWorkflowId } from '../../src/workflows/messages.ts'
+import { publishPostWorkflowId, type PublishPostResult } from '../../src/workflows/messages.ts'
 import { openWorkflows } from '../clients.ts'
 import { figure, type Figure } from '../figure.ts'
 import { openOurs } from '../sides.ts'
@@ -29,7 +29,7 @@ export async function measureHistory(world: World, { posts }: HistorySize): Prom
         idempotency: null,
       })
       const handle = workflows.getHandle(publishPostWorkflowId(data.postId))
-      const status = (await handle.result()) as string
+      const { status } = (await handle.result()) as PublishPostResult
       if (status !== 'COMPLETED') throw new Error(`A post to three platforms ended as ${status}`)
       events.push((await handle.describe()).historyLength)
     }

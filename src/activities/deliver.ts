@@ -101,7 +101,7 @@ export function createDeliver(deps: DeliverDeps) {
       return outcomes.accepted(post, input, from, io.remembered, io)
     }
     const now = clock.now()
-    if (post.dueAt === null) return resultOf(post, 'again')
+    if (post.dueAt === null) return resultOf(post, input.platform, 'again')
     // Moved, and called back in a moment; or our clock is behind Temporal's, and the workflow would send us again at once.
     const ahead = post.dueAt.getTime() - now.getTime()
     if (ahead > LONGEST_ARMED_MS) throw new TryAgainIn(ahead - LONGEST_ARMED_MS, 'It is too early to arm')

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import { failure, type Failure } from '../domain/failure.ts'
 import { postFailed, postPublished } from '../domain/notifications.ts'
 import { accept, defer, EffectTaken, markUnknown, refuse } from '../domain/delivery-moves.ts'
+import type { Platform } from '../domain/platforms.ts'
 import { deliverable, entryOf } from '../domain/post-entries.ts'
 import type { AttemptRef, Move, Post, Published } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
@@ -66,7 +67,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     metrics.deliveryRecorded(input.platform, 'accepted')
     // A post that was deleted meanwhile is out all the same: its owner has to know.
     await notifications.insertOnce(postPublished(left ?? post, input.platform, platformPostUrl))
-    return left ? resultOf(left, 'completed') : GONE
+    return left ? resultOf(left, input.platform, 'completed') : GONE
   }
 
   /** Never before the instant: until then the user may still cancel, or mend what stands in the way. */
@@ -134,7 +135,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
   /** The entry is no longer open: the notification may be missing when an earlier attempt died before it. */
   async function ended(post: Post, input: DeliveryInput): Promise<DeliveryResult> {
     await notifyEnd(post, input)
-    return resultOf(post, endOf(post, input))
+    return resultOf(post, input.platform, endOf(post, input))
   }
 
   async function notifyEnd(post: Post, { platform, round }: DeliveryInput): Promise<void> {
@@ -151,7 +152,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
 
   async function again(input: DeliveryInput): Promise<DeliveryResult> {
     const post = await posts.find(input.postId)
-    return post ? resultOf(post, 'again') : GONE
+    return post ? resultOf(post, input.platform, 'again') : GONE
   }
 
   return { change, accepted, refused, deferred, unknown, ended, again }
@@ -159,8 +160,16 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
 
 export type Outcomes = ReturnType<typeof createOutcomes>
 
-export function resultOf(post: Post, outcome: DeliveryResult['outcome']): DeliveryResult {
-  return { outcome, status: post.status, revision: post.revision }
+/** The result that a workflow gets of one platform's delivery, with the reason of a failed one. */
+export function resultOf(post: Post, platform: Platform, outcome: DeliveryResult['outcome']): DeliveryResult {
+  const { platformPostId, errorCode, error } = entryOf(post, platform) ?? {}
+  return {
+    outcome,
+    status: post.status,
+    revision: post.revision,
+    ...(outcome === 'completed' && platformPostId && { platformPostId }),
+    ...(outcome === 'failed' && errorCode && { failure: failure(errorCode, error ?? '') }),
+  }
 }
 
 function endOf(post: Post, { platform }: DeliveryInput): DeliveryResult['outcome'] {

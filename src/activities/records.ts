@@ -11,6 +11,7 @@ import type { Metrics } from '../integrations/metrics.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { DeliveryInput, DeliveryResult, PostState } from '../workflows/messages.ts'
+import { resultOf } from './outcomes.ts'
 
 export interface RecordDeps {
   posts: PostStore
@@ -49,11 +50,7 @@ export function createRecordActivities({ posts, notifications, metrics, discardP
         const told = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? reason.message)
         await notifications.insertOnce(postFailed(left, platform, round, told))
       }
-      return {
-        outcome: entry?.status === 'completed' ? 'completed' : 'failed',
-        status: left.status,
-        revision: left.revision,
-      }
+      return resultOf(left, platform, entry?.status === 'completed' ? 'completed' : 'failed')
     },
   }
 }

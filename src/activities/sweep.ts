@@ -14,6 +14,7 @@ const STALLED_AFTER_MS = 5 * MINUTE
 /** Overdue for longer than this although its workflow was started: the workflow may be stuck. */
 const CHECKED_AFTER_MS = MINUTE
 const MOST_PER_RUN = 2_000
+const MOST_LEFTOVERS_PER_RUN = 100
 const STARTS_AT_ONCE = 20
 
 /** Records that ask for work in the background, and may have got none because of a crash or an outage. */
@@ -29,7 +30,7 @@ export interface SweepDeps {
   backlogs: Backlog[]
   posts: PostStore
   notifications: Pick<NotificationStore, 'insertOnce'>
-  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork' | 'terminateStuck'>
+  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork' | 'terminateStuck' | 'listOverdue'>
   clock: Clock
   metrics: Pick<Metrics, 'swept' | 'tookUp'>
 }
@@ -89,11 +90,20 @@ export function createSweepActivities({ posts, notifications, orchestrator, back
     return takenUp
   }
 
+  /** A workflow may be stuck although its post has ended or was cancelled. The next sweep starts a post that is still open. */
+  async function terminateLeftovers(): Promise<void> {
+    const dueBefore = new Date(clock.now().getTime() - CHECKED_AFTER_MS)
+    for (const workflowId of await orchestrator.listOverdue(dueBefore, MOST_LEFTOVERS_PER_RUN)) {
+      await orchestrator.terminateStuck(workflowId)
+    }
+  }
+
   return {
     /** Posts first: of all that may have been left, only they have an instant to keep. */
     async sweepDeliveries(): Promise<{ takenUp: number }> {
       let takenUp = await takeUpPosts()
       for (const backlog of backlogs) takenUp += await takeUpWork(backlog)
+      await terminateLeftovers()
       return { takenUp }
     },
   }

@@ -10,13 +10,11 @@ import {
   type ScheduleDescription,
   type WorkflowSignalWithStartOptions,
 } from '@temporalio/client'
-import { planOf, type PublishPlan } from '../domain/publish-plan.ts'
+import { planOf } from '../domain/publish-plan.ts'
 import { platformLabel, type Platform } from '../domain/platforms.ts'
 import type { Post } from '../domain/post.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
 import {
-  BACKGROUND_WORK,
-  backgroundWorkflowId,
   paymentEventSignal,
   PUBLISH_SIGNALS,
   publishPostWorkflowId,
@@ -28,10 +26,13 @@ import {
 } from '../workflows/messages.ts'
 import { scheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../workflows/schedules.ts'
 import { TASK_QUEUES, TASKS_OF, type TaskKind, type TaskQueue } from '../workflows/task-queues.ts'
+import { attributesOf, createSearchAttributes, createTaggedStarts, listOpenPosts } from './search-attributes.ts'
+import { startOptions, workOptions, type WorkOptions } from './workflow-options.ts'
 import { terminateIfStuck, type StuckWorkflow } from './stuck-workflows.ts'
 
 /** Temporal may take this long inside a request; then the request goes on without it, and the sweeper makes up for it. */
 const CALL_DEADLINE_MS = SECOND
+const ATTRIBUTES_DEADLINE_MS = 10 * SECOND
 const FORGET_DEADLINE_MS = 20 * SECOND
 /** gRPC: not found, permission denied, unimplemented. */
 const NOTHING_TO_DELETE = new Set<number>([5, 7, 12])
@@ -43,15 +44,10 @@ interface OrchestratorOptions {
   namespace: string
   /** Called with what went wrong when a call was not acknowledged. */
   onUnreachable?: (error: unknown) => void
+  /** Called when workflows of posts start without search attributes, because Temporal does not know these. */
+  onUnknownAttributes?: (error: unknown) => void
   /** Called with each workflow that `terminateStuck` ended. */
   onTerminated?: (workflow: StuckWorkflow) => void
-}
-
-interface WorkOptions {
-  /** For operators, without anything personal. */
-  summary: string
-  /** The user whose work it is: one user's burst does not delay the others, where the server has fairness on. */
-  fairnessKey: string
 }
 
 /** The narrow door to Temporal for routes and activities. Connects when first used and again after an outage. */
@@ -59,11 +55,13 @@ export function createOrchestrator({
   address,
   namespace,
   onUnreachable = () => {},
+  onUnknownAttributes = () => {},
   onTerminated = () => {},
 }: OrchestratorOptions) {
   const connection = Connection.lazy({ address, connectTimeout: CALL_DEADLINE_MS })
   const workflows = new WorkflowClient({ connection, namespace })
   const schedules = new ScheduleClient({ connection, namespace })
+  const startTagged = createTaggedStarts(onUnknownAttributes)
 
   /** The calls that go on, also those that nobody waits for any more: the client repeats them until their deadline. */
   const open = new Set<Promise<unknown>>()
@@ -93,7 +91,11 @@ export function createOrchestrator({
     async start(post: Post): Promise<boolean> {
       const plan = planOf(post)
       if (!plan) return true
-      return acknowledged(() => workflows.start('publishPost', { ...startOptions(post, plan), args: [plan] }))
+      return acknowledged(() =>
+        startTagged(attributesOf(post, plan), (tags) =>
+          workflows.start('publishPost', { ...startOptions(post, plan), ...tags, args: [plan] }),
+        ),
+      )
     },
 
     /** Tells the post's workflow of a change; `retry` and `changed` start it when it does not run. Answers like `start`. */
@@ -113,12 +115,28 @@ export function createOrchestrator({
         signal: PUBLISH_SIGNALS[signal],
         signalArgs: [post.revision],
       }
-      return acknowledged(() => workflows.signalWithStart('publishPost', { ...options, args: [plan] }))
+      return acknowledged(() =>
+        startTagged(attributesOf(post, plan), (tags) =>
+          workflows.signalWithStart('publishPost', { ...options, ...tags, args: [plan] }),
+        ),
+      )
     },
 
     /** Starts work in the background for the record of this id, or joins what runs. Answers like `start`. */
     startWork(work: BackgroundWork, id: string, options: WorkOptions): Promise<boolean> {
       return acknowledged(() => workflows.start(work, workOptions(work, id, options)))
+    },
+
+    /**
+     * The ids of some workflows of posts that are open although their post was due before. Empty, and never an error, when Temporal
+     * does not answer or does not know the search attributes.
+     */
+    async listOverdue(dueBefore: Date, limit: number): Promise<string[]> {
+      try {
+        return await bounded(() => listOpenPosts(workflows, dueBefore, limit))
+      } catch {
+        return []
+      }
     },
 
     /**
@@ -203,6 +221,11 @@ export function createOrchestrator({
           args: [],
         }),
       )
+    },
+
+    /** @throws when Temporal does not answer in time, or does not let us create them */
+    async ensureSearchAttributes(): Promise<void> {
+      await bounded(() => createSearchAttributes(connection, namespace), ATTRIBUTES_DEADLINE_MS)
     },
 
     /** The Schedules of the service, made or brought up to date. */
@@ -303,31 +326,6 @@ export function createOrchestrator({
 }
 
 export type PublishOrchestrator = ReturnType<typeof createOrchestrator>
-
-function startOptions(post: Post, plan: PublishPlan) {
-  const names = plan.platforms.map(({ platform }) => platformLabel(platform)).join(', ')
-  return {
-    workflowId: publishPostWorkflowId(post._id),
-    taskQueue: 'publishing' satisfies TaskQueue,
-    workflowIdConflictPolicy: 'USE_EXISTING' as const,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-    staticSummary: post.scheduledAt ? `${names}, scheduled for ${post.scheduledAt.toISOString()}` : `${names}, at once`,
-    // One user's burst does not delay the others, where the server has fairness on.
-    priority: { fairnessKey: post.userId, priorityKey: post.scheduledAt ? 3 : 2 },
-  }
-}
-
-function workOptions(work: BackgroundWork, id: string, { summary, fairnessKey }: WorkOptions) {
-  return {
-    workflowId: backgroundWorkflowId(work, id),
-    taskQueue: BACKGROUND_WORK[work].taskQueue,
-    workflowIdConflictPolicy: 'USE_EXISTING' as const,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-    staticSummary: summary,
-    priority: { fairnessKey },
-    args: [id],
-  }
-}
 
 async function withTimeout<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined

@@ -1,4 +1,5 @@
 import { defineSignal } from '@temporalio/workflow'
+import type { Failure } from '../domain/failure.ts'
 import type { Platform } from '../domain/platforms.ts'
 import type { PublishPlan } from '../domain/publish-plan.ts'
 import type { PostStatus } from '../domain/post.ts'
@@ -36,6 +37,21 @@ export interface DeliveryResult {
   outcome: 'completed' | 'failed' | 'again' | 'void'
   status: PostState['status']
   revision: number
+  /** Of a delivery that is completed. */
+  platformPostId?: string
+  /** Why a delivery failed, with the platform's words where it said any; never the user's. */
+  failure?: Failure
+}
+
+export interface PlatformResult extends Pick<DeliveryResult, 'platformPostId' | 'failure'> {
+  platform: Platform
+  outcome: 'completed' | 'failed'
+}
+
+/** What a workflow returns: how the post ended, and each platform whose delivery ended in this run. */
+export interface PublishPostResult {
+  status: PostState['status']
+  platforms: PlatformResult[]
 }
 
 /** What a workflow reads of a post. `plan` is null when nothing is left to deliver; a deleted post has no status. */

@@ -8,20 +8,25 @@ import {
   proxyLocalActivities,
   setHandler,
   sleep,
+  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow'
+import type { SearchAttributeUpdatePair } from '@temporalio/common'
 import type { Activities } from '../activities/index.ts'
 import { armLeadMs, type PlannedPlatform, type PublishPlan } from '../domain/publish-plan.ts'
-import { platformLabel } from '../domain/platforms.ts'
+import { platformLabel, type Platform } from '../domain/platforms.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/times.ts'
 import {
   cancelSignal,
   changedSignal,
   retrySignal,
   type DeliveryResult,
+  type PlatformResult,
   type PostState,
   type PublishPostInput,
+  type PublishPostResult,
 } from './messages.ts'
+import { DUE_AT, POST_STATUS } from './search-attributes.ts'
 import type { TaskQueue } from './task-queues.ts'
 
 /**
@@ -62,8 +67,9 @@ const records = proxyLocalActivities<Activities>({
  * What a signal brings is noted and waited for as a condition, never acted on in its handler: a scope that is cancelled there meets
  * local activities in another order when the history is replayed.
  */
-export async function publishPost(input: PublishPostInput): Promise<PostState['status']> {
+export async function publishPost(input: PublishPostInput): Promise<PublishPostResult> {
   const { postId } = input
+  const ended = new Map<Platform, PlatformResult>()
   let seenRevision = input.revision
   let isStale = false
   for (const signal of [cancelSignal, retrySignal, changedSignal]) {
@@ -82,7 +88,7 @@ export async function publishPost(input: PublishPostInput): Promise<PostState['s
   const untilStale = () => condition(() => isStale)
 
   return CancellationScope.nonCancellable(async () => {
-    let plan: PublishPlan | null = input
+    let plan: PublishPlan = input
     for (;;) {
       if (isStale) {
         isStale = false
@@ -90,18 +96,39 @@ export async function publishPost(input: PublishPostInput): Promise<PostState['s
           postId,
         ])
         if (isStale) continue
-        if (!state.plan) return state.status
+        if (!state.plan) return end(state.status)
+        if (plan.dueAt !== state.plan.dueAt) upsertIfKnown([{ key: DUE_AT, value: new Date(state.plan.dueAt) }])
         plan = state.plan
         seenRevision = Math.max(seenRevision, plan.revision)
         // Temporal ends a workflow whose history has grown too long, and a post may be edited thousands of times.
         if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof publishPost>(plan)
       }
       const results = await interruptible(plan, untilStale)
+      for (const [index, { outcome, platformPostId, failure }] of results.entries()) {
+        if (outcome !== 'completed' && outcome !== 'failed') continue
+        const { platform } = plan.platforms[index]!
+        ended.set(platform, {
+          platform,
+          outcome,
+          ...(platformPostId && { platformPostId }),
+          ...(failure && { failure }),
+        })
+      }
       if (isStale) continue
       if (results.some(({ outcome }) => outcome === 'again')) isStale = true
-      else return newest(results).status
+      else return end(newest(results).status)
     }
   })
+
+  function end(status: PostState['status']): PublishPostResult {
+    upsertIfKnown([{ key: POST_STATUS, value: status }])
+    return { status, platforms: [...ended.values()] }
+  }
+}
+
+/** Temporal refuses search attributes that were never created: only a workflow that was started with them changes them. */
+function upsertIfKnown(attributes: SearchAttributeUpdatePair[]): void {
+  if (workflowInfo().typedSearchAttributes.get(POST_STATUS) !== undefined) upsertSearchAttributes(attributes)
 }
 
 /** Runs the plan; a change meanwhile calls back whatever can still be called back, and waits for the rest. */

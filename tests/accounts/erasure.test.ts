@@ -35,11 +35,13 @@ beforeAll(async () => {
           if (isTemporalThere && work === 'eraseAccount') started.push(id)
           return isTemporalThere
         },
+        listOverdue: async () => [],
         terminateStuck: async () => false,
         tellOfPayment: async () => isTemporalThere,
         forget: async (ids) => void forgotten.push(...ids),
         hasSchedules: async () => true,
         restartPosts: async () => {},
+        ensureSearchAttributes: async () => {},
         ensureSchedules: async () => {},
         refreshMetrics: async () => false,
         ping: async () => {},

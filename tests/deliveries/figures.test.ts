@@ -1,4 +1,8 @@
+import { Connection, WorkflowClient } from '@temporalio/client'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { publishPostWorkflowId } from '../../src/workflows/messages.ts'
+import { DUE_AT, PLATFORM_NAMES } from '../../src/workflows/search-attributes.ts'
+import { unique } from '../support/servers.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
 
 let world: DeliveryWorld
@@ -73,6 +77,43 @@ it('counts a failure with its reason', async () => {
   expect(await user.until(postId)).toMatchObject({ status: 'FAILED' })
   expect(await figure('deliveries_total', { ...bluesky, outcome: 'failed' })).toBe(1)
   expect(await figure('delivery_failures_total', { ...bluesky, code: 'PLATFORM_NOT_CONNECTED' })).toBe(1)
+})
+
+it('a post that failed is found in Temporal by its search attributes, and its workflow says why on each platform', async () => {
+  const user = await world.user()
+  const text = unique('words of the user')
+  const body = { content: { text }, selectedPlatforms: ['bluesky', 'mastodon'] }
+  const postId = await user.create(body)
+  await user.until(postId)
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+  const connection = await Connection.connect({ address })
+  try {
+    const workflows = new WorkflowClient({ connection, namespace })
+    const handle = workflows.getHandle(publishPostWorkflowId(postId))
+    const result = await handle.result()
+    expect(result).toEqual({
+      status: 'PARTIAL_SUCCESS',
+      platforms: [
+        { platform: 'bluesky', outcome: 'completed', platformPostId: expect.any(String) },
+        {
+          platform: 'mastodon',
+          outcome: 'failed',
+          failure: { code: 'PLATFORM_NOT_SUPPORTED', message: 'Mastodon is not set up here' },
+        },
+      ],
+    })
+    expect(JSON.stringify(result)).not.toContain(text)
+    const { typedSearchAttributes } = await handle.describe()
+    expect(typedSearchAttributes.get(PLATFORM_NAMES)).toEqual(['bluesky', 'mastodon'])
+    expect(typedSearchAttributes.get(DUE_AT)).toEqual((await world.context.posts.find(postId))!.dueAt)
+    // The saved query of deploy/README.md. What is searched by is written a moment after the workflow ended.
+    const today = new Date().toISOString().slice(0, 10)
+    const query = `PostStatus IN ('FAILED', 'PARTIAL_SUCCESS') AND CloseTime >= '${today}T00:00:00Z' AND UserId = '${user.userId}'`
+    const found = () => Array.fromAsync(workflows.list({ query }))
+    expect(await poll(found, ({ length }) => length > 0)).toMatchObject([{ workflowId: publishPostWorkflowId(postId) }])
+  } finally {
+    await connection.close()
+  }
 })
 
 it('names requests by their pattern, never by their address, and nobody at all', async () => {

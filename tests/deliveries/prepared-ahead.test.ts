@@ -83,7 +83,7 @@ it(
     const postId = await prepared(user, 'Never')
     expect(await published(user)).toEqual(everywhere([]))
     expect((await user.call('POST', `/api/posts/${postId}/cancel`)).status).toBe(200)
-    expect(await handleOf(postId).result()).toBe('CANCELLED')
+    expect(await handleOf(postId).result()).toMatchObject({ status: 'CANCELLED' })
     expect(await published(user)).toEqual(everywhere([]))
   },
   2 * MINUTE,

@@ -137,6 +137,8 @@ describe('the sweeper', () => {
         user.create({ content: { text: unique('Stuck') }, scheduledAt: at }),
       ),
     )
+    const cancelledId = await user.create({ content: { text: unique('Cancelled') }, scheduledAt })
+    await user.call('POST', `/api/posts/${cancelledId}/cancel`)
     const to = `${unique('ann')}@example.test`
     await queueMail(world.context, { kind: 'code', userId: null, lifeMs: MINUTE, to, ...codeMail('123456') })
     const [mail] = await world.context.database.connection.collection<{ _id: string }>('mails').find().toArray()
@@ -149,7 +151,11 @@ describe('the sweeper', () => {
         return workflow.start(work, { workflowId, taskQueue, args: [workflowId.slice(idPrefix.length)] })
       }),
     )
-    const stuck = [...postIds.map(publishPostWorkflowId), backgroundWorkflowId('sendMail', mail!._id), ...recordless]
+    const stuck = [
+      ...[...postIds, cancelledId].map(publishPostWorkflowId),
+      backgroundWorkflowId('sendMail', mail!._id),
+      ...recordless,
+    ]
     await Promise.all(stuck.map(hasBegun))
     const runIds = await Promise.all(postIds.map((postId) => runIdOf(publishPostWorkflowId(postId))))
     await world.stopWorkers()
@@ -173,6 +179,14 @@ describe('the sweeper', () => {
       },
       (mails) => mails.length === 1,
     )
+    // Its post has ended, so only the search attribute leads to it.
+    await poll(
+      async () => {
+        await sweepIn(2 * MINUTE)
+        return workflow.getHandle(publishPostWorkflowId(cancelledId)).describe()
+      },
+      ({ status }) => status.name === 'TERMINATED',
+    )
     // Those without a record are in no backlog.
     for (const workflowId of recordless) {
       await poll(
@@ -182,7 +196,7 @@ describe('the sweeper', () => {
     }
     const counted = await world.context.metrics.text()
     expect(counted).toMatch(/temporal_workflow_task_execution_failed_total\{[^}]*failure_reason="NonDeterminismError"/)
-    expect(counted).toContain(`postonce_stuck_workflows_terminated_total{workflow="publishPost"} ${postIds.length}`)
+    expect(counted).toContain(`postonce_stuck_workflows_terminated_total{workflow="publishPost"} ${postIds.length + 1}`)
     for (const work of works) {
       expect(counted).toContain(
         `postonce_stuck_workflows_terminated_total{workflow="${work}"} ${work === 'sendMail' ? 2 : 1}`,

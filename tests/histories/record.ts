@@ -94,7 +94,11 @@ const context = await createContext(config, {
     close: async () => {},
   },
 })
-await Promise.all([context.database.createIndexes(), context.storage.ensureBucket([config.FRONTEND_URL])])
+await Promise.all([
+  context.database.createIndexes(),
+  context.storage.ensureBucket([config.FRONTEND_URL]),
+  context.orchestrator.ensureSearchAttributes(),
+])
 const workers = await startWorkers(context)
 const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
 const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })

@@ -20,6 +20,7 @@ export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts:
     { BLUESKY_ENTRY_URL: bluesky.url, BLUESKY_VIDEO_URL: bluesky.url, ...NO_LIMITS, ...overrides },
     parts,
   )
+  await context.orchestrator.ensureSearchAttributes()
   const { logIn, ...service } = await startServiceInProcess(context)
 
   return {

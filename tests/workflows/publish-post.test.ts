@@ -130,6 +130,9 @@ describe('publishPost', () => {
       },
     })
     expect(await post.result()).toBe('PARTIAL_SUCCESS')
+    expect(await post.outcomes()).toEqual(
+      expect.arrayContaining([expect.objectContaining({ outcome: 'failed', failure: expect.any(Object) })]),
+    )
     await post.change(retry(), 'retry')
     expect(await post.result()).toBe('COMPLETED')
     expect(post.sent.map(({ platform }) => platform)).toEqual(['bluesky', 'mastodon'])

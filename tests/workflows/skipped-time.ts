@@ -26,6 +26,7 @@ import {
   PUBLISH_SIGNALS,
   publishPostWorkflowId,
   type DeliveryInput,
+  type PublishPostResult,
   type PublishSignal,
 } from '../../src/workflows/messages.ts'
 import type {} from '../support/test-server-setup.ts'
@@ -237,8 +238,11 @@ async function startScenario(
     /** Lets `ms` pass on the server's clock. */
     pass: (ms: number) => env.sleep(ms),
 
-    /** Skips to the workflow's end. */
-    result: () => handle.result() as Promise<string>,
+    /** Skips to the workflow's end, and returns how the post ended. */
+    result: async () => ((await handle.result()) as PublishPostResult).status,
+
+    /** Skips to the workflow's end, and returns what it says of each platform. */
+    outcomes: async () => ((await handle.result()) as PublishPostResult).platforms,
 
     history: () => handle.fetchHistory(),
 
