@@ -8,7 +8,7 @@ import { createSiblings } from './siblings.ts'
 import { TryAgainIn } from './outcomes.ts'
 
 /** Platforms that are asked at the same instant mostly answer within this of each other. */
-const LONGEST_SIBLING_WAIT_MS = SECOND
+const LONGEST_SIBLING_WAIT_MS = 2 * SECOND
 /** Long enough that the stopping worker's last poll is gone: a task it took would be missed only by the heartbeat. */
 const HAND_OVER_MS = SECOND / 4
 
