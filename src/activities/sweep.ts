@@ -93,9 +93,8 @@ export function createSweepActivities({ posts, notifications, orchestrator, back
   /** A workflow may be stuck although its post has ended or was cancelled. The next sweep starts a post that is still open. */
   async function terminateLeftovers(): Promise<void> {
     const dueBefore = new Date(clock.now().getTime() - CHECKED_AFTER_MS)
-    for (const workflowId of await orchestrator.listOverdue(dueBefore, MOST_LEFTOVERS_PER_RUN)) {
-      await orchestrator.terminateStuck(workflowId)
-    }
+    const overdue = await orchestrator.listOverdue(dueBefore, MOST_LEFTOVERS_PER_RUN)
+    await Promise.all(overdue.map((workflowId) => orchestrator.terminateStuck(workflowId)))
   }
 
   return {
