@@ -32,6 +32,7 @@ import { terminateIfStuck, type StuckWorkflow } from './stuck-workflows.ts'
 
 /** Temporal may take this long inside a request; then the request goes on without it, and the sweeper makes up for it. */
 const CALL_DEADLINE_MS = SECOND
+const TERMINATE_DEADLINE_MS = 3 * SECOND
 const ATTRIBUTES_DEADLINE_MS = 10 * SECOND
 const FORGET_DEADLINE_MS = 20 * SECOND
 /** gRPC: not found, permission denied, unimplemented. */
@@ -142,11 +143,11 @@ export function createOrchestrator({
     /**
      * Terminates the workflow of this id if its workflow tasks keep failing, so that the next start begins a new execution instead
      * of joining it. MongoDB decides what was done already, so nothing is done twice. Returns false, and never throws, when the
-     * workflow is healthy, is not open, or Temporal does not answer within a second.
+     * workflow is healthy, is not open, or Temporal does not answer within three seconds.
      */
     async terminateStuck(workflowId: string): Promise<boolean> {
       try {
-        const terminated = await bounded(() => terminateIfStuck(workflows, workflowId))
+        const terminated = await bounded(() => terminateIfStuck(workflows, workflowId), TERMINATE_DEADLINE_MS)
         if (terminated) onTerminated(terminated)
         return terminated !== null
       } catch (error) {
