@@ -1,4 +1,4 @@
-import { cutToFit } from './fit-text.ts'
+import { cutToFit, firstCharacters } from './fit-text.ts'
 import type { Platform } from './platforms.ts'
 import { countText, type PostingRules } from './posting-rules.ts'
 import { textProblems } from './preflight.ts'
@@ -45,7 +45,7 @@ const BY_TONE: Record<string, string[]> = {
 
 /** Captions without anybody having thought about them: the words of the user in phrases that suit the tone. */
 export function templateCaptions({ prompt, text, tone, platform }: CaptionWish, rules: PostingRules | null): string[] {
-  const topic = beginning(text?.trim() || prompt.trim()).replace(/\s+/g, ' ')
+  const topic = beginning((text?.trim() || prompt.trim()).replace(/\s+/g, ' '))
   const fits = fitsWhere(platform, rules)
   const phrases = BY_TONE[tone?.trim().toLowerCase() ?? ''] ?? PLAIN
   return phrases.map((phrase) => cutToFit(topic, fits, (cut) => phrase.replace('{topic}', () => cut)))
@@ -53,12 +53,12 @@ export function templateCaptions({ prompt, text, tone, platform }: CaptionWish, 
 
 function fitsWhere(platform: Platform | null, rules: PostingRules | null): (text: string) => boolean {
   return (text) => {
-    if (countText(text, 'graphemes') > LONGEST_CAPTION) return false
+    if (countText(text, 'graphemes', LONGEST_CAPTION + 1) > LONGEST_CAPTION) return false
     return !platform || !rules || text === '' || textProblems(platform, { text, mediaItems: [] }, rules).length === 0
   }
 }
 
-/** Not between the halves of one character of UTF-16. */
+/** What is left still shows whether the text is too long. Does not cut between the halves of one character of UTF-16. */
 function beginning(text: string): string {
-  return text.slice(0, LONGEST_LOOKED_AT).toWellFormed()
+  return firstCharacters(text.slice(0, LONGEST_LOOKED_AT), LONGEST_CAPTION + 1).toWellFormed()
 }

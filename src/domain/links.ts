@@ -1,3 +1,5 @@
+import { trimEndWhere } from './text.ts'
+
 /** May end in punctuation of the sentence it stands in. */
 export const LINK = /https?:\/\/[^\s/?#<>"]+\.[^\s<>"]+/giu
 
@@ -5,9 +7,7 @@ const PUNCTUATION = new Set(`.,;:!?'"”’)]}`)
 
 /** The link itself, without the punctuation that ends a sentence rather than it. */
 export function withoutPunctuation(link: string): string {
-  let end = link.length
-  while (end > 0 && PUNCTUATION.has(link[end - 1]!)) end -= 1
-  return link.slice(0, end)
+  return trimEndWhere(link, (character) => PUNCTUATION.has(character))
 }
 
 export interface FoundLink {

@@ -1,12 +1,16 @@
 import type { Problem } from './service-error.ts'
+import { firstCodePoints } from './text.ts'
 
 /** Code points, after normalization. */
 const MIN_NAME_LENGTH = 2
 const MAX_NAME_LENGTH = 100
 
-/** The form in which names are stored. */
+/** Code points before normalization that a name within the limit may have, since composing shortens some scripts to a third. */
+export const MAX_NAME_INPUT = 1_000
+
+/** The form in which names are stored. Cuts what is beyond `MAX_NAME_INPUT`: composing long runs of marks takes quadratic time. */
 export function normalizeName(name: string): string {
-  return name.normalize('NFC').trim()
+  return firstCodePoints(name.trim(), MAX_NAME_INPUT).normalize('NFC').trim()
 }
 
 /** What keeps a body's `name` from being accepted. */
@@ -27,6 +31,6 @@ function nameProblem(name: string): string | null {
 
 /** The first of the names that is accepted, cut where it is too long. */
 export function firstUsableName(candidates: (string | null)[], otherwise: string): string {
-  const cut = candidates.map((name) => [...normalizeName(name ?? '')].slice(0, MAX_NAME_LENGTH).join('').trim())
+  const cut = candidates.map((name) => firstCodePoints(normalizeName(name ?? ''), MAX_NAME_LENGTH).trim())
   return cut.find((name) => nameProblem(name) === null) ?? otherwise
 }

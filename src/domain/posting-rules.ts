@@ -1,6 +1,7 @@
 import { findLinks, LINK, withoutPunctuation } from './links.ts'
 import type { Platform } from './platforms.ts'
 import type { Content, MediaItem } from './post.ts'
+import { countCodePoints, firstCodePoints } from './text.ts'
 import { MINUTE } from './times.ts'
 
 /** How a platform counts a text; `COUNTERS` has one function for each. */
@@ -141,31 +142,38 @@ export function mediaKind(mimeType: string): MediaKind {
   return mimeType.startsWith('video/') ? 'video' : 'image'
 }
 
-/** The length of a text as a platform counts it. */
-export function countText(text: string, unit: TextUnit): number {
-  return COUNTERS[unit](text)
+/** The length of a text as a platform counts it. Counting stops at `atMost`, which is then the result. */
+export function countText(text: string, unit: TextUnit, atMost = Infinity): number {
+  return Math.min(COUNTERS[unit](text, atMost), atMost)
 }
 
-const COUNTERS: Record<TextUnit, (text: string) => number> = {
+/** Lengths are exact up to this multiple of the limit. How far beyond it a text is helps no user, and counting it takes time. */
+const COUNTED_MULTIPLE = 10
+
+/** The length of a text and the length at which counting stops: a text of that length is that long or longer. */
+export function measureText(text: string, { unit, max }: TextLimit): { length: number; countedTo: number } {
+  const countedTo = COUNTED_MULTIPLE * max
+  return { length: countText(text, unit, countedTo), countedTo }
+}
+
+/** They may return more than `atMost`, but do not go on counting there. */
+const COUNTERS: Record<TextUnit, (text: string, atMost: number) => number> = {
   graphemes: countGraphemes,
   utf8Bytes: countBytes,
   utf16Units: (text) => text.length,
   codePoints: countCodePoints,
   codePointsEmojiAsBytes: countEmojiAsBytes,
-  graphemesLinksAs23: (text) => countGraphemes(shortenLinks(text)),
+  graphemesLinksAs23: (text, atMost) => countGraphemes(shortenLinks(text), atMost),
 }
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-function countGraphemes(text: string): number {
+function countGraphemes(text: string, atMost: number): number {
   let count = 0
-  for (const _ of segmenter.segment(text)) count += 1
-  return count
-}
-
-function countCodePoints(text: string): number {
-  let count = 0
-  for (const _ of text) count += 1
+  for (const _ of segmenter.segment(text)) {
+    count += 1
+    if (count >= atMost) break
+  }
   return count
 }
 
@@ -182,15 +190,17 @@ function countBytes(text: string): number {
 const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u{20e3}/u
 
 /** Threads counts an emoji as its UTF-8 bytes (platforms.md section 3d). */
-function countEmojiAsBytes(text: string): number {
+function countEmojiAsBytes(text: string, atMost: number): number {
   let count = 0
   for (const { segment } of segmenter.segment(text)) {
     count += EMOJI.test(segment) ? countBytes(segment) : countCodePoints(segment)
+    if (count >= atMost) break
   }
   return count
 }
 
-const REMOTE_MENTION = /(^|[^\p{L}\p{N}_/@])@([a-z0-9_]+(?:[a-z0-9_.-]*[a-z0-9_])?)@[a-z0-9.-]*[a-z0-9]/giu
+/** Words and separators take turns, so there is one way to match a name: any other form takes quadratic time on long names. */
+const REMOTE_MENTION = /(^|[^\p{L}\p{N}_/@])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@[a-z0-9.-]*[a-z0-9]/giu
 
 /** Mastodon counts every link as 23 characters and leaves the server out of `@user@server` (platforms.md section 6d). */
 function shortenLinks(text: string): string {
@@ -218,7 +228,7 @@ export function fitAltText(item: MediaItem, rules: PostingRules): string {
   const max = rules.altText[mediaKind(item.mimeType)]
   const text = item.altText ?? ''
   if (max === null) return ''
-  return countCodePoints(text) <= max ? text : [...text].slice(0, max - 1).join('') + '…'
+  return countCodePoints(text) <= max ? text : firstCodePoints(text, max - 1) + '…'
 }
 
 /** How long before its instant the invisible work of a post should begin (design section 5), milliseconds. */

@@ -4,6 +4,7 @@ import type { Content, Post } from './post.ts'
 import {
   countParts,
   countText,
+  measureText,
   mediaKind,
   POSTING_RULES,
   type MediaKind,
@@ -14,7 +15,7 @@ import {
 } from './posting-rules.ts'
 import type { Problem } from './service-error.ts'
 
-/** How one platform sees the post: the text's length as it counts, its limit, and the number of media items. */
+/** How one platform sees the post: the text's length as it counts (at most ten times the limit), its limit, and the number of media items. */
 export interface PlatformReport {
   length: number
   limit: number
@@ -47,7 +48,7 @@ export function preflight(
     }
     const [main] = rules.text
     result.platforms[platform] = {
-      length: countText(content.text, main.unit),
+      length: measureText(content.text, main).length,
       limit: main.max,
       media: content.mediaItems.length,
     }
@@ -92,13 +93,14 @@ export function textProblems(platform: Platform, { text, mediaItems }: Content, 
   if (text.trim() === '' && mediaItems.length === 0) {
     return [{ code: 'TEXT_REQUIRED', message: `A post on ${label} needs text or media` }]
   }
-  const tooLong = rules.text.flatMap(({ unit, max }) => {
-    const length = countText(text, unit)
-    if (length <= max) return []
+  const tooLong = rules.text.flatMap((limit) => {
+    const { length, countedTo } = measureText(text, limit)
+    if (length <= limit.max) return []
+    const counted = length < countedTo ? `${length}` : `${length} or more`
     return [
       {
         code: 'TEXT_TOO_LONG',
-        message: `Text is too long for ${label}: ${length} of at most ${max} ${UNIT_WORDS[unit]}`,
+        message: `Text is too long for ${label}: ${counted} of at most ${limit.max} ${UNIT_WORDS[limit.unit]}`,
       },
     ]
   })

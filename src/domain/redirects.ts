@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from './text.ts'
 import { MINUTE } from './times.ts'
 
 /** How long a user may take on another site's page. */
@@ -5,5 +6,5 @@ export const REDIRECT_ATTEMPT_MS = 10 * MINUTE
 
 /** An address below a configured one, which may end in a slash. */
 export function below(base: string, path: string): string {
-  return base.replace(/\/+$/, '') + path
+  return withoutTrailingSlashes(base) + path
 }

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { getHeapStatistics } from 'node:v8'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { FailureCode } from '../domain/failure.ts'
 import { MAIL_FAILURES } from '../domain/mails.ts'
@@ -142,6 +143,10 @@ export function createMetrics() {
   )
   const up = gauge('server_up', 'Whether a server we need answered the last probe in time', ['server'])
   const probeSeconds = gauge('server_probe_seconds', 'How long the last probe took', ['server'])
+  // The defaults have the heap in use and the delay of the event loop, the latter since the scrape before.
+  gauge('heap_limit_bytes', 'The heap that the process may use before it ends itself', []).set(
+    getHeapStatistics().heap_size_limit,
+  )
   const sockets = gauge('sockets_open', 'Connections of those who listen for notifications', ['transport'])
   const socketEnds = counter('sockets_ended_total', 'Connections that the service itself ended, by why', ['reason'])
 

@@ -14,6 +14,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { FOLDERS } from '../domain/storage-keys.ts'
+import { withoutTrailingSlashes } from '../domain/text.ts'
 import { SECOND } from '../domain/times.ts'
 
 export interface ObjectStorageOptions {
@@ -80,7 +81,7 @@ const PING_TIMEOUT_MS = 2 * SECOND
 /** Any S3 API: media and avatars. Opens no connection before the first call. */
 export function createObjectStorage(options: ObjectStorageOptions) {
   const { bucket } = options
-  const publicBase = options.publicUrl.replace(/\/+$/, '')
+  const publicBase = withoutTrailingSlashes(options.publicUrl)
   const client = new S3Client({
     endpoint: options.endpoint,
     region: options.region,

@@ -39,7 +39,7 @@ export const openapi = fastifyPlugin(
       uiConfig: { docExpansion: 'list', persistAuthorization: false, url: '/api/openapi.json' },
       staticCSP: true,
       // A reference page on plain http must not send its own requests to https.
-      transformStaticCSP: (policy) => policy.replace(/\s*upgrade-insecure-requests;?/, ''),
+      transformStaticCSP: (policy) => policy.replace(/upgrade-insecure-requests;?/, ''),
     })
     app.get('/api/openapi.json', { schema: { hide: true } }, async () => app.swagger())
   },

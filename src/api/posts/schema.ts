@@ -328,7 +328,9 @@ export const ValidationReport = Type.Object(
     platforms: Type.Record(
       Type.String(),
       Type.Object({
-        length: Type.Integer({ description: 'Length of the text as the platform counts it' }),
+        length: Type.Integer({
+          description: 'Length of the text as the platform counts it. Counting stops at ten times `limit`',
+        }),
         limit: Type.Integer(),
         media: Type.Integer({ description: 'Number of media items' }),
       }),

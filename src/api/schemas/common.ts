@@ -1,4 +1,5 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { MAX_NAME_INPUT } from '../../domain/names.ts'
 import { PLATFORMS, type Platform } from '../../domain/platforms.ts'
 
 /** One of a fixed list of words, typed as their union. A `title` makes any schema a named one of the OpenAPI document. */
@@ -19,7 +20,7 @@ export const byPlatform = <T extends TSchema>(value: T, options: { title?: strin
   Type.Partial(Type.Object(Object.fromEntries(PLATFORMS.map((name) => [name, value])) as Record<Platform, T>), options)
 
 /** Blanks around a name do not count, so its length is judged later. */
-export const PersonName = Type.String({ maxLength: 1_000, description: '2 to 100 characters' })
+export const PersonName = Type.String({ maxLength: MAX_NAME_INPUT, description: '2 to 100 characters' })
 
 /** An instant on the wire: ISO 8601 in UTC. */
 export const Instant = Type.String({ format: 'date-time' })

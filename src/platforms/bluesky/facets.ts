@@ -1,17 +1,24 @@
 import { AppBskyRichtextFacet, RichText, type Facet } from '@atproto/api'
+import { countText, POSTING_RULES } from '../../domain/posting-rules.ts'
 
 /**
  * The links, mentions and hashtags of a text, found as Bluesky's own apps find them (platforms.md 2b). Without facets they
- * would be plain text.
+ * would be plain text. A text beyond Bluesky's limits, which the server refuses anyway, gets none: the library's expressions take
+ * quadratic time on long texts.
  * @param resolve gives the DID of a handle, or null when there is no such account: then it is no mention
  */
 export async function findFacets(text: string, resolve: (handle: string) => Promise<string | null>): Promise<Facet[]> {
+  if (isTooLong(text)) return []
   const richText = new RichText({ text })
   richText.detectFacetsWithoutResolution()
   const found = richText.facets ?? []
   const handles = new Set(found.flatMap((facet) => mentionedHandle(facet) ?? []))
   const dids = new Map(await Promise.all([...handles].map(async (handle) => [handle, await resolve(handle)] as const)))
   return found.flatMap((facet) => resolved(facet, dids)).filter(isAcceptable)
+}
+
+function isTooLong(text: string): boolean {
+  return POSTING_RULES.bluesky.text.some(({ unit, max }) => countText(text, unit, max + 1) > max)
 }
 
 function resolved(facet: Facet, dids: Map<string, string | null>): Facet[] {

@@ -1,6 +1,7 @@
 import type { Facet } from '@atproto/api'
 import type { Published } from '../../domain/post.ts'
 import { mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
+import { withoutTrailingSlashes } from '../../domain/text.ts'
 import { SECOND } from '../../domain/times.ts'
 import type { CallOptions, Credentials, DeliveryLog, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
@@ -149,7 +150,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   /** The address with the DID keeps leading to the post when the account takes another handle (platforms.md 2c). */
   function published(uri: string): Published {
     const [did, , key] = uri.replace('at://', '').split('/')
-    return { platformPostId: uri, platformPostUrl: `${appUrl.replace(/\/+$/, '')}/profile/${did}/post/${key}` }
+    return { platformPostId: uri, platformPostUrl: `${withoutTrailingSlashes(appUrl)}/profile/${did}/post/${key}` }
   }
 
   /** What only preparing needs is heavy, and the API never prepares. */

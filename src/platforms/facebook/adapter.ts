@@ -1,4 +1,5 @@
 import { POSTING_RULES } from '../../domain/posting-rules.ts'
+import { withoutTrailingSlashes } from '../../domain/text.ts'
 import { MINUTE, SECOND } from '../../domain/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
@@ -50,8 +51,8 @@ export function createFacebook(options: FacebookOptions) {
   const uploads = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
-  const webUrl = options.dialogUrl.replace(/\/+$/, '')
-  const baseUrl = `${options.graphUrl.replace(/\/+$/, '')}/${version}`
+  const webUrl = withoutTrailingSlashes(options.dialogUrl)
+  const baseUrl = `${withoutTrailingSlashes(options.graphUrl)}/${version}`
   const graph = { label: 'Facebook', rules: FACEBOOK_ERRORS, tokenIn: 'header', baseUrl } as const
   const api = createGraphApi({ ...graph, http: calls })
   const media = createPulledMedia({

@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '../../domain/text.ts'
 import { createCalls } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { queryOf, type Query } from '../shared/query.ts'
@@ -14,7 +15,7 @@ type Body = Required<Pick<HttpRequest, 'headers' | 'body'>>
 
 /** Calls to one Mastodon server (https://docs.joinmastodon.org/api/). */
 export function createApi(http: HttpClient, baseUrl: string) {
-  const base = baseUrl.replace(/\/+$/, '')
+  const base = withoutTrailingSlashes(baseUrl)
   const sendCall = createCalls(http, { label: 'Mastodon', refusalOf })
 
   function send<T>(

@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '../../domain/text.ts'
 import { SECOND } from '../../domain/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
@@ -34,7 +35,7 @@ const READING_CONNECTIONS = 8
 export function createTumblr(options: TumblrOptions) {
   const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent } = options
   const { processingWaitMs = 5 * SECOND } = options
-  const wwwUrl = options.authorizeUrl.replace(/\/+$/, '')
+  const wwwUrl = withoutTrailingSlashes(options.authorizeUrl)
   const http = createHttpClient({ userAgent, connections: CONNECTIONS })
   const transfers = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   const sign = createSigner({ token: consumerKey, secret: consumerSecret })

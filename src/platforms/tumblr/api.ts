@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '../../domain/text.ts'
 import { SECOND } from '../../domain/times.ts'
 import type { Credentials } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
@@ -34,7 +35,7 @@ type Reader<T> = (text: string) => T | null
 
 /** Calls to https://www.tumblr.com/docs/en/api/v2, each signed. */
 export function createApi({ http, apiUrl, sign }: ApiDeps) {
-  const base = apiUrl.replace(/\/+$/, '')
+  const base = withoutTrailingSlashes(apiUrl)
   const sendCall = createCalls(http, { label: 'Tumblr', refusalOf })
 
   async function send<T>(

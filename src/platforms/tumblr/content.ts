@@ -1,6 +1,6 @@
 import { findLinks } from '../../domain/links.ts'
-import type { Content } from '../../domain/post.ts'
 import type { MediaKind } from '../../domain/posting-rules.ts'
+import { countCodePoints } from '../../domain/text.ts'
 import type { Post } from './answers.ts'
 
 /** Posts in the Neue Post Format (https://www.tumblr.com/docs/npf); what is not sent is not described here. */
@@ -43,7 +43,7 @@ export function textBlocks(text: string): TextBlock[] {
   const fitting = paragraphs.length > MOST_TEXT_BLOCKS ? gather(paragraphs) : paragraphs
   let links = 0
   return fitting.flatMap(cut).map((block) => {
-    const formatting = linkRanges(block).slice(0, MOST_LINKS - links)
+    const formatting = linkRanges(block, MOST_LINKS - links)
     links += formatting.length
     return { type: 'text', text: block, ...(formatting.length > 0 && { formatting }) }
   })
@@ -51,50 +51,69 @@ export function textBlocks(text: string): TextBlock[] {
 
 /** The hashtags of a text, which Tumblr keeps apart from it. */
 export function tagsOf(text: string): string[] {
-  const words = findLinks(text).reduce((rest, { url }) => rest.replace(url, ' '), text)
   const tags = new Map<string, string>()
-  for (const [, tag = ''] of words.matchAll(HASHTAG)) {
-    if ([...tag].length <= LONGEST_TAG && !tags.has(tag.toLowerCase())) tags.set(tag.toLowerCase(), tag)
+  for (const [, tag = ''] of withoutLinks(text).matchAll(HASHTAG)) {
+    if (tags.size === MOST_TAGS) break
+    if (countCodePoints(tag) <= LONGEST_TAG && !tags.has(tag.toLowerCase())) tags.set(tag.toLowerCase(), tag)
   }
-  return [...tags.values()].slice(0, MOST_TAGS)
+  return [...tags.values()]
+}
+
+function withoutLinks(text: string): string {
+  let from = 0
+  const between = findLinks(text).map(({ url, index }) => {
+    const words = text.slice(from, index)
+    from = index + url.length
+    return words
+  })
+  return [...between, text.slice(from)].join(' ')
 }
 
 const HASHTAG = /(?<=^|[^\p{L}\p{N}_/&#])#([\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*)/gu
 
+const GAP = '\n\n'
+
 /** As few blocks as the paragraphs fit in. */
 function gather(paragraphs: string[]): string[] {
-  const blocks: string[] = []
+  const blocks: string[][] = []
+  let length = Infinity
   for (const paragraph of paragraphs) {
-    const joined = blocks.length === 0 ? paragraph : `${blocks.at(-1)}\n\n${paragraph}`
-    if (blocks.length > 0 && lengthOf(joined) <= LONGEST_BLOCK) blocks[blocks.length - 1] = joined
-    else blocks.push(paragraph)
+    const added = countCodePoints(paragraph)
+    const joined = length + GAP.length + added
+    if (joined <= LONGEST_BLOCK) blocks.at(-1)!.push(paragraph)
+    else blocks.push([paragraph])
+    length = joined <= LONGEST_BLOCK ? joined : added
   }
-  return blocks
+  return blocks.map((block) => block.join(GAP))
 }
 
 /** Cuts what is too long for one block, between words where there are any. */
 function cut(paragraph: string): string[] {
+  const characters = [...paragraph]
   const pieces: string[] = []
-  let rest = [...paragraph]
-  while (rest.length > LONGEST_BLOCK) {
-    const space = rest.slice(0, LONGEST_BLOCK + 1).findLastIndex((character) => /\s/.test(character))
-    const end = space > LONGEST_BLOCK / 2 ? space : LONGEST_BLOCK
-    pieces.push(rest.slice(0, end).join('').trim())
-    rest = rest.slice(end)
+  let from = 0
+  while (characters.length - from > LONGEST_BLOCK) {
+    const window = characters.slice(from, from + LONGEST_BLOCK + 1)
+    const space = window.findLastIndex((character) => /\s/.test(character))
+    const end = from + (space > LONGEST_BLOCK / 2 ? space : LONGEST_BLOCK)
+    pieces.push(characters.slice(from, end).join('').trim())
+    from = end
   }
-  return [...pieces, rest.join('').trim()].filter((piece) => piece !== '')
+  return [...pieces, characters.slice(from).join('').trim()].filter((piece) => piece !== '')
 }
 
-function linkRanges(block: string): LinkRange[] {
-  return findLinks(block).map(({ url, index }) => {
-    const start = lengthOf(block.slice(0, index))
-    return { type: 'link', start, end: start + lengthOf(url), url }
-  })
-}
-
-/** In code points. */
-function lengthOf(text: string): number {
-  return [...text].length
+/** The first links of a block; what is beyond `most` stays in the text without a mark. */
+function linkRanges(block: string, most: number): LinkRange[] {
+  let [index, counted] = [0, 0]
+  return findLinks(block)
+    .slice(0, most)
+    .map((link) => {
+      const start = counted + countCodePoints(block.slice(index, link.index))
+      const end = start + countCodePoints(link.url)
+      index = link.index + link.url.length
+      counted = end
+      return { type: 'link', start, end, url: link.url }
+    })
 }
 
 export function mediaBlock(kind: MediaKind, media: MediaObject, altText: string): MediaBlock {
@@ -102,10 +121,20 @@ export function mediaBlock(kind: MediaKind, media: MediaObject, altText: string)
   return { type: 'image', media: [media], ...(altText !== '' && { alt_text: altText }) }
 }
 
-/** What a post is made of, for creating and for editing it: images and videos first, as in posts made on Tumblr itself. */
-export function postBody({ text }: Content, media: MediaBlock[], state: 'draft' | 'published') {
-  const content: Block[] = [...media, ...textBlocks(text)]
-  return { content, state, tags: tagsOf(text).join(',') }
+/** A text as Tumblr takes it. */
+export interface FormattedText {
+  blocks: TextBlock[]
+  tags: string
+}
+
+export function formatText(text: string): FormattedText {
+  return { blocks: textBlocks(text), tags: tagsOf(text).join(',') }
+}
+
+/** The body of a call that creates or edits a post: images and videos first, as in posts made on Tumblr itself. */
+export function postBody({ blocks, tags }: FormattedText, media: MediaBlock[], state: 'draft' | 'published') {
+  const content: Block[] = [...media, ...blocks]
+  return { content, state, tags }
 }
 
 /** What Tumblr made of the files of a post, each as it may be named again; null while it works on one. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Content, MediaItem } from '../../domain/post.ts'
 import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
 import { MINUTE, SECOND } from '../../domain/times.ts'
@@ -11,7 +12,15 @@ import { lostMedia, whenProcessed } from '../shared/processing.ts'
 import { readCreated, readPost } from './answers.ts'
 import { tokenOf } from './accounts.ts'
 import { blogPath, type Api } from './api.ts'
-import { mediaBlock, postBody, uploadedMedia, type MediaBlock, type MediaObject } from './content.ts'
+import {
+  formatText,
+  mediaBlock,
+  postBody,
+  uploadedMedia,
+  type FormattedText,
+  type MediaBlock,
+  type MediaObject,
+} from './content.ts'
 import { isRefusedWith } from '../shared/refusals.ts'
 
 interface DraftDeps {
@@ -33,6 +42,8 @@ interface FilePlan {
 }
 
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif']
+/** Formatted texts in memory, in UTF-16 units of the texts. */
+const CACHED_LENGTH = 2_000_000
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE
 const REMOVE_TIMEOUT_MS = 5 * SECOND
 /** The names of handles: the draft's id, and what Tumblr calls the files that went along with it. */
@@ -44,6 +55,18 @@ const MEDIA = 'media'
  * that call says again of images and videos is in Tumblr's own words, so that nothing is uploaded twice.
  */
 export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDeps) {
+  const cache = new LRUCache<string, FormattedText>({
+    maxSize: CACHED_LENGTH,
+    sizeCalculation: (_, text) => text.length + 1,
+  })
+
+  /** The visible call says again what the draft was made with: formatting a long text must not delay it, or posts of other users. */
+  function formatted(text: string): FormattedText {
+    const known = cache.get(text) ?? formatText(text)
+    cache.set(text, known)
+    return known
+  }
+
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
     const { content } = post
     assertPostable('tumblr', content, POSTING_RULES.tumblr)
@@ -65,7 +88,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
       const size = width !== undefined && height !== undefined && { width, height }
       return blockOf(item, { type: mimeType, identifier: identifierOf(index), ...size })
     })
-    const draft = postBody(content, blocks, 'draft')
+    const draft = postBody(formatted(content.text), blocks, 'draft')
     const [to, body] = plans.length === 0 ? [api, json(draft)] : [uploads, upload(draft, plans)]
     const call = { method: 'POST', path: blogPath(account, 'posts'), body } as const
     const timeoutMs = plans.length === 0 ? undefined : UPLOAD_TIMEOUT_MS
@@ -141,6 +164,17 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
   return {
     prepare,
 
+    /** The draft and the content to publish it with; @throws PlatformError when it was not prepared. */
+    prepared({ content }: OutgoingPost, log: PreparationLog): { id: string; body: object } {
+      const id = log.handle(DRAFT)
+      const media = JSON.parse(log.handle(MEDIA) || '[]') as MediaObject[]
+      if (!id || media.length !== content.mediaItems.length) {
+        throw new PlatformError('media_not_ready', 'The post was not prepared for Tumblr', { certain: true })
+      }
+      const blocks = content.mediaItems.map((item, index) => blockOf(item, media[index]!))
+      return { id, body: postBody(formatted(content.text), blocks, 'published') }
+    },
+
     async discard(log: Pick<PreparationLog, 'handle'>, account: Credentials, options: CallOptions): Promise<void> {
       const id = log.handle(DRAFT)
       if (id) await remove(id, account, options)
@@ -149,17 +183,6 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     /** What only preparing needs is heavy, and the API never prepares. */
     warmUp: warmUpImages,
   }
-}
-
-/** The draft and what it is to say when it is published; @throws PlatformError when it was not prepared. */
-export function preparedDraft({ content }: OutgoingPost, log: PreparationLog): { id: string; body: object } {
-  const id = log.handle(DRAFT)
-  const media = JSON.parse(log.handle(MEDIA) || '[]') as MediaObject[]
-  if (!id || media.length !== content.mediaItems.length) {
-    throw new PlatformError('media_not_ready', 'The post was not prepared for Tumblr', { certain: true })
-  }
-  const blocks = content.mediaItems.map((item, index) => blockOf(item, media[index]!))
-  return { id, body: postBody(content, blocks, 'published') }
 }
 
 export function draftId(log: Pick<PreparationLog, 'handle'>): string | null {

@@ -5,7 +5,7 @@ import { json, unreadableAnswer } from '../shared/calls.ts'
 import { tokenOf } from './accounts.ts'
 import { readCreated, readPosts, type Post } from './answers.ts'
 import { blogPath, type Api } from './api.ts'
-import { draftId, preparedDraft, type createDrafts } from './drafts.ts'
+import { draftId, type createDrafts } from './drafts.ts'
 import { isRefusedWith } from '../shared/refusals.ts'
 
 interface PostDeps {
@@ -29,7 +29,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     delivery: DeliveryLog,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const { id: draft, body } = preparedDraft(post, delivery)
+    const { id: draft, body } = drafts.prepared(post, delivery)
     const path = blogPath(account, `posts/${encodeURIComponent(draft)}`)
     const call = { token: tokenOf(account), signal, timeoutMs: publishTimeoutMs }
     const { id } = await api.send({ method: 'PUT', path, body: json(body) }, readCreated, call).catch(draftGone)
@@ -92,7 +92,8 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     return { platformPostId: id, platformPostUrl: `${wwwUrl}/${handle}/${id}` }
   }
 
-  return { ...drafts, publish, reconcile }
+  const { prepare, discard, warmUp } = drafts
+  return { prepare, discard, warmUp, publish, reconcile }
 }
 
 /** Published by an earlier call that took its time, or thrown away by its author: the one must not be taken for the other. */

@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '../../../domain/text.ts'
 import { createCalls, form } from '../calls.ts'
 import type { HttpClient, HttpRequest } from '../http.ts'
 import { createGraphErrors, type GraphRule } from './errors.ts'
@@ -27,7 +28,7 @@ export type GraphParams = Record<string, string | undefined>
  * out as a `PlatformError`.
  */
 export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphApiOptions) {
-  const base = baseUrl.replace(/\/+$/, '')
+  const base = withoutTrailingSlashes(baseUrl)
   const call = createCalls(http, { label, refusalOf: createGraphErrors(label, rules) })
 
   async function send<T>(
