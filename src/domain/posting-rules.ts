@@ -53,6 +53,9 @@ export const MAX_MEDIA_ITEMS = 20
 /** What object storage takes, whatever the platform (contract section 4). */
 export const MAX_UPLOAD_BYTES: Record<MediaKind, number> = { image: 10_000_000, video: 512_000_000 }
 
+/** Pixels of an image, all its frames together: decoding more would take too much time and memory. */
+export const MAX_IMAGE_PIXELS = 40_000_000
+
 const MB = 1_000_000
 const MIB = 1_048_576
 const IMAGES = ['image/jpeg', 'image/png', 'image/webp'] as const
@@ -136,6 +139,13 @@ export const POSTING_RULES: PlatformRules = {
     },
     altText: { image: 4_096, video: null },
   },
+}
+
+/** What is wrong with an image of so many pixels, as a sentence; null when nothing is. */
+export function pixelProblem(pixels: number): string | null {
+  if (pixels <= MAX_IMAGE_PIXELS) return null
+  const inMegapixels = (count: number) => Math.ceil(count / 1_000_000)
+  return `An image has ${inMegapixels(pixels)} megapixels, and at most ${inMegapixels(MAX_IMAGE_PIXELS)} are accepted: upload it in a smaller size`
 }
 
 export function mediaKind(mimeType: string): MediaKind {

@@ -1,11 +1,12 @@
 import { effectiveContent } from './content.ts'
 import { platformLabel, type Platform } from './platforms.ts'
-import type { Content, Post } from './post.ts'
+import type { Content, MediaItem, Post } from './post.ts'
 import {
   countParts,
   countText,
   measureText,
   mediaKind,
+  pixelProblem,
   POSTING_RULES,
   type MediaKind,
   type PlatformRules,
@@ -136,7 +137,14 @@ function mediaProblems(platform: Platform, { mediaItems }: Content, { media }: P
   for (const type of new Set(refused)) {
     findings.push({ code: 'MEDIA_TYPE', message: `Media of type ${type} cannot be published on ${label}` })
   }
+  const tooLarge = mediaItems.flatMap((item) => pixelProblem(statedPixels(item)) ?? [])
+  for (const message of new Set(tooLarge)) findings.push({ code: 'IMAGE_TOO_LARGE', message })
   return findings
+}
+
+/** As the client stated them; the delivery counts those of the file. */
+function statedPixels({ mimeType, width = 0, height = 0 }: MediaItem): number {
+  return mediaKind(mimeType) === 'image' ? width * height : 0
 }
 
 function tooManyMedia(counts: Record<MediaKind, number>, media: PostingRules['media']): string | null {

@@ -67,3 +67,29 @@ describe.each(PLATFORMS)('on %s', (platform: Platform) => {
     expect(failures.map(({ message }) => message)).toEqual([expect.stringContaining('A file of the post is missing')])
   })
 })
+
+it('many large images of one user do not hold up the post of another user', async () => {
+  const [many, one] = [await world.user(), await world.user()]
+  const large = await sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: 'teal' } })
+    .jpeg()
+    .withExif({ IFD0: { Copyright: 'Owner' } })
+    .toBuffer()
+  const postOf = (user: User, mediaItems: object[]) =>
+    user.create({ content: { text: 'Large', mediaItems }, selectedPlatforms: ['bluesky'] })
+  const manyPosts = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const copies = await Promise.all([1, 2].map(() => many.upload(Buffer.from(large), 'image/jpeg')))
+      return postOf(many, copies)
+    }),
+  )
+  const onePost = await postOf(one, [await one.upload(picture, 'image/jpeg')])
+  const publishedAt = async (user: User, postId: string) => {
+    const { platformStatuses } = await user.until(postId)
+    expect(platformStatuses).toMatchObject([{ status: 'completed' }])
+    return Date.parse(String(platformStatuses[0]!['publishedAt']))
+  }
+  const oneAt = await publishedAt(one, onePost)
+  const manyAt = await Promise.all(manyPosts.map((postId) => publishedAt(many, postId)))
+  // Those that were ahead when the other user's post was created, and the one in hand.
+  expect(manyAt.filter((at) => at < oneAt).length).toBeLessThanOrEqual(3)
+})

@@ -104,6 +104,23 @@ describe('media', () => {
     expect(found.includes('MEDIA_MIX')).toBe(refuses)
   })
 
+  it('an image that states more than 40 megapixels is refused, with what to do', () => {
+    const [item] = media(1)
+    const sized = (width: number, height: number) => ({ mediaItems: [{ ...item!, width, height }] })
+    expect(codes('bluesky', sized(8_000, 5_000))).toEqual([])
+    expect(check('bluesky', sized(8_000, 5_001)).errors).toEqual([
+      {
+        path: 'content.mediaItems',
+        code: 'IMAGE_TOO_LARGE',
+        message: 'An image has 41 megapixels, and at most 40 are accepted: upload it in a smaller size',
+        platform: 'bluesky',
+      },
+    ])
+    expect(codes('bluesky', { mediaItems: [{ ...media(1, 'video/mp4')[0]!, width: 8_000, height: 8_000 }] })).toEqual(
+      [],
+    )
+  })
+
   it('instagram needs media', () => {
     expect(codes('instagram', {})).toEqual(['MEDIA_REQUIRED'])
   })

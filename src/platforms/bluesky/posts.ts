@@ -6,7 +6,7 @@ import { SECOND } from '../../domain/times.ts'
 import type { CallOptions, Credentials, DeliveryLog, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
-import { createLimit } from '../shared/limit.ts'
+import { createMediaTurns } from '../shared/media-turns.ts'
 import { readResolvedHandle, readStoredRecord, readUploadedBlob, readWrittenRecord } from './answers.ts'
 import { isRefusedAs } from './errors.ts'
 import { buildRecord, compareRecord, isVideo, POST_COLLECTION } from './record.ts'
@@ -37,7 +37,7 @@ const KEY_STEP = 'keyStep'
 
 /** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
 export function createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs }: PostDeps) {
-  const inMemory = createLimit(IMAGES_IN_MEMORY)
+  const inMemory = createMediaTurns({ atOnce: IMAGES_IN_MEMORY, perUser: 1 })
 
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
     assertPostable(post)
@@ -50,7 +50,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     for (const [index, item] of post.content.mediaItems.entries()) {
       if (mediaKind(item.mimeType) === 'video') await video.prepare(item, index, account, log, options)
       else if (!findUpload(log, index)) {
-        await saveUpload(log, index, await inMemory(() => uploadImage(item, account, options)))
+        await saveUpload(log, index, await inMemory(item, () => uploadImage(item, account, options), options))
       }
     }
     xrpc.warm(services.of(account))

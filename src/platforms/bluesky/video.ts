@@ -4,7 +4,7 @@ import { POSTING_RULES } from '../../domain/posting-rules.ts'
 import { MINUTE, SECOND } from '../../domain/times.ts'
 import type { CallOptions, Credentials, MediaSource, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
-import { createLimit } from '../shared/limit.ts'
+import { createMediaTurns } from '../shared/media-turns.ts'
 import { lostMedia, whenProcessed } from '../shared/processing.ts'
 import { createVideoSizer } from '../shared/video-size.ts'
 import { readServerDescription, readServiceToken, readUploadedBlob, readVideoJob, type BlobRef } from './answers.ts'
@@ -30,6 +30,7 @@ const UPLOAD_TIMEOUT_MS = 10 * MINUTE
 /** At most an hour is given; a long upload has to end within it. */
 const TOKEN_LIFE_MS = 30 * MINUTE
 const UPLOADS_AT_ONCE = 6
+const UPLOADS_OF_A_USER = 2
 const UPLOAD_BLOB = 'com.atproto.repo.uploadBlob'
 
 /** Why the video service gave a video up (https://docs.bsky.app/docs/api/app-bsky-video-get-job-status). */
@@ -48,7 +49,7 @@ const FAILURES: Record<string, { class: PlatformErrorClass; message: string }> =
 export function createVideo(deps: VideoDeps) {
   const { xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs } = deps
   // Whoever waits for a connection must not hold an open file meanwhile, which object storage would close.
-  const inTransfer = createLimit(UPLOADS_AT_ONCE)
+  const inTransfer = createMediaTurns({ atOnce: UPLOADS_AT_ONCE, perUser: UPLOADS_OF_A_USER })
 
   /** What was reached is safe before the next step: the service may make another file of the same video. */
   async function prepare(
@@ -59,7 +60,7 @@ export function createVideo(deps: VideoDeps) {
     options: CallOptions,
   ): Promise<void> {
     const known = findUpload(log, index)
-    const upload = known ?? (await inTransfer(() => send(item, account, options)))
+    const upload = known ?? (await inTransfer(item, () => send(item, account, options), options))
     if (!known) await saveUpload(log, index, upload)
     if (upload.blob) return
     const look = () => lookAt(upload.jobId!, index, log, options)

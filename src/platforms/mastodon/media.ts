@@ -4,7 +4,7 @@ import { HOUR, MINUTE } from '../../domain/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
-import { createLimit } from '../shared/limit.ts'
+import { createMediaTurns } from '../shared/media-turns.ts'
 import { multipart, textPart } from '../shared/multipart.ts'
 import { lostMedia, whenProcessed } from '../shared/processing.ts'
 import { readMediaAttachment } from './answers.ts'
@@ -25,6 +25,7 @@ interface MediaDeps {
 const LIFE_MS = 12 * HOUR
 const IMAGES_IN_MEMORY = 2
 const VIDEOS_AT_ONCE = 6
+const VIDEOS_OF_A_USER = 2
 const UPLOAD_TIMEOUT_MS = { image: MINUTE, video: 10 * MINUTE }
 
 const handleOf = (index: number) => `media.${index}`
@@ -39,9 +40,9 @@ interface Uploaded {
 
 /** Files on their way to the server, long before the post that shows them. */
 export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps) {
-  const inMemory = createLimit(IMAGES_IN_MEMORY)
+  const inMemory = createMediaTurns({ atOnce: IMAGES_IN_MEMORY, perUser: 1 })
   // Whoever waits for a connection must not hold an open file meanwhile, which object storage would close.
-  const inTransfer = createLimit(VIDEOS_AT_ONCE)
+  const inTransfer = createMediaTurns({ atOnce: VIDEOS_AT_ONCE, perUser: VIDEOS_OF_A_USER })
 
   /** Each file's id is safe before the next step, so that nothing is uploaded twice without need. */
   async function prepare(
@@ -73,20 +74,19 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
       const options = { token: account.accessToken, signal, timeoutMs: UPLOAD_TIMEOUT_MS[kind] }
       return uploads.post('/api/v2/media', body, readMediaAttachment, options)
     }
-    if (kind === 'video') {
-      return inTransfer(async () => {
-        const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
-        if (sizeBytes <= limits.rules.media.video.maxBytes) return send(mimeType, sizeBytes, stream)
-        await stream.cancel()
-        throw new PlatformError('validation', 'The video is larger than Mastodon takes', { certain: true })
-      })
+    const sendVideo = async () => {
+      const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
+      if (sizeBytes <= limits.rules.media.video.maxBytes) return send(mimeType, sizeBytes, stream)
+      await stream.cancel()
+      throw new PlatformError('validation', 'The video is larger than Mastodon takes', { certain: true })
     }
-    return inMemory(async () => {
+    const sendImage = async () => {
       const { maxBytes } = limits.rules.media.image
       const taken = { maxBytes, maxPixels: limits.imagePixels, types: limits.imageTypes }
       const image = await loadImage(media, item, taken, { signal })
       return send(image.mimeType, image.bytes.length, image.bytes)
-    })
+    }
+    return kind === 'video' ? inTransfer(item, sendVideo, { signal }) : inMemory(item, sendImage, { signal })
   }
 
   async function awaitProcessing(

@@ -1,15 +1,25 @@
-import { buffer } from 'node:stream/consumers'
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { MediaItem } from '../../domain/post.ts'
 import type { CallOptions, MediaSource } from '../adapter.ts'
 import type { ImageLimits, PreparedImage } from './images.ts'
-import { createLimit } from './limit.ts'
+import { createMediaTurns } from './media-turns.ts'
 
-/** Of all platforms together: unpacked, an image takes many times what its file does (ADR 0007). */
-const unpacking = createLimit(2)
+/** For all platforms together: unpacked, an image takes many times what its file does (ADR 0007). */
+const inTurnToConvert = createMediaTurns({ atOnce: 2, perUser: 1 })
+
+const CACHE_BYTES = 48_000_000
+
+/** Converted images for other platforms with equal limits, and for later attempts (ADR 0029). */
+const converted = new LRUCache<string, PreparedImage>({
+  maxSize: CACHE_BYTES,
+  sizeCalculation: ({ bytes }) => Math.max(1, bytes.length),
+})
 
 /**
  * A post's image as a platform takes it. `isAsStored`: byte for byte the stored one.
  * @throws MediaUnavailableError
+ * @throws PlatformError where it has too many pixels, or cannot be converted now
  */
 export async function loadImage(
   media: MediaSource,
@@ -17,14 +27,33 @@ export async function loadImage(
   limits: ImageLimits,
   { signal }: CallOptions,
 ): Promise<PreparedImage & { isAsStored: boolean }> {
-  return unpacking(async () => {
-    const { prepareImage } = await import('./images.ts')
-    const { stream } = await media.open(item, { signal })
-    const source = await buffer(stream)
-    const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
-    const image = await prepareImage(source, limits, name)
-    return { ...image, isAsStored: image.bytes === source }
-  })
+  // A user has one conversion at a time, so whoever asks for the same one meanwhile finds it in the cache afterwards.
+  return inTurnToConvert(item, () => convert(media, item, limits, { signal }), { signal })
+}
+
+async function convert(media: MediaSource, item: MediaItem, limits: ImageLimits, { signal }: CallOptions) {
+  const { prepareImage } = await import('./images.ts')
+  const { stream } = await media.open(item, { signal })
+  const { bytes: source, digest } = await read(stream)
+  // The object may have been uploaded anew under the same key.
+  const key = JSON.stringify([item.storageKey, digest, limits])
+  const known = converted.get(key)
+  if (known) return { ...known, isAsStored: false }
+  const name = item.originalFilename ?? item.storageKey.split('/').at(-1) ?? ''
+  const image = await prepareImage(source, limits, name)
+  const isAsStored = image.bytes === source
+  if (!isAsStored) converted.set(key, image)
+  return { ...image, isAsStored }
+}
+
+async function read(stream: ReadableStream<Uint8Array>): Promise<{ bytes: Uint8Array; digest: string }> {
+  const hash = createHash('sha256')
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) {
+    hash.update(chunk)
+    chunks.push(chunk)
+  }
+  return { bytes: Buffer.concat(chunks), digest: hash.digest('hex') }
 }
 
 /** What only preparing needs is heavy, and the API never prepares. */

@@ -3,7 +3,7 @@ import { mediaKind } from '../../domain/posting-rules.ts'
 import type { CallOptions, MediaSource } from '../adapter.ts'
 import { loadImage, warmUpImages } from './image-files.ts'
 import type { ImageLimits } from './images.ts'
-import { createLimit } from './limit.ts'
+import { createMediaTurns } from './media-turns.ts'
 
 type PulledType = 'image/jpeg' | 'image/png'
 
@@ -18,17 +18,18 @@ const IMAGES_IN_MEMORY = 2
 
 /** For platforms that fetch what they publish: addresses of the files as they are, or of copies where those would be refused. */
 export function createPulledMedia({ media, image: limits }: PulledMediaDeps) {
-  const inMemory = createLimit(IMAGES_IN_MEMORY)
+  const inMemory = createMediaTurns({ atOnce: IMAGES_IN_MEMORY, perUser: 1 })
 
   return {
-    /** @throws MediaUnavailableError */
+    /** @throws MediaUnavailableError, PlatformError */
     async addressOf(item: MediaItem, { signal }: CallOptions): Promise<string> {
       if (mediaKind(item.mimeType) === 'video') return media.address(item, { signal })
-      return inMemory(async () => {
+      const addressOfImage = async () => {
         const { bytes, mimeType, isAsStored } = await loadImage(media, item, limits, { signal })
         if (isAsStored) return media.address(item, { signal })
         return media.keepCopy(item, { bytes, mimeType: mimeType as PulledType }, { signal })
-      })
+      }
+      return inMemory(item, addressOfImage, { signal })
     },
 
     warmUp: warmUpImages,

@@ -1,0 +1,178 @@
+interface FairLimitOptions {
+  /** Jobs that run concurrently. */
+  atOnce: number
+  /** Concurrent jobs of one key; without it a key may use every place that is free. */
+  perKey?: number
+  /** Jobs that may wait. When as many wait, only a key with less than an equal share of them may add another. */
+  waiting?: number
+  /** Jobs of one key that may wait. */
+  waitingPerKey?: number
+}
+
+/** Thrown before a job starts: its queue is full. */
+export class QueueFull extends Error {
+  constructor() {
+    super('the queue is full')
+    this.name = 'QueueFull'
+  }
+}
+
+interface Job {
+  start(): void
+  isCancelled: boolean
+}
+
+/** The jobs of one key: a user, an account or an address. */
+interface Lane {
+  jobs: Fifo<Job>
+  waiting: number
+  running: number
+  /** In the queue of lanes that get a turn. */
+  isReady: boolean
+}
+
+export type FairLimit = ReturnType<typeof createFairLimit>
+
+/**
+ * Runs at most `atOnce` jobs concurrently and gives free places to the waiting keys in turn (round robin), so that a key with many
+ * jobs delays another key by one job at most. The jobs of one key keep their order. Every operation takes constant time.
+ */
+export function createFairLimit(options: FairLimitOptions) {
+  const { atOnce, perKey = atOnce, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
+  const lanes = new Map<string, Lane>()
+  const ready = createFifo<Lane>()
+  let running = 0
+  let waiting = 0
+  let waitingKeys = 0
+
+  function laneOf(key: string): Lane {
+    const lane = lanes.get(key) ?? { jobs: createFifo(), waiting: 0, running: 0, isReady: false }
+    lanes.set(key, lane)
+    return lane
+  }
+
+  function addWaiting(lane: Lane, change: 1 | -1): void {
+    if (lane.waiting === 0) waitingKeys += 1
+    lane.waiting += change
+    waiting += change
+    if (lane.waiting === 0) waitingKeys -= 1
+  }
+
+  function forgetIfIdle(key: string, lane: Lane): void {
+    if (lane.running === 0 && lane.waiting === 0 && lanes.get(key) === lane) lanes.delete(key)
+  }
+
+  function makeReady(lane: Lane): void {
+    if (lane.isReady || lane.waiting === 0 || lane.running >= perKey) return
+    lane.isReady = true
+    ready.push(lane)
+  }
+
+  function occupy(lane: Lane): void {
+    running += 1
+    lane.running += 1
+  }
+
+  /** Fills the free places. */
+  function startNext(): void {
+    while (running < atOnce) {
+      const lane = ready.shift()
+      if (!lane) return
+      lane.isReady = false
+      const job = nextJob(lane)
+      if (!job) continue
+      addWaiting(lane, -1)
+      occupy(lane)
+      makeReady(lane)
+      job.start()
+    }
+  }
+
+  /** The hard bound is twice the soft one: above that, keys that were never seen before are refused, too. */
+  function assertRoom(lane: Lane): void {
+    const isOverShare = waiting >= maxWaiting && lane.waiting * waitingKeys >= maxWaiting
+    if (isOverShare || waiting >= 2 * maxWaiting || lane.waiting >= waitingPerKey) throw new QueueFull()
+  }
+
+  function waitForTurn(key: string, lane: Lane, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancel = () => {
+        job.isCancelled = true
+        addWaiting(lane, -1)
+        forgetIfIdle(key, lane)
+        reject(signal!.reason as Error)
+      }
+      const job: Job = {
+        isCancelled: false,
+        start() {
+          signal?.removeEventListener('abort', cancel)
+          resolve()
+        },
+      }
+      signal?.addEventListener('abort', cancel, { once: true })
+      lane.jobs.push(job)
+      addWaiting(lane, 1)
+      makeReady(lane)
+    })
+  }
+
+  /**
+   * Runs `work` when it is the key's turn.
+   * @param signal ends the wait, not the work
+   * @throws QueueFull before `work` started; the reason of `signal`; and what `work` throws
+   */
+  return async function run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted()
+    const lane = laneOf(key)
+    if (running < atOnce && lane.running < perKey) occupy(lane)
+    else {
+      assertRoom(lane)
+      await waitForTurn(key, lane, signal)
+    }
+    try {
+      return await work()
+    } finally {
+      running -= 1
+      lane.running -= 1
+      makeReady(lane)
+      forgetIfIdle(key, lane)
+      startNext()
+    }
+  }
+}
+
+function nextJob({ jobs }: Lane): Job | undefined {
+  let job = jobs.shift()
+  while (job?.isCancelled) job = jobs.shift()
+  return job
+}
+
+interface Fifo<T> {
+  push(value: T): void
+  shift(): T | undefined
+}
+
+/** A linked list: taking the first element of a long array copies the rest. */
+function createFifo<T>(): Fifo<T> {
+  interface Node {
+    value: T
+    next?: Node
+  }
+  let first: Node | undefined
+  let last: Node | undefined
+
+  return {
+    push(value) {
+      const node: Node = { value }
+      if (last) last.next = node
+      else first = node
+      last = node
+    },
+    shift() {
+      const node = first
+      first = node?.next
+      if (!first) last = undefined
+      return node?.value
+    },
+  }
+}
