@@ -36,7 +36,7 @@ const FENCES: Fence[] = [
   },
   {
     folder: 'activities',
-    may: ['domain/**', 'commands/**', 'platforms/errors.ts', ...MESSAGES],
+    may: ['domain/**', 'commands/**', 'platforms/errors.ts', 'database-outage.ts', ...MESSAGES],
     types: ['store/**', 'clock.ts', ...CLIENTS, ...WIRING],
     packages: ['@temporalio/activity', '@temporalio/common', 'cockatiel', 'node:*', 'node:*/*'],
   },
@@ -48,7 +48,7 @@ const FENCES: Fence[] = [
   },
   {
     folder: 'api',
-    may: ['commands/**', 'domain/**', 'store/**', '../package.json'],
+    may: ['commands/**', 'domain/**', 'store/**', 'database-outage.ts', '../package.json'],
     types: ['clock.ts', ...CLIENTS, ...WIRING],
     packages: [
       'fastify',
@@ -70,7 +70,7 @@ const FENCES: Fence[] = [
   },
   {
     folder: 'store',
-    may: ['domain/**'],
+    may: ['domain/**', 'database-outage.ts'],
     types: ['clock.ts'],
     packages: ['mongoose', 'rate-limiter-flexible', 'node:*', 'node:*/*'],
   },

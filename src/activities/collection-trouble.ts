@@ -2,8 +2,8 @@ import { failure, type PlatformErrorClass } from '../domain/failure.ts'
 import { platformLabel, type Platform } from '../domain/platforms.ts'
 import { MINUTE } from '../domain/times.ts'
 import { PlatformError } from '../platforms/errors.ts'
+import { isDatabaseOutage } from '../database-outage.ts'
 import { Crowded } from './bulkheads.ts'
-import { isDatabaseTrouble } from './preparation.ts'
 
 /** Where a platform states no wait. */
 const UNSTATED_WAIT_MS = 15 * MINUTE
@@ -30,7 +30,7 @@ const OF_READS: Partial<Record<PlatformErrorClass, string>> = {
 /** @throws what is no trouble with a platform: the attempt is made again */
 export function troubleOf(error: unknown, platform: Platform): CollectionTrouble {
   if (error instanceof Crowded) return { kind: 'crowded' }
-  if (isDatabaseTrouble(error)) throw error
+  if (isDatabaseOutage(error)) throw error
   if (!(error instanceof PlatformError)) return dead('INTERNAL', 'Something went wrong inside the service')
   switch (error.class) {
     case 'rate_limited':

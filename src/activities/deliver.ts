@@ -8,19 +8,13 @@ import { SECOND } from '../domain/times.ts'
 import type { Credentials, DeliveryLog, PlatformAdapter } from '../platforms/adapter.ts'
 import type { Metrics } from '../integrations/metrics.ts'
 import { PlatformError } from '../platforms/errors.ts'
+import { isDatabaseOutage } from '../database-outage.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import { Crowded, type Bulkheads } from './bulkheads.ts'
 import { createBurst } from './burst.ts'
 import { createSettleDoubt } from './doubt.ts'
 import { createOutcomes, GONE, isGone, resultOf, TryAgainIn, type Telling } from './outcomes.ts'
-import {
-  createPreparation,
-  isDatabaseTrouble,
-  isUnauthorized,
-  outgoing,
-  type PreparationDeps,
-  type PreparationIo,
-} from './preparation.ts'
+import { createPreparation, isUnauthorized, outgoing, type PreparationDeps, type PreparationIo } from './preparation.ts'
 import { verdictOn } from './verdict.ts'
 
 /** A timer fires this early at the most: an attempt for a post further ahead waits outside its slot. */
@@ -152,7 +146,7 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<DeliveryResult | null> {
     io.signal.throwIfAborted()
     // A post that was deleted before its claim is nothing out of the ordinary.
-    if (error instanceof ClaimRefused || isDatabaseTrouble(error) || isGone(error)) throw error
+    if (error instanceof ClaimRefused || isDatabaseOutage(error) || isGone(error)) throw error
     const waitedMs = clock.now().getTime() - (post.dueAt?.getTime() ?? Infinity)
     return settle(error, post, input, { round: input.round, attempt: entry.delivery.attempt }, io, waitedMs)
   }
@@ -262,7 +256,7 @@ export function createDeliver(deps: DeliverDeps) {
       await credentials.renew(post.userId, input.platform, account, { signal: io.signal })
     } catch (renewal) {
       io.signal.throwIfAborted()
-      if (isDatabaseTrouble(renewal)) throw renewal
+      if (isDatabaseOutage(renewal)) throw renewal
       return settle(renewal, post, input, from, io)
     }
     io.hasRenewed = true

@@ -6,7 +6,8 @@ import { PlatformError } from '../platforms/errors.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import type { AttemptIo, DeliverDeps } from './deliver.ts'
 import { isGone, type Outcomes } from './outcomes.ts'
-import { isDatabaseTrouble, outgoing, type Preparation } from './preparation.ts'
+import { isDatabaseOutage } from '../database-outage.ts'
+import { outgoing, type Preparation } from './preparation.ts'
 
 interface DoubtDeps extends Pick<DeliverDeps, 'posts' | 'credentials' | 'clock' | 'metrics'> {
   outcomes: Outcomes
@@ -57,7 +58,7 @@ export function createSettleDoubt({ posts, credentials, clock, metrics, outcomes
         })
       } catch (error) {
         io.signal.throwIfAborted()
-        if (isDatabaseTrouble(error) || isGone(error)) throw error
+        if (isDatabaseOutage(error) || isGone(error)) throw error
         if (!(error instanceof PlatformError)) io.report('Looking for the trace of a post failed', error)
         return 'undecidable'
       }

@@ -11,6 +11,7 @@ import type { Credentials, OutgoingPost, PlatformAdapter } from '../platforms/ad
 import { PlatformError } from '../platforms/errors.ts'
 import type { PlatformRegistry } from '../platforms/registry.ts'
 import type { NotificationStore } from '../store/notifications.ts'
+import { isDatabaseOutage } from '../database-outage.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { UserStore } from '../store/users.ts'
 import type { DeliveryInput } from '../workflows/messages.ts'
@@ -129,7 +130,7 @@ export function createPreparation({ posts, users, notifications, credentials, pl
     if (!post || !entry || !adapter || isInDoubt(entry.delivery, clock.now())) return
     const obstacle = await ready(post, entry, adapter, input, io).catch((error: unknown) => {
       io.signal.throwIfAborted()
-      if (isDatabaseTrouble(error)) throw error
+      if (isDatabaseOutage(error)) throw error
       if (isGone(error)) return null
       if (error instanceof ClaimRefused) {
         if (error.reason === 'stale') throw new TryAgainIn(SECOND, 'The post was changed while it was prepared')
@@ -180,9 +181,4 @@ async function keepingOwnErrors<L extends { save(name: string, value: string): P
 
 export function isUnauthorized(error: unknown): error is PlatformError {
   return error instanceof PlatformError && error.class === 'unauthorized' && error.certain
-}
-
-/** MongoDB is away or failing over: there is nothing to record it in, so Temporal makes the attempt again. */
-export function isDatabaseTrouble(error: unknown): boolean {
-  return error instanceof Error && (/^Mongo/.test(error.name) || isDatabaseTrouble(error.cause))
 }

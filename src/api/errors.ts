@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { ServiceError, validationFailed, type Problem, type ServiceErrorCode } from '../domain/service-error.ts'
-import { isDatabaseOutage } from '../store/outage.ts'
+import { isDatabaseOutage } from '../database-outage.ts'
 import type { ErrorBody } from './schemas/envelope.ts'
 
 /** How the framework's own refusals read to a client; what is not listed follows its status. */
@@ -21,7 +21,7 @@ const RETRY_AFTER_OUTAGE_SECONDS = 2
 /** Turns everything thrown into one answer; errors that are nobody's fault but ours are logged whole and answered without a word about them. */
 export function installErrorHandling(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const problem = toServiceError(error)
+    const problem = request.raw.readableAborted ? unfinished(error) : toServiceError(error)
     if (problem.statusCode >= 500) request.log.error({ err: error, errorCode: problem.code }, 'request failed')
     return sendError(request, reply, problem)
   })
@@ -86,6 +86,11 @@ export function answerSocketError(error: Error & { code?: string }, socket: Sock
       'Content-Type: application/json; charset=utf-8\r\n' +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+}
+
+/** Its client went away while it was sent: no answer arrives, and nothing of ours failed. */
+function unfinished(cause: unknown): ServiceError {
+  return new ServiceError('BAD_REQUEST', 'The request ended before its body', { cause })
 }
 
 function serviceUnavailable(cause: unknown): ServiceError {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import mongoose, { type Connection } from 'mongoose'
 import { SECOND } from '../domain/times.ts'
 import type { Notification } from './notifications.ts'
-import { isDatabaseOutage } from './outage.ts'
+import { isDatabaseOutage } from '../database-outage.ts'
 
 type ResumeToken = mongoose.mongo.ResumeToken
 

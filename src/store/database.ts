@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import mongoose, { type ClientSession } from 'mongoose'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
-import { isDatabaseOutage } from './outage.ts'
+import { isDatabaseOutage } from '../database-outage.ts'
 
 const TRANSACTION_DEADLINE_MS = 5 * SECOND
 const PING_DEADLINE_MS = 2 * SECOND

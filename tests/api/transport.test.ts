@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -193,6 +194,22 @@ describe('errors', () => {
     })
     expect((await app.inject({ url: '/test/limit' })).json()).toMatchObject({ statusCode: 403, usage: 30, limit: 30 })
     expect((await app.inject({ url: '/test/wait' })).headers['retry-after']).toBe('7')
+  })
+
+  it('of a client that ends its request before its body are no failure of the service, and none of the database', async () => {
+    const { lines, logger } = logLines()
+    const app = await appWith({ logger })
+    const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+    const socket = connect(Number(address.port), address.hostname)
+    const head =
+      'POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n'
+    socket.write(`${head}{`)
+    const [request] = (await once(app.server, 'request')) as [IncomingMessage]
+    socket.resetAndDestroy()
+    await new Promise((resolve) => request.once('close', resolve))
+    await app.close()
+    const levels = lines.map((line) => (JSON.parse(line) as { level: string }).level)
+    expect(levels.filter((level) => level === 'error')).toEqual([])
   })
 
   it('nobody foresaw are logged whole and answered with a plain 500', async () => {

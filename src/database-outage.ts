@@ -1,0 +1,58 @@
+import mongoose from 'mongoose'
+
+const { MongoError, MongoServerError, MongoNetworkError } = mongoose.mongo
+
+/** Server answers that mean "not now": unreachable members, stepping down, shutting down, interrupted, out of time, no primary. */
+const PASSING_CODES = new Set([
+  6, 7, 50, 64, 89, 91, 133, 134, 189, 262, 9_001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,
+])
+/** How the server and the driver mark what the same request may come through with later. */
+const PASSING_LABELS = ['TransientTransactionError', 'UnknownTransactionCommitResult', 'RetryableWriteError']
+
+const UNREACHABLE = new Set([
+  'MongoServerSelectionError',
+  'MongooseServerSelectionError',
+  'MongoOperationTimeoutError',
+  'MongoNotConnectedError',
+  'MongoTopologyClosedError',
+  'MongoServerClosedError',
+  'MongoClientClosedError',
+  'MongoPoolClosedError',
+  'MongoPoolClearedError',
+  'MongoWaitQueueTimeoutError',
+  'MongoExpiredSessionError',
+])
+
+const BROKEN_CONNECTION = new Set(['EPIPE', 'ECONNRESET', 'ETIMEDOUT'])
+
+/**
+ * Whether an error, or what caused it, says that the database cannot be reached or cannot answer now, so that the same request may
+ * succeed later. False for a request that the database refuses, and for broken connections to anything else.
+ */
+export function isDatabaseOutage(error: unknown): boolean {
+  return isBrokenWrite(error) || isPassing(error)
+}
+
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (UNREACHABLE.has(error.name) || error instanceof MongoNetworkError) return true
+  if (error instanceof MongoServerError && PASSING_CODES.has(Number(error.code))) return true
+  if (error instanceof MongoError && PASSING_LABELS.some((label) => error.hasErrorLabel(label))) return true
+  if (
+    error instanceof mongoose.MongooseError &&
+    /initial connection|not connected|bufferCommands/i.test(error.message)
+  ) {
+    return true
+  }
+  return isPassing(error.cause)
+}
+
+/**
+ * The driver lets the system's own error through when a connection breaks under a large write (mongodb 7.8, `Connection.writeCommand`).
+ * Other clients wrap theirs, the S3 client marks them, and those of a request that its client ended have no system call.
+ */
+function isBrokenWrite(error: unknown): boolean {
+  if (!(error instanceof Error) || '$metadata' in error) return false
+  const { code, syscall } = error as NodeJS.ErrnoException
+  return BROKEN_CONNECTION.has(String(code)) && (syscall === 'write' || syscall === 'read')
+}
