@@ -28,7 +28,7 @@ export async function seedUsers(mongoUrl: string, wanted: SandboxUser[]): Promis
             email,
             name: role === 'admin' ? 'Sandbox admin' : 'Sandbox user',
             role,
-            passwordHash: await passwords.hash(password),
+            passwordHash: await passwords.hash(password, ''),
             limits: { maxPosts: MAX_POSTS, maxCaptionGenerations: MAX_POSTS },
           },
           new Date(),

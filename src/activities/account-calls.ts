@@ -20,9 +20,15 @@ type AccountCall<T> = (adapter: PlatformAdapter, account: Credentials, options: 
  * once; refused again, the connection has expired, and its owner is told.
  */
 export function createAccountCalls({ credentials, platforms, bulkheads, timeoutMs }: AccountCallDeps) {
-  async function once<T>(adapter: PlatformAdapter, account: Credentials, work: AccountCall<T>, signal: AbortSignal) {
-    const { platform } = adapter
-    const answer = await bulkheads.send(platform, account.serviceUrl ?? '', async () => {
+  async function once<T>(
+    userId: string,
+    adapter: PlatformAdapter,
+    account: Credentials,
+    work: AccountCall<T>,
+    signal: AbortSignal,
+  ) {
+    const destination = { platform: adapter.platform, server: account.serviceUrl ?? '', userId }
+    const answer = await bulkheads.send(destination, async () => {
       signal.throwIfAborted()
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       try {
@@ -50,13 +56,13 @@ export function createAccountCalls({ credentials, platforms, bulkheads, timeoutM
     const account = adapter && (await credentials.get(userId, platform, { signal }))
     if (!adapter || !account) return null
     try {
-      return await once(adapter, account, work, signal)
+      return await once(userId, adapter, account, work, signal)
     } catch (error) {
       if (!isUnauthorized(error)) throw error
     }
     const renewed = await credentials.renew(userId, platform, account, { signal })
     try {
-      return await once(adapter, renewed, work, signal)
+      return await once(userId, adapter, renewed, work, signal)
     } catch (error) {
       if (isUnauthorized(error)) await credentials.markExpired(userId, platform, renewed, error.message)
       throw error

@@ -1,12 +1,5 @@
-import {
-  BrokenCircuitError,
-  bulkhead,
-  BulkheadRejectedError,
-  circuitBreaker,
-  ConsecutiveBreaker,
-  handleWhenResult,
-  wrap,
-} from 'cockatiel'
+import { BrokenCircuitError, circuitBreaker, ConsecutiveBreaker, handleWhenResult } from 'cockatiel'
+import { createFairLimit, QueueFull } from '../domain/fair-limit.ts'
 import { SECOND } from '../domain/times.ts'
 
 /** As many as may wait armed in one worker by default: a burst of them is sent, not sent away. */
@@ -24,7 +17,7 @@ export class NoRoom extends Error {
   }
 }
 
-/** For one server we talk to: a limit on calls in flight, and a breaker that opens while results tell of trouble. */
+/** For one server we talk to: a limit on calls in flight, with turns per user, and a breaker that opens while results tell of trouble. */
 export function createCompartment<T>(callsInFlight: number, isTrouble: (result: T) => boolean) {
   // Only what goes through the breaker lets it try the server again: so nobody may ask for its state and turn back.
   const breaker = circuitBreaker(
@@ -34,15 +27,15 @@ export function createCompartment<T>(callsInFlight: number, isTrouble: (result: 
       breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN),
     },
   )
-  const policy = wrap(bulkhead(callsInFlight, LONGEST_QUEUE), breaker)
+  const limit = createFairLimit({ atOnce: callsInFlight, waiting: LONGEST_QUEUE })
 
   return {
     /** @throws NoRoom, and what `call` throws */
-    async run<R extends T>(call: () => Promise<R>): Promise<R> {
+    async run<R extends T>(userId: string, call: () => Promise<R>): Promise<R> {
       try {
-        return await policy.execute(call)
+        return await limit(userId, () => breaker.execute(call))
       } catch (error) {
-        if (error instanceof BulkheadRejectedError) throw new NoRoom('full', error)
+        if (error instanceof QueueFull) throw new NoRoom('full', error)
         if (error instanceof BrokenCircuitError) throw new NoRoom('failing', error)
         throw error
       }

@@ -201,7 +201,8 @@ export function createDeliver(deps: DeliverDeps) {
           return { from, error }
         }
       }
-      sent = await inTurn(() => bulkheads.send(input.platform, account.serviceUrl ?? '', claimAndSend))
+      const destination = { platform: input.platform, server: account.serviceUrl ?? '', userId: post.userId }
+      sent = await inTurn(() => bulkheads.send(destination, claimAndSend))
     } catch (error) {
       return failedBeforeClaim(error, post, entry, input, io)
     }

@@ -77,7 +77,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     if (!owner || owner.isDisabled) return { state: 'failed', reason: 'the account is disabled or gone' }
     const left = (await pushTokens.listOf(userId)).filter(({ _id }) => !served.has(_id))
     const message = pushMessageOf(notification)
-    const outcomes = await everyOne(left.map((device) => pushTo(device, message, remember)))
+    const outcomes = await everyOne(left.map((device) => pushTo(userId, device, message, remember)))
 
     const late = outcomes.filter((outcome) => outcome.kind === 'later')
     if (late.length > 0) {
@@ -92,11 +92,12 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
   }
 
   async function pushTo(
+    userId: string,
     device: PushDevice,
     message: PushMessage,
     remember: (deviceId: string) => void,
   ): Promise<PushOutcome> {
-    const outcome = await send(device, message)
+    const outcome = await send(userId, device, message)
     metrics.pushed(outcome.kind)
     // As soon as it is known, since a worker that dies now must not send it again.
     if (outcome.kind === 'sent') {
@@ -107,12 +108,12 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     return outcome
   }
 
-  async function send(device: PushDevice, message: PushMessage): Promise<PushOutcome> {
+  async function send(userId: string, device: PushDevice, message: PushMessage): Promise<PushOutcome> {
     if (!push) return { kind: 'later', why: 'is not set up', isTrouble: false }
     const token = tokenOf({ cipher }, device)
     if (token === null) return { kind: 'dead', why: 'is not asked: the token can no longer be read' }
     try {
-      return await compartment.run(() => push.send(token, message, clock.now()))
+      return await compartment.run(userId, () => push.send(token, message, clock.now()))
     } catch (error) {
       if (error instanceof NoRoom) return { kind: 'later', why: `is not asked now: ${error.message}`, isTrouble: true }
       throw error

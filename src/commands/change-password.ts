@@ -34,7 +34,11 @@ export async function changePassword(deps: Deps, input: ChangePassword): Promise
   const isRight = await isPasswordOf(deps, user, guess)
   const changed =
     isRight &&
-    (await users.replacePassword(userId, user.passwordHash, await passwords.hash(normalizePassword(newPassword))))
+    (await users.replacePassword(
+      userId,
+      user.passwordHash,
+      await passwords.hash(normalizePassword(newPassword), userId),
+    ))
   if (!changed) throw new ServiceError('INCORRECT_PASSWORD', 'Incorrect current password')
   await sessions.removeOthers(userId, sessionId)
 }

@@ -29,8 +29,9 @@ const NO_USER = ''
 export async function isPasswordOf(deps: CheckPasswordDeps, user: User | null, guess: Guess): Promise<boolean> {
   const { loginEvents, loginThrottle, passwords } = deps
   const attempt = { email: guess.email, ipAddress: guess.ipAddress, ...(await recognise(deps, user, guess)) }
+  const whose = toNetwork(guess.ipAddress)
   const verify = async () =>
-    (await passwords.verify(user?.passwordHash ?? null, normalizePassword(guess.password))) ? true : null
+    (await passwords.verify(user?.passwordHash ?? null, normalizePassword(guess.password), whose)) ? true : null
   try {
     if (await loginThrottle.attempt(attempt, verify)) return true
     loginEvents.failed(guess, user ? 'wrong_password' : 'unknown_address')

@@ -26,7 +26,7 @@ export async function createUser(
 ): Promise<User> {
   const problem = passwordProblem(password)
   if (problem) throw new ServiceError('VALIDATION_FAILED', `The password ${problem}`)
-  const passwordHash = await passwords.hash(normalizePassword(password))
+  const passwordHash = await passwords.hash(normalizePassword(password), account.email)
   const user = newUser({ _id: newId(), ...account, passwordHash }, clock.now())
   try {
     await store(user)

@@ -30,7 +30,7 @@ export async function resetPassword(deps: Deps, { token, email, password }: Rese
   const hash = hashOf(token)
   // Nobody gets to make us hash passwords without a token.
   if (!(await passwordResets.isGood(key, hash))) throw invalid()
-  const passwordHash = await passwords.hash(normalizePassword(password))
+  const passwordHash = await passwords.hash(normalizePassword(password), key)
   const userId = await database.transaction(async (session) => {
     const owner = await passwordResets.use(key, hash, session)
     if (owner === null || !(await users.resetPassword(owner, passwordHash, session))) throw invalid()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
+import { createFairLimit, QueueFull } from '../domain/fair-limit.ts'
 import { ServiceError } from '../domain/service-error.ts'
 
 /** argon2id, the library's default algorithm, at the cost OWASP gives for it: about 7 ms and 19 MiB a hash. */
@@ -13,54 +14,36 @@ const HASHES_AT_ONCE = Math.min(MOST_AT_ONCE, Math.max(1, availableParallelism()
 /** Some seconds of work at most; whoever comes after that is told to come back. */
 const HASHES_WAITING = 500
 
-/** Hashes passwords, which must be in the form `normalizePassword` gives them. */
+/**
+ * Hashes passwords, which must be in the form `normalizePassword` gives them. `whose` is the client address or account that asks:
+ * they take turns, so that many requests of one of them delay another by one hash at most.
+ * @throws ServiceError SERVICE_UNAVAILABLE when too many wait
+ */
 export function createPasswordHasher({ atOnce = HASHES_AT_ONCE, waiting = HASHES_WAITING } = {}) {
-  const queue = createQueue(atOnce, waiting)
+  const limit = createFairLimit({ atOnce, waiting })
   /** Compared with for unknown addresses, so that they take as long as known ones. */
-  const nobody = queue(() => hash(randomBytes(16).toString('hex'), COST))
+  const nobody = inTurn('', () => hash(randomBytes(16).toString('hex'), COST))
 
-  return {
-    hash: (password: string): Promise<string> => queue(() => hash(password, COST)),
-
-    /** Takes the same time without a stored hash, and then is always false. */
-    async verify(passwordHash: string | null, password: string): Promise<boolean> {
-      const reference = passwordHash ?? (await nobody)
-      const matches = await queue(() => verify(reference, password))
-      return matches && passwordHash !== null
-    },
-  }
-}
-
-/** Runs at most `atOnce` jobs side by side, and lets at most `waiting` more wait for their turn. */
-function createQueue(atOnce: number, waiting: number) {
-  let running = 0
-  const turns: (() => void)[] = []
-
-  async function takeTurn(): Promise<void> {
-    if (running < atOnce) {
-      running += 1
-      return
-    }
-    if (turns.length >= waiting) {
+  async function inTurn<T>(whose: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await limit(whose, work)
+    } catch (error) {
+      if (!(error instanceof QueueFull)) throw error
       throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many logins at the moment, try again', {
+        cause: error,
         retryAfterSeconds: 1,
       })
     }
-    await new Promise<void>((resolve) => turns.push(resolve))
   }
 
-  function passTurn(): void {
-    const next = turns.shift()
-    if (next) next()
-    else running -= 1
-  }
+  return {
+    hash: (password: string, whose: string): Promise<string> => inTurn(whose, () => hash(password, COST)),
 
-  return async <T>(job: () => Promise<T>): Promise<T> => {
-    await takeTurn()
-    try {
-      return await job()
-    } finally {
-      passTurn()
-    }
+    /** Takes the same time without a stored hash, and then is always false. */
+    async verify(passwordHash: string | null, password: string, whose: string): Promise<boolean> {
+      const reference = passwordHash ?? (await nobody)
+      const matches = await inTurn(whose, () => verify(reference, password))
+      return matches && passwordHash !== null
+    },
   }
 }

@@ -76,7 +76,7 @@ const logIn = (email: string) =>
   world.app.inject({ method: 'POST', url: '/api/auth/login', payload: { email, password: PASSWORD } })
 
 const whole = (changes: Partial<User> = {}) => userWithEverything(context, bluesky.login(), changes)
-const withPassword = async () => whole({ passwordHash: await context.passwords.hash(PASSWORD) })
+const withPassword = async () => whole({ passwordHash: await context.passwords.hash(PASSWORD, '') })
 const stored = ({ user }: SignedIn) => context.users.findById(user._id)
 const WHERE_IDS_STAY = ['auditLog', 'erasures']
 

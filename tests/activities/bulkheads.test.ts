@@ -6,11 +6,13 @@ import { PlatformError } from '../../src/platforms/errors.ts'
 const down = new PlatformError('transient', 'down', { certain: false })
 
 /** Sends that hang until they are let go. */
+const to = (server: string, userId = 'ann') => ({ platform: 'bluesky', server, userId }) as const
+
 function hanging(bulkheads: ReturnType<typeof createBulkheads>, server: string) {
   const gate = Promise.withResolvers<void>()
   let begun = 0
-  const send = () =>
-    bulkheads.send('bluesky', server, async () => {
+  const send = (userId?: string) =>
+    bulkheads.send(to(server, userId), async () => {
       begun += 1
       await gate.promise
       return {}
@@ -35,23 +37,40 @@ describe('a bulkhead', () => {
     const bulkheads = createBulkheads(1, createMetrics())
     const stuck = hanging(bulkheads, 'https://hangs')
     const waiting = [stuck.send(), stuck.send()]
-    expect(await bulkheads.send('bluesky', 'https://answers', async () => ({ published: 1 }))).toEqual({ published: 1 })
+    expect(await bulkheads.send(to('https://answers'), async () => ({ published: 1 }))).toEqual({ published: 1 })
     stuck.letGo()
     await Promise.all(waiting)
   })
 
   it('sends the rest away when the line is too long', async () => {
     const { send, letGo } = hanging(createBulkheads(1, createMetrics()), 'https://a')
-    const sends = Array.from({ length: 2_001 }, send)
+    const sends = Array.from({ length: 2_001 }, () => send())
     await expect(send()).rejects.toBeInstanceOf(Crowded)
     letGo()
     await Promise.all(sends)
   })
 
+  it('lets another user send while one has filled the line, and next', async () => {
+    const bulkheads = createBulkheads(1, createMetrics())
+    const gate = Promise.withResolvers<void>()
+    const sent: string[] = []
+    const sendAs = (userId: string) =>
+      bulkheads.send(to('https://a', userId), async () => {
+        await gate.promise
+        return { sent: sent.push(userId) }
+      })
+    const sends = Array.from({ length: 2_001 }, () => sendAs('many'))
+    await expect(sendAs('many')).rejects.toBeInstanceOf(Crowded)
+    sends.push(sendAs('one'))
+    gate.resolve()
+    await Promise.all(sends)
+    expect(sent.indexOf('one')).toBe(1)
+  })
+
   it('counts how long sends stood in line, and those it sent away', async () => {
     const metrics = createMetrics()
     const { send, letGo } = hanging(createBulkheads(1, metrics), 'https://a')
-    const sends = Array.from({ length: 2_001 }, send)
+    const sends = Array.from({ length: 2_001 }, () => send())
     await expect(send()).rejects.toBeInstanceOf(Crowded)
     letGo()
     await Promise.all(sends)
@@ -62,7 +81,7 @@ describe('a bulkhead', () => {
 
   it('stops sending to a server that keeps failing, those in line included', async () => {
     const bulkheads = createBulkheads(1, createMetrics())
-    const fail = () => bulkheads.send('bluesky', 'https://a', async () => ({ error: down }))
+    const fail = () => bulkheads.send(to('https://a'), async () => ({ error: down }))
     const results = await Promise.allSettled(Array.from({ length: 15 }, fail))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
     const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
@@ -73,14 +92,14 @@ describe('a bulkhead', () => {
   it('does not take refusals for a server that is down', async () => {
     const bulkheads = createBulkheads(1, createMetrics())
     const refused = new PlatformError('validation', 'no', { certain: true })
-    const refuse = () => bulkheads.send('bluesky', 'https://a', async () => ({ error: refused }))
+    const refuse = () => bulkheads.send(to('https://a'), async () => ({ error: refused }))
     expect(await Promise.all(Array.from({ length: 20 }, refuse))).toHaveLength(20)
   })
 
   it('sends one to see whether the server has recovered, and then the others', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const bulkheads = createBulkheads(3, createMetrics())
-    const fail = () => bulkheads.send('bluesky', 'https://a', async () => ({ error: down }))
+    const fail = () => bulkheads.send(to('https://a'), async () => ({ error: down }))
     await Promise.allSettled(Array.from({ length: 11 }, fail))
     vi.advanceTimersByTime(6_000)
     const { send, begun, letGo } = hanging(bulkheads, 'https://a')

@@ -396,8 +396,8 @@ describe('change-password', () => {
     const { passwords } = world.context
     const slow = {
       ...passwords,
-      async verify(hash: string | null, password: string) {
-        const isRight = await passwords.verify(hash, password)
+      async verify(hash: string | null, password: string, whose: string) {
+        const isRight = await passwords.verify(hash, password, whose)
         expect((await change(who, PASSWORD)).status).toBe(200)
         return isRight
       },

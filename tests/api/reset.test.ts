@@ -96,7 +96,7 @@ describe('send-reset-email', () => {
 
 describe('reset-password', () => {
   it('sets the new password, ends every session and token, and forgets the devices', async () => {
-    const who = await signIn(world.context, { passwordHash: await world.context.passwords.hash(PASSWORD) })
+    const who = await signIn(world.context, { passwordHash: await world.context.passwords.hash(PASSWORD, '') })
     const { email } = who.user
     const elsewhere = refreshCookieOf(await logIn(email, PASSWORD))!
     await registerPushDevice(world.context, { userId: who.user._id, token: unique('device'), platform: 'ios' })

@@ -70,7 +70,7 @@ export async function createAccount(
         _id: newId(),
         email: `${unique('user')}@example.test`,
         name: 'Ann',
-        passwordHash: withPassword ? await passwords.hash(PASSWORD) : null,
+        passwordHash: withPassword ? await passwords.hash(PASSWORD, '') : null,
         limits: { maxPosts: 1_000, maxCaptionGenerations: 15 },
       },
       new Date(),

@@ -53,7 +53,7 @@ export async function startServiceInProcess(context: Context) {
           _id: newId(),
           email: `${unique('user')}@example.com`,
           name: 'Test User',
-          passwordHash: await context.passwords.hash(password),
+          passwordHash: await context.passwords.hash(password, ''),
           limits: { maxPosts: 1_000, maxCaptionGenerations: 15 },
         },
         new Date(),

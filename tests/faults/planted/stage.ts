@@ -133,7 +133,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
       _id: newId(),
       email: `${unique('user')}@example.com`,
       name: 'Planted',
-      passwordHash: await first.context.passwords.hash(password),
+      passwordHash: await first.context.passwords.hash(password, ''),
       limits: { maxPosts: 100, maxCaptionGenerations: 1 },
     },
     new Date(),
