@@ -21,7 +21,7 @@ const RETRY_AFTER_OUTAGE_SECONDS = 2
 /** Turns everything thrown into one answer; errors that are nobody's fault but ours are logged whole and answered without a word about them. */
 export function installErrorHandling(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const problem = request.raw.readableAborted ? unfinished(error) : toServiceError(error)
+    const problem = isUnfinished(request) ? unfinished(error) : toServiceError(error)
     if (problem.statusCode >= 500) request.log.error({ err: error, errorCode: problem.code }, 'request failed')
     return sendError(request, reply, problem)
   })
@@ -88,7 +88,11 @@ export function answerSocketError(error: Error & { code?: string }, socket: Sock
   )
 }
 
-/** Its client went away while it was sent: no answer arrives, and nothing of ours failed. */
+/** Its client went away while it was sent: no answer arrives, and whatever failed then is no failure of the service. */
+function isUnfinished({ raw }: FastifyRequest): boolean {
+  return raw.complete === false && (raw.destroyed || raw.socket.destroyed)
+}
+
 function unfinished(cause: unknown): ServiceError {
   return new ServiceError('BAD_REQUEST', 'The request ended before its body', { cause })
 }

@@ -103,8 +103,20 @@ export function createObjectStorage(options: ObjectStorageOptions) {
   /** The permanent public address of an object. */
   const publicUrl = (key: string) => `${publicBase}/${key.split('/').map(encodeURIComponent).join('/')}`
 
+  async function bucketExists(): Promise<boolean> {
+    try {
+      await client.send(new HeadBucketCommand({ Bucket: bucket }))
+      return true
+    } catch (error) {
+      if (isNamed(error, 'NotFound', 'NoSuchBucket')) return false
+      throw error
+    }
+  }
+
   async function createBucket(): Promise<void> {
     try {
+      // A key that owns this bucket alone may not even ask for another one.
+      if (await bucketExists()) return
       await client.send(new CreateBucketCommand({ Bucket: bucket }))
     } catch (error) {
       if (!isNamed(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists')) throw error

@@ -196,21 +196,31 @@ describe('errors', () => {
     expect((await app.inject({ url: '/test/wait' })).headers['retry-after']).toBe('7')
   })
 
-  it('of a client that ends its request before its body are no failure of the service, and none of the database', async () => {
-    const { lines, logger } = logLines()
-    const app = await appWith({ logger })
-    const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
-    const socket = connect(Number(address.port), address.hostname)
-    const head =
-      'POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n'
-    socket.write(`${head}{`)
-    const [request] = (await once(app.server, 'request')) as [IncomingMessage]
-    socket.resetAndDestroy()
-    await new Promise((resolve) => request.once('close', resolve))
-    await app.close()
-    const levels = lines.map((line) => (JSON.parse(line) as { level: string }).level)
-    expect(levels.filter((level) => level === 'error')).toEqual([])
-  })
+  it.each([
+    ['before it is read', 0],
+    ['while it is read', 1],
+  ])(
+    'of a client that ends its request before its body, %s, are no failure of the service or the database',
+    async (_, readers) => {
+      const { lines, logger } = logLines()
+      const app = await appWith({ logger })
+      const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+      const socket = connect(Number(address.port), address.hostname)
+      const head =
+        'POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n'
+      socket.write(`${head}{`)
+      const [request] = (await once(app.server, 'request')) as [IncomingMessage]
+      await expect.poll(() => request.listenerCount('data')).toBeGreaterThanOrEqual(readers)
+      socket.resetAndDestroy()
+      await new Promise((resolve) => request.once('close', resolve))
+      await app.close()
+      const levels = lines.map((line) => (JSON.parse(line) as { level: string }).level)
+      expect(
+        levels.filter((level) => level === 'error'),
+        lines.join(''),
+      ).toEqual([])
+    },
+  )
 
   it('nobody foresaw are logged whole and answered with a plain 500', async () => {
     const { lines, logger } = logLines()
