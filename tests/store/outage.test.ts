@@ -156,7 +156,7 @@ describe('the database is there', () => {
     const server = createServer((socket) => void socket.once('data', () => socket.resetAndDestroy()))
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const http = createHttpClient({ connections: 1 })
+    const http = createHttpClient({ connections: 1, userAgent: 'postonce-test' })
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
     const error = await errorOf(http.send({ method: 'GET', url, signal: new AbortController().signal }))
     const wrapped = new PlatformError('transient', 'broke off', { certain: false, cause: error })
