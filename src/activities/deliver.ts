@@ -50,6 +50,7 @@ export interface ActivityIo extends PreparationIo {
   remember(result: AttemptRef & Published): void
   /** The workflow run it belongs to, for the timeline. */
   runId: string
+  log: Telling['log']
 }
 
 export interface AttemptIo extends ActivityIo, Telling {
@@ -237,13 +238,11 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<DeliveryResult | null> {
     if (!isRefusal(error)) {
       if (!(error instanceof PlatformError)) io.report('The visible call failed in an unexpected way', error)
-      return outcomes.unknown(
-        post,
-        input,
-        from,
-        error instanceof PlatformError ? error.message : 'The answer was lost',
-        io,
-      )
+      const reason =
+        error instanceof PlatformError
+          ? failure('OUTCOME_UNKNOWN', error.message, error.platformReason)
+          : failure('OUTCOME_UNKNOWN', 'The answer was lost')
+      return outcomes.unknown(post, input, from, reason, io)
     }
     if (!isUnauthorized(error)) return settle(error, post, input, from, io)
     if (io.hasRenewed) {
@@ -252,7 +251,7 @@ export function createDeliver(deps: DeliverDeps) {
     }
     // A renewal takes its time: that nothing was published is on record before it.
     const next = { at: clock.now(), countsAsTry: false }
-    await change(post, defer(input.platform, failure(error.class, error.message), from, next), io)
+    await change(post, defer(input.platform, failure(error.class, error.message, error.platformReason), from, next), io)
     try {
       await credentials.renew(post.userId, input.platform, account, { signal: io.signal })
     } catch (renewal) {

@@ -1,5 +1,6 @@
 import { activityInfo, type ApplicationFailure, cancellationSignal, log } from '@temporalio/activity'
 import { SECOND } from '../domain/times.ts'
+import type { Logger } from '../logger.ts'
 import type { DeliveryInput, DeliveryResult } from '../workflows/messages.ts'
 import { createBulkheads } from './bulkheads.ts'
 import { createDeliver, type ActivityIo, type DeliverDeps } from './deliver.ts'
@@ -15,6 +16,7 @@ const HAND_OVER_MS = SECOND / 4
 export interface DeliveryDeps extends Omit<DeliverDeps, 'bulkheads'> {
   /** Aborts when the worker is told to stop: armed deliveries hand themselves over. */
   draining: AbortSignal
+  logger: Pick<Logger, 'warn'>
   callsInFlight: number
 }
 
@@ -50,6 +52,7 @@ export function createDeliveryActivities(deps: DeliveryDeps) {
         remembered: beat.details ?? null,
         remember: beat.tell,
         runId: workflowExecution?.runId ?? '',
+        log: (message, fields) => deps.logger.warn({ ...input, ...fields }, message),
       }
       try {
         return await siblings.together(input.postId, io.signal, () => deliver(input, io))

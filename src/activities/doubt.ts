@@ -39,7 +39,13 @@ export function createSettleDoubt({ posts, credentials, clock, metrics, outcomes
       return null
     }
     if (found === 'undecidable')
-      return outcomes.unknown(post, input, from, 'The platform does not tell whether the post is there', io)
+      return outcomes.unknown(
+        post,
+        input,
+        from,
+        failure('OUTCOME_UNKNOWN', 'The platform does not tell whether the post is there'),
+        io,
+      )
     return outcomes.accepted(post, input, from, found, io)
 
     async function look(): Promise<Published | 'absent' | 'undecidable' | 'other-account'> {

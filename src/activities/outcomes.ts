@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
-import { failure, type Failure } from '../domain/failure.ts'
+import { explainFailure, failure, type Failure } from '../domain/failure.ts'
 import { postFailed, postPublished } from '../domain/notifications.ts'
 import { accept, defer, EffectTaken, markUnknown, refuse } from '../domain/delivery-moves.ts'
 import type { Platform } from '../domain/platforms.ts'
-import { deliverable, entryOf } from '../domain/post-entries.ts'
+import { deliverable, entryOf, failureOf } from '../domain/post-entries.ts'
 import type { AttemptRef, Move, Post, Published } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { TimelineEvent } from '../domain/timeline.ts'
@@ -24,7 +24,11 @@ export interface Telling {
   runId: string
   /** Waits and looks since the last move: they are stored with the next one. */
   untold: TimelineEvent[]
+  /** Writes an event to the log, with the delivery that it belongs to. */
+  log(message: string, fields: object): void
 }
+
+const UNKNOWN_FAILURE = failure('INTERNAL', 'Unknown')
 
 /** The post was deleted; nothing outranks that. */
 export const GONE: DeliveryResult = { outcome: 'void', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER }
@@ -62,7 +66,8 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     } catch (error) {
       if (!(error instanceof EffectTaken)) throw error
       // Two posts alike, both in doubt, and the other was first: this one's own effect has yet to be found.
-      return unknown(post, input, from, 'What the platform published is on record as another post', io)
+      const reason = failure('OUTCOME_UNKNOWN', 'What the platform published is on record as another post')
+      return unknown(post, input, from, reason, io)
     }
     metrics.deliveryRecorded(input.platform, 'accepted')
     // A post that was deleted meanwhile is out all the same: its owner has to know.
@@ -86,6 +91,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     // Still open: another attempt took the entry meanwhile, and this one has no say in it.
     if (deliverable(left, input.platform, input.round)) return null
     count(left, input, 'failed')
+    logFailure('delivery failed', reason, from, io)
     return ended(left, input)
   }
 
@@ -99,18 +105,21 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
   ): Promise<DeliveryResult> {
     const at = new Date(clock.now().getTime() + wait.waitMs)
     const move = defer(input.platform, reason, from, { at, countsAsTry: wait.countsAsTry })
-    return stillOpen(await change(post._id, move, io), input, 'deferred', reason.message)
+    const left = await change(post._id, move, io)
+    logFailure('delivery deferred', reason, from, io)
+    return stillOpen(left, input, 'deferred', reason)
   }
 
   async function unknown(
     post: Post,
     input: DeliveryInput,
     from: AttemptRef,
-    why: string,
+    reason: Failure,
     io: Telling,
   ): Promise<DeliveryResult> {
-    const move = markUnknown(input.platform, failure('OUTCOME_UNKNOWN', why), from)
-    return stillOpen(await change(post._id, move, io), input, 'unknown', why)
+    const left = await change(post._id, markUnknown(input.platform, reason, from), io)
+    logFailure('delivery outcome unknown', reason, from, io)
+    return stillOpen(left, input, 'unknown', reason)
   }
 
   /** Ends the attempt of an entry that stays open by asking for the next one; one that ended is told to the user. */
@@ -118,12 +127,13 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     left: Post,
     input: DeliveryInput,
     outcome: 'deferred' | 'unknown',
-    why: string,
+    reason: Failure,
   ): Promise<DeliveryResult> {
     const entry = deliverable(left, input.platform, input.round)
     count(left, input, outcome)
     if (!entry) return ended(left, input)
-    throw new TryAgainIn((entry.delivery.nextAttemptAt?.getTime() ?? 0) - clock.now().getTime(), why)
+    const waitMs = (entry.delivery.nextAttemptAt?.getTime() ?? 0) - clock.now().getTime()
+    throw new TryAgainIn(waitMs, explainFailure(reason, input.platform))
   }
 
   function count(left: Post, { platform, round }: DeliveryInput, outcome: 'failed' | 'deferred' | 'unknown'): void {
@@ -145,8 +155,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
       await notifications.insertOnce(postPublished(post, platform, entry.platformPostUrl))
     }
     if (entry.status === 'failed') {
-      const reason = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? 'Unknown')
-      await notifications.insertOnce(postFailed(post, platform, round, reason))
+      await notifications.insertOnce(postFailed(post, platform, round, failureOf(entry) ?? UNKNOWN_FAILURE))
     }
   }
 
@@ -162,19 +171,30 @@ export type Outcomes = ReturnType<typeof createOutcomes>
 
 /** The result that a workflow gets of one platform's delivery, with the reason of a failed one. */
 export function resultOf(post: Post, platform: Platform, outcome: DeliveryResult['outcome']): DeliveryResult {
-  const { platformPostId, errorCode, error } = entryOf(post, platform) ?? {}
+  const entry = entryOf(post, platform)
+  const reason = entry && failureOf(entry)
   return {
     outcome,
     status: post.status,
     revision: post.revision,
-    ...(outcome === 'completed' && platformPostId && { platformPostId }),
-    ...(outcome === 'failed' && errorCode && { failure: failure(errorCode, error ?? '') }),
+    ...(outcome === 'completed' && entry?.platformPostId && { platformPostId: entry.platformPostId }),
+    ...(outcome === 'failed' &&
+      reason && { failure: { code: reason.code, message: explainFailure(reason, platform) } }),
   }
 }
 
 function endOf(post: Post, { platform }: DeliveryInput): DeliveryResult['outcome'] {
   const status = entryOf(post, platform)?.status
   return status === 'completed' || status === 'failed' ? status : 'void'
+}
+
+function logFailure(
+  message: string,
+  { code, platformReason }: Failure,
+  { attempt }: AttemptRef,
+  { log }: Telling,
+): void {
+  log(message, { errorCode: code, attempt, platformCode: platformReason?.code, platformText: platformReason?.text })
 }
 
 async function unlessGone(changing: Promise<Post>): Promise<Post | null> {

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { AccountCredentials } from '../commands/account-credentials.ts'
 import { effectiveContent } from '../domain/content.ts'
-import { failure, type Failure } from '../domain/failure.ts'
+import { explainFailure, failure, type Failure } from '../domain/failure.ts'
 import { preparationFailed } from '../domain/notifications.ts'
 import { ClaimRefused, saveHandle } from '../domain/delivery-moves.ts'
 import { deliverable, handlesFor, isInDoubt, outdatedHandles } from '../domain/post-entries.ts'
@@ -138,7 +138,7 @@ export function createPreparation({ posts, users, notifications, credentials, pl
       }
       const verdict = verdictOn(error, attempt - 1, Math.random(), 0)
       if (verdict.reason.code === 'INTERNAL') io.report('Preparing ahead failed in an unexpected way', error)
-      if (verdict.kind === 'defer') throw new TryAgainIn(verdict.waitMs, verdict.reason.message)
+      if (verdict.kind === 'defer') throw new TryAgainIn(verdict.waitMs, explainFailure(verdict.reason, input.platform))
       return verdict.reason
     })
     if (obstacle && 'code' in obstacle) {

@@ -2,7 +2,7 @@ import { activityInfo } from '@temporalio/activity'
 import { failure } from '../domain/failure.ts'
 import { postFailed } from '../domain/notifications.ts'
 import { giveUp } from '../domain/delivery-moves.ts'
-import { entryOf } from '../domain/post-entries.ts'
+import { entryOf, failureOf } from '../domain/post-entries.ts'
 import { cancel } from '../domain/post-moves.ts'
 import { planOf } from '../domain/publish-plan.ts'
 import type { DiscardPrepared } from '../commands/discard-prepared.ts'
@@ -47,8 +47,7 @@ export function createRecordActivities({ posts, notifications, metrics, discardP
       const entry = entryOf(left, platform)
       if (entry?.status === 'failed' && entry.delivery.round === round) {
         metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
-        const told = failure(entry.errorCode ?? 'INTERNAL', entry.error ?? reason.message)
-        await notifications.insertOnce(postFailed(left, platform, round, told))
+        await notifications.insertOnce(postFailed(left, platform, round, failureOf(entry) ?? reason))
       }
       return resultOf(left, platform, entry?.status === 'completed' ? 'completed' : 'failed')
     },

@@ -35,7 +35,7 @@ export function verdictOn(error: unknown, tries: number, jitter: number, waitedM
   if (!(error instanceof PlatformError)) {
     return again(failure('INTERNAL', 'Something went wrong inside the service'), backoff(tries, jitter))
   }
-  const reason = failure(error.class, error.message)
+  const reason = failure(error.class, error.message, error.platformReason)
   switch (error.class) {
     case 'rate_limited':
       return rateLimited(reason, error.retryAfterMs || UNSTATED_WAIT_MS * (1 + jitter / 5))
@@ -70,7 +70,7 @@ function notReady(reason: Failure, waitMs: number, waitedMs: number | null): Ver
   }
   return {
     kind: 'refuse',
-    reason: failure('media_not_ready', `${reason.message}, more than an hour after the post was due`),
+    reason: { ...reason, message: `${reason.message}, more than an hour after the post was due` },
   }
 }
 
@@ -79,7 +79,7 @@ function rateLimited(reason: Failure, waitMs: number): Verdict {
   const minutes = Math.ceil(waitMs / MINUTE)
   return {
     kind: 'refuse',
-    reason: failure('rate_limited', `${reason.message} (the platform asks to wait ${minutes} minutes)`),
+    reason: { ...reason, message: `${reason.message} (the platform asks to wait ${minutes} minutes)` },
   }
 }
 

@@ -1,6 +1,15 @@
 import { failure, type Failure } from './failure.ts'
 import type { Platform } from './platforms.ts'
-import { publishedKey, isInDoubt, handlesFor, hasBegun, deliverable, entryOf, changed } from './post-entries.ts'
+import {
+  causeFields,
+  publishedKey,
+  isInDoubt,
+  handlesFor,
+  hasBegun,
+  deliverable,
+  entryOf,
+  changed,
+} from './post-entries.ts'
 import type { AttemptRef, Move, PlatformStatus, Post, Published } from './post.ts'
 import { HOUR, MINUTE, SECOND } from './times.ts'
 
@@ -55,6 +64,7 @@ export function claim(platform: Platform, wanted: Claim): Move {
     if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')
     return changed(post, platform, {
       status: 'processing',
+      ...causeFields(null),
       attemptCount: entry.attemptCount + 1,
       lastAttemptAt: now,
       delivery: {
@@ -68,7 +78,6 @@ export function claim(platform: Platform, wanted: Claim): Move {
         leaseUntil: wanted.leaseUntil,
         outcome: 'none',
         nextAttemptAt: null,
-        reason: null,
       },
     })
   }
@@ -82,8 +91,7 @@ export function accept(platform: Platform, published: Published): Move {
     const accepted = changed(post, platform, {
       status: 'completed',
       ...published,
-      error: null,
-      errorCode: null,
+      ...causeFields(null),
       completedAt: now,
       delivery: { ...entry.delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null },
     })
@@ -121,13 +129,13 @@ export function defer(
     const called = entry.delivery.leaseUntil !== null
     const deferred = changed(post, platform, {
       status: 'pending',
+      ...causeFields(reason),
       delivery: {
         ...entry.delivery,
         tries,
         outcome: called ? 'deferred' : entry.delivery.outcome,
         leaseUntil: null,
         nextAttemptAt: next.at,
-        reason: reason.code,
       },
     })
     return { ...deferred, status: post.status }
@@ -143,6 +151,7 @@ export function markUnknown(platform: Platform, reason: Failure, from: AttemptRe
     if (wait === undefined) return failed(post, entry, outcomeUnknown(reason), now, 'unknown')
     return changed(post, platform, {
       status: 'processing',
+      ...causeFields(reason),
       delivery: {
         ...entry.delivery,
         outcome: 'unknown',
@@ -150,7 +159,6 @@ export function markUnknown(platform: Platform, reason: Failure, from: AttemptRe
         leaseUntil: null,
         reconcileTries: entry.delivery.reconcileTries + 1,
         nextAttemptAt: new Date(now.getTime() + wait),
-        reason: reason.code,
       },
     })
   }
@@ -163,6 +171,7 @@ export function markAbsent(platform: Platform, from: AttemptRef): Move {
     if (!entry || !isInDoubt(entry.delivery, now)) return post
     return changed(post, platform, {
       status: 'pending',
+      ...causeFields(null),
       delivery: { ...entry.delivery, outcome: 'deferred', doubted: true, leaseUntil: null, nextAttemptAt: null },
     })
   }
@@ -236,8 +245,7 @@ function failed(post: Post, entry: PlatformStatus, reason: Failure, now: Date, o
   const claimed = entry.status === 'processing'
   return changed(post, entry.platform, {
     status: 'failed',
-    error: reason.message,
-    errorCode: reason.code,
+    ...causeFields(reason),
     ...(claimed ? {} : { attemptCount: entry.attemptCount + 1, lastAttemptAt: now }),
     delivery: {
       ...entry.delivery,
@@ -253,5 +261,6 @@ function outcomeUnknown(reason: Failure): Failure {
   return failure(
     'OUTCOME_UNKNOWN',
     `It could not be found out whether the post was published; look at the platform before trying again. ${reason.message}`,
+    reason.platformReason,
   )
 }

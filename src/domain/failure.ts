@@ -1,3 +1,6 @@
+import { inPlatformWords, type PlatformReason } from './platform-reason.ts'
+import { platformLabel, type Platform } from './platforms.ts'
+
 /** The classes of `PlatformError`: which kind of failure a platform reported decides what follows. */
 export const PLATFORM_ERROR_CLASSES = [
   'unauthorized',
@@ -28,21 +31,29 @@ export const FAILURE_CODES = [
 
 export type FailureCode = (typeof FAILURE_CODES)[number]
 
-/** Why a delivery did not happen; `message` is a sentence for people. */
+/** Why a delivery did not happen; `message` is a sentence of ours for people. */
 export interface Failure {
   code: FailureCode
   message: string
+  /** What the platform itself said. It may name things from the post, so notifications leave it out. */
+  platformReason?: PlatformReason
 }
 
 const MAX_MESSAGE_LENGTH = 500
 
 /** A failure whose message is cut to the 500 characters that records and histories may carry. */
-export function failure(code: FailureCode, message: string): Failure {
-  const oneLine = message.replace(/\s+/g, ' ').trim()
-  return {
-    code,
-    message: oneLine.length > MAX_MESSAGE_LENGTH ? `${oneLine.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : oneLine,
-  }
+export function failure(code: FailureCode, message: string, reason: PlatformReason | null = null): Failure {
+  return { code, message: cut(message.replace(/\s+/g, ' ').trim()), ...(reason && { platformReason: reason }) }
+}
+
+/** Returns our sentence and the platform's own words, at most 500 characters. */
+export function explainFailure({ message, platformReason }: Omit<Failure, 'code'>, platform: Platform): string {
+  if (!platformReason) return message
+  return cut(`${message.replace(/[.\s]+$/, '')}. ${inPlatformWords(platformReason, platformLabel(platform))}`)
+}
+
+function cut(text: string): string {
+  return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : text
 }
 
 /** A post's media item is not in object storage, or is not what its record says. Final until the post is changed. */

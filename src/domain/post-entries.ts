@@ -1,3 +1,4 @@
+import { failure, type Failure } from './failure.ts'
 import type { Platform } from './platforms.ts'
 import type { Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus } from './post.ts'
 
@@ -29,7 +30,6 @@ export function emptyDelivery(): Delivery {
     tries: 0,
     reconcileTries: 0,
     nextAttemptAt: null,
-    reason: null,
   }
 }
 
@@ -87,6 +87,20 @@ export function deliverable(post: Post, platform: Platform, round: number): Plat
 
 export function entryOf(post: Post, platform: Platform): PlatformStatus | null {
   return post.platformStatuses.find((entry) => entry.platform === platform) ?? null
+}
+
+/** The fields of an entry that say why it failed, or why it waits. */
+export function causeFields(reason: Failure | null): Pick<PlatformStatus, 'error' | 'errorCode' | 'platformReason'> {
+  return {
+    error: reason?.message ?? null,
+    errorCode: reason?.code ?? null,
+    platformReason: reason?.platformReason ?? null,
+  }
+}
+
+/** Returns why an entry failed, or waits; null when nothing went wrong. */
+export function failureOf({ error, errorCode, platformReason }: PlatformStatus): Failure | null {
+  return errorCode === null ? null : failure(errorCode, error ?? 'Unknown', platformReason)
 }
 
 /** The post with one entry changed, and the status that follows from it. */

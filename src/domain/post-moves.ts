@@ -1,5 +1,5 @@
 import type { Platform } from './platforms.ts'
-import { entryOf, newPlatformStatus, rolledUp } from './post-entries.ts'
+import { causeFields, entryOf, newPlatformStatus, rolledUp } from './post-entries.ts'
 import type { Content, Move, PlatformStatus, Post } from './post.ts'
 import { ServiceError } from './service-error.ts'
 
@@ -73,7 +73,9 @@ export function edit(change: PostChange): Move {
       platformStatuses: selectedPlatforms.map((platform) => {
         const entry = entryOf(post, platform)
         // Failures before the edit say nothing of what comes after it.
-        return entry ? { ...entry, delivery: { ...entry.delivery, tries: 0 } } : newPlatformStatus(platform)
+        return entry
+          ? { ...entry, ...causeFields(null), delivery: { ...entry.delivery, tries: 0 } }
+          : newPlatformStatus(platform)
       }),
       contentVersion: change.content || change.platformSpecificContent ? post.contentVersion + 1 : post.contentVersion,
     }
@@ -123,8 +125,7 @@ function nextRound(entry: PlatformStatus): PlatformStatus {
   return {
     ...entry,
     status: 'pending',
-    error: null,
-    errorCode: null,
+    ...causeFields(null),
     delivery: {
       ...delivery,
       ...fresh,
@@ -132,7 +133,6 @@ function nextRound(entry: PlatformStatus): PlatformStatus {
       tries: 0,
       reconcileTries: 0,
       nextAttemptAt: null,
-      reason: null,
       // A lease stays: the attempt that was given up may still be sending until it ends.
     },
   }

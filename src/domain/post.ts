@@ -1,4 +1,5 @@
 import type { FailureCode } from './failure.ts'
+import type { PlatformReason } from './platform-reason.ts'
 import type { Platform } from './platforms.ts'
 import type { Problem } from './service-error.ts'
 
@@ -80,8 +81,6 @@ export interface Delivery {
   /** Looks for the trace of an unknown outcome, in this round. */
   reconcileTries: number
   nextAttemptAt: Date | null
-  /** Why the last attempt of this round came to nothing, while the entry is open. */
-  reason: FailureCode | null
 }
 
 export interface PlatformStatus {
@@ -89,8 +88,11 @@ export interface PlatformStatus {
   status: DeliveryStatus
   platformPostId: string | null
   platformPostUrl: string | null
+  /** Why the delivery failed, or why the last attempt did while the next one is waited for; in our words. */
   error: string | null
   errorCode: FailureCode | null
+  /** What the platform itself said of it; absent before there was anything. */
+  platformReason?: PlatformReason | null
   attemptCount: number
   lastAttemptAt: Date | null
   completedAt: Date | null

@@ -1,4 +1,5 @@
 import type { FailureCode } from './failure.ts'
+import type { PlatformReason } from './platform-reason.ts'
 import type { Platform } from './platforms.ts'
 import type { PlatformStatus, Post, PostStatus } from './post.ts'
 
@@ -10,7 +11,7 @@ export const TIMELINE_TYPES = ['transition', 'edit', 'retry', 'wait', 'attempt',
 /** What an `outcome` or a `reconcile` came to. */
 export const TIMELINE_RESULTS = ['accepted', 'refused', 'deferred', 'unknown', 'deleted', 'found', 'absent'] as const
 
-/** One thing that happened to a post, for those who want to know why it went as it went. Holds no words of anybody. */
+/** One thing that happened to a post, for its owner and for support. Holds nothing of the post's content. */
 export interface TimelineEvent {
   at: Date
   type: (typeof TIMELINE_TYPES)[number]
@@ -19,6 +20,8 @@ export interface TimelineEvent {
   platform?: Platform
   result?: (typeof TIMELINE_RESULTS)[number]
   code?: FailureCode
+  /** What the platform itself said, where it refused. */
+  platformReason?: PlatformReason
   /** Which retry of the user's, and which claim, it belongs to. */
   round?: number
   attempt?: number
@@ -58,17 +61,17 @@ function entryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): T
     if (after.status === 'deleted') events.push({ ...about, type: 'outcome', result: 'deleted' })
     if (after.status === 'failed') {
       const result = delivery.outcome === 'unknown' ? 'unknown' : 'refused'
-      events.push({ ...about, type: 'outcome', result, ...codeOf(after.errorCode) })
+      events.push({ ...about, type: 'outcome', result, ...causeOf(after) })
     }
   }
   const until = delivery.nextAttemptAt
   if (until && until.getTime() !== before.delivery.nextAttemptAt?.getTime()) {
     const result = delivery.outcome === 'unknown' ? 'unknown' : 'deferred'
-    events.push({ ...about, type: 'outcome', result, ...codeOf(delivery.reason), until })
+    events.push({ ...about, type: 'outcome', result, ...causeOf(after), until })
   }
   return events
 }
 
-function codeOf(code: FailureCode | null): { code?: FailureCode } {
-  return code === null ? {} : { code }
+function causeOf({ errorCode, platformReason }: PlatformStatus): Pick<TimelineEvent, 'code' | 'platformReason'> {
+  return { ...(errorCode && { code: errorCode }), ...(platformReason && { platformReason }) }
 }

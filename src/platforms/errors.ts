@@ -1,4 +1,5 @@
 import type { PlatformErrorClass } from '../domain/failure.ts'
+import { platformReason, type PlatformReason } from '../domain/platform-reason.ts'
 
 interface PlatformErrorOptions {
   /**
@@ -8,6 +9,8 @@ interface PlatformErrorOptions {
   certain: boolean
   /** How long the platform asked to wait, milliseconds. */
   retryAfterMs?: number
+  /** Code and text of the platform's answer, as they came; without it those of `cause` hold. */
+  reason?: Parameters<typeof platformReason>[0]
   cause?: unknown
 }
 
@@ -19,6 +22,8 @@ export class PlatformError extends Error {
   readonly class: PlatformErrorClass
   readonly certain: boolean
   readonly retryAfterMs: number | undefined
+  /** What the platform said, sanitized; null when it said nothing. */
+  platformReason: PlatformReason | null
 
   constructor(errorClass: PlatformErrorClass, message: string, options: PlatformErrorOptions) {
     super(message, { cause: options.cause })
@@ -26,5 +31,10 @@ export class PlatformError extends Error {
     this.class = errorClass
     this.certain = options.certain
     this.retryAfterMs = options.retryAfterMs
+    this.platformReason = options.reason ? platformReason(options.reason) : reasonOf(options.cause)
   }
+}
+
+function reasonOf(cause: unknown): PlatformReason | null {
+  return cause instanceof PlatformError ? cause.platformReason : null
 }

@@ -1,6 +1,7 @@
 import { SECOND } from '../domain/times.ts'
 import type { Platform } from '../domain/platforms.ts'
-import type { PlatformAdapter } from './adapter.ts'
+import { hideEchoes } from '../domain/platform-reason.ts'
+import type { Credentials, OutgoingPost, PlatformAdapter } from './adapter.ts'
 import { PlatformError } from './errors.ts'
 
 type Step = 'prepare' | 'publish' | 'reconcile'
@@ -16,7 +17,7 @@ interface Registry {
   find(platform: Platform): PlatformAdapter | null
 }
 
-/** The same platforms, with every step of a delivery counted and timed. */
+/** The same platforms, with every step of a delivery counted and timed, and with errors that repeat neither secrets nor the post. */
 export function observePlatforms<R extends Registry>(registry: R, figures: Figures): R {
   const observed = new Map<PlatformAdapter, PlatformAdapter>()
   return {
@@ -34,13 +35,13 @@ export function observePlatforms<R extends Registry>(registry: R, figures: Figur
 function observe(adapter: PlatformAdapter, figures: Figures): PlatformAdapter {
   const { platform } = adapter
 
-  async function timed<T>(step: Step, work: () => Promise<T>): Promise<T> {
+  async function timed<T>(step: Step, hidden: string[], work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now()
     try {
       return await work()
     } catch (error) {
       figures.platformFailed(platform, step, error instanceof PlatformError ? error.class : 'other')
-      throw error
+      throw withoutEchoes(error, hidden)
     } finally {
       figures.platformStep(platform, step, (performance.now() - startedAt) / SECOND)
     }
@@ -48,11 +49,11 @@ function observe(adapter: PlatformAdapter, figures: Figures): PlatformAdapter {
 
   return {
     ...adapter,
-    prepare: (...args) => timed('prepare', () => adapter.prepare(...args)),
-    publish: (...args) => timed('publish', () => adapter.publish(...args)),
+    prepare: (...args) => timed('prepare', hiddenOf(args[0], args[1]), () => adapter.prepare(...args)),
+    publish: (...args) => timed('publish', hiddenOf(args[0], args[1]), () => adapter.publish(...args)),
     async reconcile(...args) {
       try {
-        const found = await timed('reconcile', () => adapter.reconcile(...args))
+        const found = await timed('reconcile', hiddenOf(args[0], args[1]), () => adapter.reconcile(...args))
         figures.reconciled(platform, typeof found === 'string' ? found : 'found')
         return found
       } catch (error) {
@@ -61,4 +62,17 @@ function observe(adapter: PlatformAdapter, figures: Figures): PlatformAdapter {
       }
     },
   }
+}
+
+/** What a platform may repeat in its answer, and nothing of ours may keep: logs and histories hold neither secrets nor words of a post. */
+function hiddenOf({ content }: OutgoingPost, { accessToken, tokenSecret, refreshToken }: Credentials): string[] {
+  const ofFiles = content.mediaItems.flatMap(({ altText, originalFilename }) => [altText, originalFilename])
+  return [accessToken, tokenSecret, refreshToken, content.text, ...ofFiles].filter((text) => text !== undefined)
+}
+
+function withoutEchoes(error: unknown, hidden: string[]): unknown {
+  if (error instanceof PlatformError && error.platformReason) {
+    error.platformReason = hideEchoes(error.platformReason, hidden)
+  }
+  return error
 }

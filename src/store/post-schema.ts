@@ -44,10 +44,11 @@ const deliverySchema = new Schema(
     tries: { type: Number, required: true },
     reconcileTries: { type: Number, required: true },
     nextAttemptAt: nullable(Date),
-    reason: nullable(String),
   },
   subdocument,
 )
+
+const platformReasonSchema = new Schema({ code: nullable(String), text: nullable(String) }, subdocument)
 
 const platformStatusSchema = new Schema(
   {
@@ -57,6 +58,7 @@ const platformStatusSchema = new Schema(
     platformPostUrl: nullable(String),
     error: nullable(String),
     errorCode: nullable(String),
+    platformReason: nullable(platformReasonSchema),
     attemptCount: { type: Number, required: true },
     lastAttemptAt: nullable(Date),
     completedAt: nullable(Date),
@@ -84,6 +86,7 @@ const timelineEventSchema = new Schema<TimelineEvent>(
     platform: { type: String, enum: PLATFORMS },
     result: { type: String, enum: TIMELINE_RESULTS },
     code: String,
+    platformReason: { type: platformReasonSchema, default: undefined },
     round: Number,
     attempt: Number,
     until: Date,

@@ -40,7 +40,7 @@ export interface DeliveryResult {
   /** Of a delivery that is completed. */
   platformPostId?: string
   /** Why a delivery failed, with the platform's words where it said any; never the user's. */
-  failure?: Failure
+  failure?: Pick<Failure, 'code' | 'message'>
 }
 
 export interface PlatformResult extends Pick<DeliveryResult, 'platformPostId' | 'failure'> {

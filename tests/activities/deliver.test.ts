@@ -44,7 +44,7 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
   return {
     stored,
     attempt: (post: Post, signal: AbortSignal, report: ActivityIo['report'] = () => {}, round = 0) => {
-      const io: ActivityIo = { signal, remembered: null, remember: () => {}, report, runId: 'run' }
+      const io: ActivityIo = { signal, remembered: null, remember: () => {}, report, runId: 'run', log: () => {} }
       return deliver({ postId: post._id, platform: 'bluesky', round }, io)
     },
     add(post: Post): Post {

@@ -48,6 +48,7 @@ describe('GET /api/posts', () => {
                 platformPostUrl: null,
                 error: null,
                 errorCode: null,
+                nextAttemptAt: null,
                 attemptCount: 0,
                 lastAttemptAt: null,
                 completedAt: null,

@@ -2,12 +2,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { changeActivity } from '../../src/commands/change-activity.ts'
 import { CLI_ACTOR } from '../../src/domain/audit.ts'
 import { DAY, HOUR } from '../../src/domain/times.ts'
+import { readHistories } from '../faults/gather.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../support/delivery-world.ts'
+import { keepLog } from '../support/traces.ts'
 
 let world: DeliveryWorld
+const kept = keepLog()
 
 beforeAll(async () => {
-  world = await startDeliveryWorld()
+  world = await startDeliveryWorld({}, { logger: kept.logger })
 }, 120_000)
 afterEach(() => world.control.clearFaults())
 afterAll(() => world?.stop())
@@ -57,6 +60,80 @@ describe('a call that is on its way', () => {
     })
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await user.published()).toHaveLength(1)
+  })
+})
+
+describe('a platform that refuses or asks to wait', () => {
+  const TEXT = 'Words that the platform repeats'
+  const refusal = (status: number, error: string, message: string, headers = {}) => ({
+    status,
+    headers,
+    body: JSON.stringify({ error, message }),
+  })
+
+  it('its own code and words are in the status, the timeline, the log and the workflow history, and not in the notification', async () => {
+    const user = await world.user()
+    const message = `<b>Invalid</b> record: the text "${TEXT}" is not wanted here`
+    await world.control.fault({ path: PUT_RECORD, times: 1, action: refusal(400, 'InvalidRecord', message) })
+    const postId = await user.create({ content: { text: TEXT } })
+    const words = 'Invalid record: the text "[hidden]" is not wanted here'
+    expect(await user.until(postId)).toMatchObject({
+      platformStatuses: [
+        {
+          status: 'failed',
+          errorCode: 'validation',
+          error: `Bluesky refused the post as invalid. Bluesky says: “${words}” (InvalidRecord)`,
+        },
+      ],
+    })
+    const { body } = await user.call('GET', `/api/posts/${postId}/timeline`)
+    expect(body.data.events).toContainEqual(
+      expect.objectContaining({ result: 'refused', platformCode: 'InvalidRecord', platformText: words }),
+    )
+    const line = { msg: 'delivery failed', postId, errorCode: 'validation', platformCode: 'InvalidRecord' }
+    expect(
+      kept
+        .written()
+        .split('\n')
+        .filter(Boolean)
+        .map((text) => JSON.parse(text) as object),
+    ).toContainEqual(expect.objectContaining({ ...line, platformText: words }))
+    await expect
+      .poll(() => messagesOf(user.userId))
+      .toContain('error: Posting on Bluesky failed: Bluesky refused the post as invalid. Create a changed post.')
+    const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
+    const history = async () => (await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)).text
+    await expect.poll(history).toContain('is not wanted here” (InvalidRecord)')
+    expect(await history()).not.toContain(TEXT)
+    expect(kept.written()).not.toContain(TEXT)
+  })
+
+  it('the status says why and until when a delivery waits, and nothing of it once the delivery went on', async () => {
+    const user = await world.user()
+    const limited = refusal(429, 'RateLimitExceeded', 'Slow down', { 'retry-after': '6' })
+    await world.control.fault({ path: PUT_RECORD, times: 1, action: limited })
+    const begun = Date.now()
+    const postId = await user.create({ content: { text: 'Patience' } })
+    const waiting = await poll(
+      () => user.status(postId),
+      ({ platformStatuses: [entry] }) => entry!.nextAttemptAt !== null,
+    )
+    expect(waiting).toMatchObject({
+      status: 'PROCESSING',
+      platformStatuses: [
+        {
+          status: 'pending',
+          errorCode: 'rate_limited',
+          error: 'Bluesky asks to slow down. Bluesky says: “Slow down” (RateLimitExceeded)',
+        },
+      ],
+    })
+    expect(Date.parse(waiting.platformStatuses[0]!.nextAttemptAt!)).toBeGreaterThan(begun + 5_000)
+    const { body } = await user.call('GET', `/api/posts/${postId}`)
+    expect(body.data.post.platformStatuses).toEqual(waiting.platformStatuses)
+    expect(await user.until(postId)).toMatchObject({
+      platformStatuses: [{ status: 'completed', error: null, errorCode: null, nextAttemptAt: null }],
+    })
   })
 })
 

@@ -244,6 +244,20 @@ describe('the end of deliveries (spec section 3)', () => {
     })
   })
 
+  it('says why it waits until the next attempt begins', () => {
+    const { post, from } = claimed(buildPost())
+    const limited = { code: 'rate_limited', message: 'Slow down', platformReason: { code: '429', text: 'No' } } as const
+    const waiting = apply(post, defer('bluesky', limited, from, { at: after(T0, 5_000), countsAsTry: false }))
+    const cause = { error: 'Slow down', errorCode: 'rate_limited', platformReason: limited.platformReason }
+    expect(waiting.platformStatuses[0]).toMatchObject({ status: 'pending', ...cause })
+    const again = claimed(waiting, 'bluesky', after(T0, 5_000)).post
+    const none = { error: null, errorCode: null, platformReason: null }
+    expect(again.platformStatuses[0]).toMatchObject({ status: 'processing', ...none })
+    const unknown = apply(post, markUnknown('bluesky', { code: 'OUTCOME_UNKNOWN', message: 'No answer' }, from))
+    expect(unknown.platformStatuses[0]).toMatchObject({ status: 'processing', error: 'No answer' })
+    expect(apply(unknown, markAbsent('bluesky', from)).platformStatuses[0]).toMatchObject(none)
+  })
+
   it('records why the platform refused', () => {
     expect(failedPost()).toMatchObject({
       status: 'FAILED',

@@ -15,6 +15,7 @@ export interface PostStatusData {
     platformPostUrl: string | null
     error: string | null
     errorCode: string | null
+    nextAttemptAt: string | null
     attemptCount: number
   }[]
 }

@@ -6,7 +6,9 @@ import {
   type PlatformStatus,
   type Post,
 } from '../../domain/post.ts'
+import { explainFailure } from '../../domain/failure.ts'
 import type { Platform } from '../../domain/platforms.ts'
+import { deliverable, failureOf } from '../../domain/post-entries.ts'
 import type { TimelineEvent } from '../../domain/timeline.ts'
 import type { PlatformStatusView, PostProgressView, PostTimelineView, PostView } from './schema.ts'
 
@@ -21,7 +23,7 @@ export function presentPost(post: Post): PostView {
     scheduledAt: instant(post.scheduledAt),
     timezone: post.timezone,
     status: post.status,
-    platformStatuses: post.platformStatuses.map(presentPlatformStatus),
+    platformStatuses: post.platformStatuses.map((entry) => presentPlatformStatus(post, entry)),
     correlationId: post.correlationId,
     metadata: { source: post.metadata.source },
     createdAt: post.createdAt.toISOString(),
@@ -42,7 +44,7 @@ export function presentProgress(post: Post): PostProgressView {
   return {
     postId: post._id,
     status: post.status,
-    platformStatuses: post.platformStatuses.map(presentPlatformStatus),
+    platformStatuses: post.platformStatuses.map((entry) => presentPlatformStatus(post, entry)),
     scheduledAt: instant(post.scheduledAt),
     createdAt: post.createdAt.toISOString(),
     updatedAt: post.updatedAt.toISOString(),
@@ -53,29 +55,36 @@ export function presentProgress(post: Post): PostProgressView {
 export function presentTimeline(postId: string, events: TimelineEvent[]): PostTimelineView {
   return {
     postId,
-    events: events.map(({ at, type, status, platform, result, code, round, attempt, until, runId }) => ({
-      at: at.toISOString(),
-      type,
-      ...(status ? { status } : {}),
-      ...(platform ? { platform } : {}),
-      ...(result ? { result } : {}),
-      ...(code ? { errorCode: code } : {}),
-      ...(round === undefined ? {} : { round }),
-      ...(attempt === undefined ? {} : { attempt }),
-      ...(until ? { until: until.toISOString() } : {}),
-      ...(runId ? { workflowRunId: runId } : {}),
-    })),
+    events: events.map(
+      ({ at, type, status, platform, result, code, platformReason, round, attempt, until, runId }) => ({
+        at: at.toISOString(),
+        type,
+        ...(status ? { status } : {}),
+        ...(platform ? { platform } : {}),
+        ...(result ? { result } : {}),
+        ...(code ? { errorCode: code } : {}),
+        ...(platformReason?.code ? { platformCode: platformReason.code } : {}),
+        ...(platformReason?.text ? { platformText: platformReason.text } : {}),
+        ...(round === undefined ? {} : { round }),
+        ...(attempt === undefined ? {} : { attempt }),
+        ...(until ? { until: until.toISOString() } : {}),
+        ...(runId ? { workflowRunId: runId } : {}),
+      }),
+    ),
   }
 }
 
-function presentPlatformStatus(entry: PlatformStatus): PlatformStatusView {
+function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatusView {
+  const reason = failureOf(entry)
+  const isOpen = deliverable(post, entry.platform, entry.delivery.round) !== null
   return {
     platform: entry.platform,
     status: entry.status,
     platformPostId: entry.platformPostId,
     platformPostUrl: entry.platformPostUrl,
-    error: entry.error,
+    error: reason && explainFailure(reason, entry.platform),
     errorCode: entry.errorCode,
+    nextAttemptAt: isOpen ? instant(entry.delivery.nextAttemptAt) : null,
     attemptCount: entry.attemptCount,
     lastAttemptAt: instant(entry.lastAttemptAt),
     completedAt: instant(entry.completedAt),

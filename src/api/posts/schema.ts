@@ -197,8 +197,19 @@ const PlatformStatusSchema = Type.Object(
     status: oneOf<DeliveryStatus>(DELIVERY_STATUSES, { title: 'DeliveryStatus' }),
     platformPostId: nullable(Type.String()),
     platformPostUrl: nullable(Type.String()),
-    error: nullable(Type.String({ description: 'Why the delivery failed, a sentence for people' })),
+    error: nullable(
+      Type.String({
+        description:
+          'Why the delivery failed, or why it waits for its next attempt: a sentence for people, followed by what the platform says. At most 500 characters; null as soon as the next attempt begins.',
+      }),
+    ),
     errorCode: nullable(oneOf<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+    nextAttemptAt: nullable(
+      Type.Unsafe<string>({
+        ...Instant,
+        description: 'When a waiting delivery is attempted or checked again; null when it does not wait',
+      }),
+    ),
     attemptCount: Type.Integer(),
     lastAttemptAt: nullable(Instant),
     completedAt: nullable(Instant),
@@ -287,6 +298,10 @@ export const PostTimeline = Type.Object(
           platform: Type.Optional(PlatformName),
           result: Type.Optional(oneOf(TIMELINE_RESULTS)),
           errorCode: Type.Optional(oneOf<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+          platformCode: Type.Optional(Type.String({ description: 'The error code that the platform gave' })),
+          platformText: Type.Optional(
+            Type.String({ description: 'What the platform said, without markup and secrets; at most 300 characters' }),
+          ),
           round: Type.Optional(
             Type.Integer({ description: 'Which retry of the user it belongs to; 0 is the first delivery' }),
           ),

@@ -78,6 +78,7 @@ const VideoJob = Type.Object({
   state: Type.String(),
   blob: Type.Optional(BlobRef),
   failureCode: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String()),
 })
 /** The schema wraps it; answers to an upload were seen without the wrap (platforms.md 2b). */
 export const readVideoJob = wrappedOrBare(answerReader(Type.Object({ jobStatus: VideoJob })), answerReader(VideoJob))

@@ -82,6 +82,7 @@ export function refusalOf(answer: HttpAnswer): PlatformError {
   return new PlatformError(meaning.class, meaning.message, {
     certain: meaning.certain ?? isRefusal,
     ...(wait !== undefined && { retryAfterMs: wait }),
+    reason: { code, text: body?.message },
     cause: new XrpcRefusal(answer.status, code, readKnownJob(answer.text)?.jobId),
   })
 }

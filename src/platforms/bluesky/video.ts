@@ -139,7 +139,8 @@ export function createVideo(deps: VideoDeps) {
       if (job.state !== 'JOB_STATE_FAILED') return job.blob ?? null
       await saveUpload(log, index, null)
       const failure = FAILURES[job.failureCode ?? ''] ?? FAILURES['generic_failure']!
-      throw new PlatformError(failure.class, failure.message, { certain: true })
+      const reason = { code: job.failureCode, text: job.error }
+      throw new PlatformError(failure.class, failure.message, { certain: true, reason })
     } catch (error) {
       if (!isRefusedWith(error, 400) && !isRefusedWith(error, 404)) throw error
       await saveUpload(log, index, null)

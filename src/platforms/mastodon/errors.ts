@@ -108,10 +108,12 @@ const RULES: Rule[] = [
 /** What an answer other than 2xx means. */
 export function refusalOf(answer: HttpAnswer): PlatformError {
   const { status } = answer
-  const text = readError(answer.text)?.error ?? ''
+  const { error: text = '', error_description: description } = readError(answer.text) ?? {}
   const rule = RULES.find((one) => one.status === status && (!one.text || one.text.test(text)))
   const meaning = rule ?? meaningOf(status, 'Mastodon')
-  return refused(status, meaning, waitOf(meaning.class, answer))
+  // OAuth names its errors and describes them; everything else is a sentence.
+  const reason = description ? { code: text, text: description } : { text }
+  return refused(status, meaning, { retryAfterMs: waitOf(meaning.class, answer), reason })
 }
 
 /** Every answer says when the rate limit begins anew; that is worth waiting for only when the limit was the reason. */

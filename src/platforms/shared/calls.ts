@@ -1,3 +1,4 @@
+import { hideEchoes } from '../../domain/platform-reason.ts'
 import { PlatformError } from '../errors.ts'
 import { HttpFailure, type HttpAnswer, type HttpClient, type HttpRequest } from './http.ts'
 
@@ -23,11 +24,35 @@ export function createCalls(http: HttpClient, { label, refusalOf }: Dialect) {
     const answer = await http.send(call).catch((error: unknown) => {
       throw error instanceof HttpFailure ? lostCall(label, error) : error
     })
-    if (answer.status < 200 || answer.status >= 300) throw refusalOf(answer)
+    if (answer.status < 200 || answer.status >= 300) throw withoutSecrets(refusalOf(answer), call)
     const body = read(answer.text)
     if (body === null) throw unreadableAnswer(label)
     return { status: answer.status, body }
   }
+}
+
+/** Platforms repeat in their answers what was wrong with a call, its token included. */
+function withoutSecrets(refusal: PlatformError, call: HttpRequest): PlatformError {
+  if (refusal.platformReason) refusal.platformReason = hideEchoes(refusal.platformReason, secretsOf(call))
+  return refusal
+}
+
+/** Shorter parts of an Authorization header are the names of schemes and parameters. */
+const SHORTEST_CREDENTIAL = 12
+const SECRET_NAME = /token|secret|password|assertion|code|verifier/i
+
+function secretsOf({ url, headers = {}, body }: HttpRequest): string[] {
+  const fields = [...url.searchParams, ...(typeof body === 'string' ? fieldsOf(body) : [])]
+  const named = fields.filter(([name]) => SECRET_NAME.test(name)).map(([, value]) => value)
+  const credentials = headers['authorization']?.split(/[\s",]+/) ?? []
+  return [...credentials.filter((part) => part.length >= SHORTEST_CREDENTIAL), ...named]
+}
+
+/** Of a form, or of JSON. */
+function fieldsOf(body: string): [string, string][] {
+  if (!body.startsWith('{')) return [...new URLSearchParams(body)]
+  const fields = Object.entries(JSON.parse(body) as Record<string, unknown>)
+  return fields.filter((field): field is [string, string] => typeof field[1] === 'string')
 }
 
 /** A call that got no answer to its end. */

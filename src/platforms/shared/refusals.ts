@@ -23,15 +23,22 @@ class Refusal extends Error {
   }
 }
 
-/** @param retryAfterMs how long the answer asks to wait */
+interface RefusalDetails {
+  /** How long the answer asks to wait. */
+  retryAfterMs: number | undefined
+  /** What the platform says itself. */
+  reason: { code?: string | number | undefined; text?: string | undefined }
+}
+
 export function refused(
   status: number,
   { class: errorClass, message, kind, certain }: Meaning<string>,
-  retryAfterMs: number | undefined,
+  { retryAfterMs, reason }: RefusalDetails,
 ): PlatformError {
   return new PlatformError(errorClass, message, {
     certain: certain ?? isRefusal(status),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    reason,
     cause: new Refusal(status, kind),
   })
 }

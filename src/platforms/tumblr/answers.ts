@@ -63,7 +63,13 @@ export const readMeta = answerReader(Type.Object({ meta: Type.Object({ status: T
 /** https://www.tumblr.com/docs/en/api/v2#error-responses */
 export const readErrors = answerReader(
   Type.Object({
-    errors: Type.Array(Type.Object({ code: Type.Optional(Type.Union([Type.Integer(), Type.Null()])) })),
+    errors: Type.Array(
+      Type.Object({
+        code: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+        title: Type.Optional(Type.Unknown()),
+        detail: Type.Optional(Type.Unknown()),
+      }),
+    ),
   }),
 )
 

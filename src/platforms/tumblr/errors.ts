@@ -52,10 +52,18 @@ const BY_STATUS: Record<number, Row> = {
 /** What an answer other than 2xx means. */
 export function refusalOf(answer: HttpAnswer): PlatformError {
   const { status } = answer
-  const code = readErrors(answer.text)?.errors.find((error) => BY_CODE[error.code ?? 0])?.code
+  const errors = readErrors(answer.text)?.errors ?? []
+  const named = errors.find((error) => BY_CODE[error.code ?? 0])
+  const code = named?.code
   const known = isSkewed(answer) ? SKEWED : (BY_CODE[code ?? 0] ?? byStatus(answer))
   const row: Row = known ?? meaningOf(status, 'Tumblr')
-  return refused(status, row, row.retryAfterMs ?? waitOf(row.class, answer))
+  const reason = reasonOf(named ?? errors[0] ?? {})
+  return refused(status, row, { retryAfterMs: row.retryAfterMs ?? waitOf(row.class, answer), reason })
+}
+
+function reasonOf({ code, title, detail }: { code?: number | null; title?: unknown; detail?: unknown }) {
+  const text = [detail, title].find((part) => typeof part === 'string' && part !== '') as string | undefined
+  return { code: code || undefined, text }
 }
 
 const MISSING: Row = { class: 'not_found', message: 'Tumblr does not have what was asked for', kind: 'missing' }
@@ -84,6 +92,7 @@ function waitOf(errorClass: PlatformErrorClass, answer: HttpAnswer): number | un
 }
 
 /** A limit of the day, and how long that still is: asked again within the hour where Tumblr does not say. */
-export function untilTomorrow({ class: errorClass, message, cause }: PlatformError, waitMs = HOUR): PlatformError {
-  return new PlatformError(errorClass, message, { certain: true, retryAfterMs: waitMs, cause })
+export function untilTomorrow(refusal: PlatformError, waitMs = HOUR): PlatformError {
+  const { class: errorClass, message } = refusal
+  return new PlatformError(errorClass, message, { certain: true, retryAfterMs: waitMs, cause: refusal })
 }

@@ -199,9 +199,11 @@ export function createContainers({ api, makingApi, dialect, media, processingWai
 
   function failed({ problem = '' }: ContainerStatus): PlatformError {
     const known = dialect.problems.find(([pattern]) => pattern.test(problem))
-    if (known) return new PlatformError('validation', `${label} ${known[1]}`, { certain: true })
+    const reason = { text: problem }
+    if (known) return new PlatformError('validation', `${label} ${known[1]}`, { certain: true, reason })
     return new PlatformError('media_fetch_failed', `${label} could not read an image or video`, {
       certain: true,
+      reason,
       retryAfterMs: MAKE_AGAIN_MS,
     })
   }

@@ -11,6 +11,8 @@ import { regainAccessMs } from './usage.ts'
 const GraphError = Type.Object({
   error: Type.Object({
     message: Type.Optional(Type.String()),
+    /** For people, in their language. */
+    error_user_msg: Type.Optional(Type.Unknown()),
     code: Type.Optional(Type.Number()),
     error_subcode: Type.Optional(Type.Number()),
     is_transient: Type.Optional(Type.Boolean()),
@@ -103,14 +105,24 @@ export function createGraphErrors(label: string, ownRules: readonly GraphRule[])
   ]
 
   function meaningOf({ status, text }: HttpAnswer) {
-    const { code, error_subcode: subcode, is_transient: isTransient, message = '' } = readError(text)?.error ?? {}
+    const {
+      code,
+      error_subcode: subcode,
+      is_transient: isTransient,
+      message = '',
+      error_user_msg: forPeople,
+    } = readError(text)?.error ?? {}
     const fits = (rule: GraphRule) =>
       (rule.code === undefined || isWithin(code, rule.code)) &&
       (rule.subcode === undefined || rule.subcode === subcode) &&
       (rule.text === undefined || rule.text.test(message))
     const meaning =
       exact.find(fits) ?? byCode.find(fits) ?? (isTransient ? { ...TROUBLE, certain: false } : byStatus(status))
-    return { meaning, cause: new GraphRefusal(status, code, subcode, meaning.kind) }
+    const reason = {
+      code: code !== undefined && subcode !== undefined ? `${code}/${subcode}` : code,
+      text: typeof forPeople === 'string' && forPeople !== '' ? forPeople : message,
+    }
+    return { meaning, reason, cause: new GraphRefusal(status, code, subcode, meaning.kind) }
   }
 
   /**
@@ -118,12 +130,13 @@ export function createGraphErrors(label: string, ownRules: readonly GraphRule[])
    * is certain only of a 4xx.
    */
   return function refusalOf(answer: HttpAnswer): PlatformError {
-    const { meaning, cause } = meaningOf(answer)
+    const { meaning, reason, cause } = meaningOf(answer)
     const isRefusal = answer.status >= 400 && answer.status < 500
     const wait = retryAfterMs(answer) ?? regainAccessMs(answer) ?? meaning.waitMs
     return new PlatformError(meaning.class, `${label} ${meaning.message}`, {
       certain: isRefusal && meaning.certain !== false,
       ...(WAITING.includes(meaning.class) && wait !== undefined && { retryAfterMs: wait }),
+      reason,
       cause,
     })
   }
