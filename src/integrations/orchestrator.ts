@@ -87,15 +87,17 @@ export function createOrchestrator({
   return {
     /**
      * Starts the post's workflow, or joins the one that runs. True when Temporal acknowledged within a second (or there
-     * is nothing to deliver); false otherwise, never an error.
+     * is nothing to deliver); false otherwise, never an error. Where nobody waits for the answer, `deadlineMs` may be longer.
      */
-    async start(post: Post): Promise<boolean> {
+    async start(post: Post, deadlineMs = CALL_DEADLINE_MS): Promise<boolean> {
       const plan = planOf(post)
       if (!plan) return true
-      return acknowledged(() =>
-        startTagged(attributesOf(post, plan), (tags) =>
-          workflows.start('publishPost', { ...startOptions(post, plan), ...tags, args: [plan] }),
-        ),
+      return acknowledged(
+        () =>
+          startTagged(attributesOf(post, plan), (tags) =>
+            workflows.start('publishPost', { ...startOptions(post, plan), ...tags, args: [plan] }),
+          ),
+        deadlineMs,
       )
     },
 

@@ -5,7 +5,7 @@ import { HOUR, SECOND } from '../domain/times.ts'
 const maintenance = proxyActivities<Activities>({
   startToCloseTimeout: HOUR,
   heartbeatTimeout: 20 * SECOND,
-  retry: { initialInterval: SECOND, maximumInterval: 30 * SECOND },
+  retry: { initialInterval: SECOND, maximumInterval: 5 * SECOND },
 })
 
 /** Starts the workflow of every open post after Temporal lost its data. */
