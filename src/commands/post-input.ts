@@ -2,6 +2,7 @@ import type { NewPost, PostChange } from '../domain/post-moves.ts'
 import type { Platform } from '../domain/platforms.ts'
 import type { Content, ContentOverride, MediaItem, Post } from '../domain/post.ts'
 import { MAX_UPLOAD_BYTES, mediaKind } from '../domain/posting-rules.ts'
+import { sizeProblems } from '../domain/post-size.ts'
 import { ServiceError, type Problem } from '../domain/service-error.ts'
 import { isOwnMediaKey } from '../domain/storage-keys.ts'
 import { DAY } from '../domain/times.ts'
@@ -57,7 +58,7 @@ export function readWholePost(
   const { value, problems } = readChange({ timezone: DEFAULT_TIMEZONE, ...input }, DEFAULT_TIMEZONE, around)
   const { content, platformSpecificContent = {}, timezone = DEFAULT_TIMEZONE, ...rest } = value
   return {
-    problems,
+    problems: [...problems, ...sizeProblems(value)],
     value: {
       ...('scheduledAt' in rest ? { scheduledAt: rest.scheduledAt ?? null } : {}),
       content: { text: input.content.text, mediaItems: content?.mediaItems ?? [] },

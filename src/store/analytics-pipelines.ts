@@ -1,6 +1,7 @@
 import { ENGAGEMENTS, windowBefore, type Ranking, type Window } from '../domain/analytics.ts'
 import type { CalendarDay } from '../domain/calendar.ts'
 import type { Platform } from '../domain/platforms.ts'
+import { shortenLargePosts } from './shorten-posts.ts'
 import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from './snapshots.ts'
 
 /** One read of the database: where it begins, and its stages. */
@@ -62,7 +63,7 @@ export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit
           from: 'posts',
           localField: '_id.postId',
           foreignField: '_id',
-          pipeline: [{ $project: { timeline: 0 } }],
+          pipeline: shortenLargePosts(limit),
           as: 'post',
         },
       },

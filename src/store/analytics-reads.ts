@@ -5,7 +5,6 @@ import { NOTHING_KNOWN, type LastKnown, type PairHistory } from '../domain/engag
 import type { DailyCount, FollowerCount } from '../domain/growth.ts'
 import type { ComparedPair, PairFigures } from '../domain/performance.ts'
 import type { Platform } from '../domain/platforms.ts'
-import type { Post } from '../domain/post.ts'
 import { SECOND } from '../domain/times.ts'
 import {
   comparedPairs,
@@ -18,6 +17,7 @@ import {
   type Scope,
 } from './analytics-pipelines.ts'
 import { driverCollection } from './driver.ts'
+import type { ListedPost } from './shorten-posts.ts'
 import type { PostSnapshot } from './snapshots.ts'
 
 /** Below that of a request, so that what goes wrong can be told. */
@@ -28,7 +28,7 @@ export interface RankedPair extends PostCounts, DerivedFigures {
   postId: string
   platform: Platform
   takenAt: Date
-  post: Post
+  post: ListedPost
 }
 
 /** What the snapshots of one user say, each read in one aggregation over an index. */

@@ -9,6 +9,7 @@ import { driverCollection } from './driver.ts'
 import { anyOf, createBatchedRead, createBatches } from './line.ts'
 import { createTransitions } from './post-transitions.ts'
 import { postSchema, type StoredPost } from './post-schema.ts'
+import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
 
 const LIST_DEADLINE_MS = 5 * SECOND
 /** Nothing looks at owner and account earlier than this before the instant for the last time. */
@@ -87,17 +88,23 @@ export function createPostStore(connection: Connection, now: () => Date) {
     findByCorrelationId: (userId: string, correlationId: string): Promise<Post | null> =>
       model.findOne({ userId, correlationId }).lean<Post>().exec(),
 
-    async list(userId: string, query: PostQuery): Promise<{ posts: Post[]; total: number }> {
+    /** A page of posts, bounded in bytes whatever is stored: large posts are shortened, so that page, limit and total hold. */
+    async list(userId: string, query: PostQuery): Promise<{ posts: ListedPost[]; total: number }> {
       const filter = listFilter(userId, query)
       const direction = query.sortOrder === 'asc' ? 1 : -1
       const [posts, total] = await Promise.all([
-        model
-          .find(filter)
-          .sort({ [query.sortBy]: direction, _id: direction })
-          .skip((query.page - 1) * query.limit)
-          .limit(query.limit)
-          .maxTimeMS(LIST_DEADLINE_MS)
-          .lean<Post[]>(),
+        collection()
+          .aggregate<ListedPost>(
+            [
+              { $match: filter },
+              { $sort: { [query.sortBy]: direction, _id: direction } },
+              { $skip: (query.page - 1) * query.limit },
+              { $limit: query.limit },
+              ...shortenLargePosts(query.limit),
+            ],
+            { maxTimeMS: LIST_DEADLINE_MS },
+          )
+          .toArray(),
         model.countDocuments(filter).maxTimeMS(LIST_DEADLINE_MS),
       ])
       return { posts, total }

@@ -1,16 +1,22 @@
 import type { RankedPair } from '../../store/analytics-reads.ts'
-import { presentPost } from '../posts/present.ts'
+import { presentListedPost } from '../posts/present.ts'
 import type { TopPost } from './schema.ts'
 
 export function presentRanked(pair: RankedPair): TopPost {
   const { likes, shares, comments, impressions, reach, saved, totalEngagement, engagementRate, virality } = pair
-  const { content, platformSpecificContent, platformStatuses, createdAt } = presentPost(pair.post)
+  const { content, platformSpecificContent, platformStatuses, createdAt, isShortened } = presentListedPost(pair.post)
   return {
     _id: pair.postId,
     platform: pair.platform,
     snapshotAt: pair.takenAt.toISOString(),
     metrics: { likes, shares, comments, impressions, reach, saved },
     derived: { totalEngagement, engagementRate, virality },
-    postDetails: { content, platformSpecificContent, platformStatuses, createdAt },
+    postDetails: {
+      content,
+      platformSpecificContent,
+      platformStatuses,
+      createdAt,
+      ...(isShortened ? { isShortened } : {}),
+    },
   }
 }

@@ -68,7 +68,7 @@ export const Growth = Type.Array(Type.Object({ _id: Day, totalFollowers: Count, 
   description: 'The days of which anything is known',
 })
 
-const { content, platformSpecificContent, platformStatuses, createdAt } = PostSchema.properties
+const { content, platformSpecificContent, platformStatuses, createdAt, isShortened } = PostSchema.properties
 
 export const TopPosts = Type.Array(
   Type.Object(
@@ -78,7 +78,13 @@ export const TopPosts = Type.Array(
       snapshotAt: Instant,
       metrics: Type.Object(metricFields),
       derived: Type.Object(derivedFields),
-      postDetails: Type.Object({ content, platformSpecificContent, platformStatuses, createdAt }),
+      postDetails: Type.Object({
+        content,
+        platformSpecificContent,
+        platformStatuses,
+        createdAt,
+        isShortened,
+      }),
     },
     { title: 'TopPost' },
   ),

@@ -23,7 +23,7 @@ export function createConcurrencyLimit({ perProcess, busyMessage }: ConcurrencyO
       const retryAfterSeconds = RETRY_AFTER_SECONDS
       if (running.has(key)) throw new ServiceError('RATE_LIMITED', busyMessage, { retryAfterSeconds })
       if (running.size >= perProcess) {
-        const message = 'Too many large requests are in progress. Try again in a few seconds.'
+        const message = 'Too many requests of this kind are in progress. Try again in a few seconds.'
         throw new ServiceError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds })
       }
       running.add(key)

@@ -10,6 +10,7 @@ import { explainFailure } from '../../domain/failure.ts'
 import type { Platform } from '../../domain/platforms.ts'
 import { deliverable, failureOf } from '../../domain/post-entries.ts'
 import type { TimelineEvent } from '../../domain/timeline.ts'
+import type { ListedPost } from '../../store/shorten-posts.ts'
 import type { PlatformStatusView, PostProgressView, PostTimelineView, PostView } from './schema.ts'
 
 /** A post as its owner sees it. What is not listed here stays inside: delivery records, request hashes, revisions. */
@@ -29,6 +30,10 @@ export function presentPost(post: Post): PostView {
     createdAt: post.createdAt.toISOString(),
     updatedAt: post.updatedAt.toISOString(),
   }
+}
+
+export function presentListedPost(post: ListedPost): PostView {
+  return { ...presentPost(post), ...(post.isShortened ? { isShortened: true } : {}) }
 }
 
 export function presentProgress(post: Post): PostProgressView {

@@ -235,6 +235,13 @@ export const PostSchema = Type.Object(
     platformStatuses: Type.Array(PlatformStatusSchema),
     correlationId: nullable(Type.String()),
     metadata: Type.Object({ source: oneOf(['web', 'api'] as const) }),
+    isShortened: Type.Optional(
+      Type.Boolean({
+        description:
+          'Only in lists: the post is too large for its page. It comes with the beginning of its text, without ' +
+          '`platformSpecificContent` and alt texts; read it by its id.',
+      }),
+    ),
     createdAt: Instant,
     updatedAt: Instant,
   },

@@ -10,6 +10,7 @@ import { UserRecord } from '../auth/schema.ts'
 import { clientAddress } from '../client-address.ts'
 import { jsonStream } from '../json-stream.ts'
 import { operation } from '../openapi/operation.ts'
+import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
 import { Instant, nullable } from '../schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../schemas/envelope.ts'
 import { exportOf } from './export.ts'
@@ -41,14 +42,22 @@ const EraseBody = nullable(
   }),
 )
 
+/** Exports that one process writes at a time. */
+const EXPORTS_AT_ONCE = 4
+
 /** What the user's data come to: taken along, or gone. */
 export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const refreshCookie = createRefreshCookie(context.config)
+  const exports = createConcurrencyLimit({
+    perProcess: EXPORTS_AT_ONCE,
+    busyMessage: 'A download of your data is still running. Wait until it is finished, then try again.',
+  })
 
   app.get(
     '/export',
     {
       config: { deadlineMs: EXPORT_MS },
+      onRequest: async (request, reply) => exports.enter(reply, request.user.userId),
       schema: {
         ...operation('profile', 'exportData', 'Download all own data as JSON', {
           responseHeaders: { 200: ['Content-Disposition'] },
