@@ -96,6 +96,12 @@ export const ConfigSchema = Type.Object(
     RESET_MAILS_PER_HOUR: number('Mails with a way to a new password, an hour and mail address', 2, 1),
     CAPTIONS_PER_HOUR: number('Caption generations an hour and user', 50, 1),
 
+    UPLOAD_QUOTA_BYTES: number(
+      'Bytes of uploads per user that no post and no profile uses; they are deleted within three days',
+      5_000_000_000,
+      1,
+    ),
+
     SIGNUP_EMAIL_VERIFICATION: Type.Union([Type.Literal('on'), Type.Literal('off')], {
       description: 'Whether registration needs a code that was sent to the address',
       default: 'on',

@@ -63,6 +63,7 @@ import { createRateLimits } from './store/rate-limits.ts'
 import { createSaveSnapshots } from './store/save-snapshots.ts'
 import { createSessionStore } from './store/sessions.ts'
 import { createSnapshotStore } from './store/snapshots.ts'
+import { createUploadStore } from './store/uploads.ts'
 import { createUserStatistics } from './store/user-statistics.ts'
 import { createUserStore } from './store/users.ts'
 
@@ -188,6 +189,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     changes: { follow: (follower: Parameters<typeof followChanges>[1]) => followChanges(connection, follower) },
     captions: overrides.captions ?? captionsOf(config),
     largeTexts: createLargeTexts(),
+    uploads: createUploadStore(connection, now),
     /** Null where they are not set up. */
     payments,
     paymentEvents,

@@ -4,6 +4,7 @@ import { FOLDERS, originalKey, ownerOf, removedKey } from '../domain/storage-key
 import { DAY } from '../domain/times.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import type { PostStore } from '../store/posts.ts'
+import type { UploadStore } from '../store/uploads.ts'
 import type { UserStore } from '../store/users.ts'
 import type { CleanedFolders, FolderPlace } from '../workflows/messages.ts'
 
@@ -16,6 +17,7 @@ export interface CleanUploadsDeps {
   storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt' | 'keyOf'>
   posts: Pick<PostStore, 'namedMedia'>
   users: Pick<UserStore, 'avatarsOf'>
+  uploads: Pick<UploadStore, 'remove'>
   clock: Clock
 }
 
@@ -28,7 +30,7 @@ type Cleaner = (keys: string[]) => Promise<(key: string) => Promise<Done | null>
  * it is being removed finds it again (`media-source.ts` brings it back when it is opened, the next clean-up when it is named), so
  * nothing has to be locked, and every step may be repeated.
  */
-export function createCleanUploadsActivities({ storage, posts, users, clock }: CleanUploadsDeps) {
+export function createCleanUploadsActivities({ storage, posts, users, uploads, clock }: CleanUploadsDeps) {
   async function namedAvatars(keys: string[]): Promise<Set<string | null>> {
     const avatars = await users.avatarsOf([...new Set(keys.map(ownerOf))])
     return new Set(avatars.map((avatar) => storage.keyOf(avatar)))
@@ -53,6 +55,7 @@ export function createCleanUploadsActivities({ storage, posts, users, clock }: C
       return async (key) => {
         if (named.has(originalKey(key))) return (await storage.move(key, originalKey(key))) ? 'restored' : null
         await storage.remove(key)
+        await uploads.remove(originalKey(key))
         return 'deleted'
       }
     },

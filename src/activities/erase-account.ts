@@ -50,6 +50,7 @@ export type EraseAccountDeps = Pick<
   | 'sessions'
   | 'snapshots'
   | 'storage'
+  | 'uploads'
   | 'users'
 >
 
@@ -130,6 +131,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
         await inTurns(listed, ({ key }) => storage.remove(key))
       }
     }
+    await deps.uploads.removeAllOf(userId)
   }
 
   /** A login is ended at the platform before it is forgotten here; one that cannot be ended is forgotten all the same. */

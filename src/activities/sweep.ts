@@ -1,5 +1,6 @@
 import { heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../clock.ts'
+import { checkUploads, type CheckUploadsDeps } from '../commands/upload-quota.ts'
 import { postCreated } from '../domain/notifications.ts'
 import type { Post } from '../domain/post.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
@@ -16,6 +17,7 @@ const CHECKED_AFTER_MS = MINUTE
 const MOST_PER_RUN = 2_000
 const MOST_LEFTOVERS_PER_RUN = 100
 const STARTS_AT_ONCE = 20
+const UPLOADS_PER_RUN = 200
 
 /** Records that ask for work in the background, and may have got none because of a crash or an outage. */
 export interface Backlog {
@@ -26,7 +28,7 @@ export interface Backlog {
   listUnstarted(before: Date, limit: number): Promise<{ id: string; userId: string }[]>
 }
 
-export interface SweepDeps {
+export interface SweepDeps extends CheckUploadsDeps {
   backlogs: Backlog[]
   posts: PostStore
   notifications: Pick<NotificationStore, 'insertOnce'>
@@ -39,7 +41,9 @@ export interface SweepDeps {
  * Repairs what a crash between a write and a workflow start, or a terminated workflow, left behind. A workflow that cannot go on is
  * terminated and started anew.
  */
-export function createSweepActivities({ posts, notifications, orchestrator, backlogs, clock, metrics }: SweepDeps) {
+export function createSweepActivities(deps: SweepDeps) {
+  const { posts, notifications, orchestrator, backlogs, clock, metrics } = deps
+
   async function takeUpWork({ work, summary, listUnstarted }: Backlog): Promise<number> {
     const before = new Date(clock.now().getTime() - OVERDUE_AFTER_MS)
     const unstarted = await listUnstarted(before, MOST_PER_RUN)
@@ -103,6 +107,9 @@ export function createSweepActivities({ posts, notifications, orchestrator, back
       let takenUp = await takeUpPosts()
       for (const backlog of backlogs) takenUp += await takeUpWork(backlog)
       await terminateLeftovers()
+      await checkUploads(deps, UPLOADS_PER_RUN).catch((error: unknown) =>
+        log.warn('uploads could not be checked', { error }),
+      )
       return { takenUp }
     },
   }

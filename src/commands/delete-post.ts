@@ -1,3 +1,4 @@
+import { mediaKeys } from '../domain/content.ts'
 import type { Post } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
@@ -5,6 +6,7 @@ import type { Database } from '../store/database.ts'
 import type { DeadLetterStore } from '../store/dead-letters.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { SnapshotStore } from '../store/snapshots.ts'
+import type { UploadStore } from '../store/uploads.ts'
 import type { UserStore } from '../store/users.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 
@@ -16,6 +18,7 @@ export interface DeletePostDeps {
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   orchestrator: Pick<PublishOrchestrator, 'signal'>
   discardPrepared: DiscardPrepared
+  uploads: Pick<UploadStore, 'setNamed'>
 }
 
 /**
@@ -28,6 +31,7 @@ export async function deletePost(deps: DeletePostDeps, userId: string, postId: s
   const post = await removeAll(deps, userId, postId)
   if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
   void discardPrepared(post, post.platformStatuses)
+  await deps.uploads.setNamed([...mediaKeys(post)], false)
   // The workflow would find out by itself when the post is due; told now, it ends now.
   const isWaited = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'
   if (isWaited) await orchestrator.signal({ ...post, revision: post.revision + 1 }, 'cancel')

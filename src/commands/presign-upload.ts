@@ -1,8 +1,9 @@
 import { ServiceError } from '../domain/service-error.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
+import { reserveUpload, type UploadQuotaDeps } from './upload-quota.ts'
 
-export interface UploadDeps {
-  storage: Pick<ObjectStorage, 'presignPut' | 'publicUrl'>
+export interface UploadDeps extends UploadQuotaDeps {
+  storage: Pick<ObjectStorage, 'presignPut' | 'publicUrl' | 'keyOf'>
 }
 
 export interface UploadRequest {
@@ -24,12 +25,12 @@ export function invalidMediaType(): ServiceError {
 }
 
 /**
- * Where a client may put one file of this type, for 15 minutes.
- * @throws ServiceError VALIDATION_FAILED when the announced size is too large
+ * Signs an address where a client may put one file of this type, for 15 minutes, and counts it against the user's quota.
+ * @throws ServiceError VALIDATION_FAILED when the announced size is too large, UPLOAD_QUOTA_REACHED, RATE_LIMITED
  */
 export async function presignUpload(
-  { storage }: UploadDeps,
-  { contentType, sizeBytes }: UploadRequest,
+  deps: UploadDeps,
+  { userId, contentType, sizeBytes }: UploadRequest,
   { storageKey, maxBytes }: { storageKey: string; maxBytes: number },
 ): Promise<Upload> {
   if (sizeBytes !== undefined && sizeBytes > maxBytes) {
@@ -38,6 +39,9 @@ export async function presignUpload(
       errors: [{ path: 'sizeBytes', code: 'MEDIA_TOO_LARGE', message }],
     })
   }
+  const isSized = sizeBytes !== undefined
+  await reserveUpload(deps, { _id: storageKey, userId, bytes: sizeBytes ?? maxBytes, maxBytes, isSized })
+  const { storage } = deps
   return {
     uploadUrl: await storage.presignPut({
       key: storageKey,

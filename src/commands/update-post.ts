@@ -1,12 +1,15 @@
 import type { Clock } from '../clock.ts'
 import { postCreated } from '../domain/notifications.ts'
+import { mediaKeys } from '../domain/content.ts'
 import { edit, type PostChange } from '../domain/post-moves.ts'
 import type { PlatformStatus, Post } from '../domain/post.ts'
+import { sizeProblems } from '../domain/post-size.ts'
 import { preflight } from '../domain/preflight.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
+import type { UploadStore } from '../store/uploads.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { handOver, type HandOverDeps } from './hand-over.ts'
@@ -25,6 +28,7 @@ export interface UpdatePostDeps extends HandOverDeps, CurrentRulesDeps {
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
   discardPrepared: DiscardPrepared
+  uploads: Pick<UploadStore, 'setNamed'>
 }
 
 export interface UpdatePostRequest {
@@ -46,12 +50,22 @@ export async function updatePost(deps: UpdatePostDeps, { userId, postId, update 
   const changeOf = read(update, stored.timezone, around)
 
   let before: PlatformStatus[] = []
+  let mediaBefore = new Set<string>()
   const post = await deps.posts.transition(postId, (current, now) => {
     before = current.platformStatuses
-    const edited = edit(changeOf(current))(current, now)
+    mediaBefore = mediaKeys(current)
+    const change = changeOf(current)
+    const edited = edit(change)(current, now)
+    // A post that older versions stored may be larger, until its texts are changed.
+    if (change.content || change.platformSpecificContent) refuseProblems(sizeProblems(edited))
     if (edited.status !== 'DRAFT') refuseProblems(preflight(edited, new Set(), rules).errors)
     return edited
   })
+  const mediaNow = mediaKeys(post)
+  await deps.uploads.setNamed(
+    [...mediaBefore].filter((key) => !mediaNow.has(key)),
+    false,
+  )
   if (post.status === 'DRAFT') return post
   // What was prepared for a platform that stays is looked at by its delivery.
   void deps.discardPrepared(

@@ -207,6 +207,20 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       }
     },
 
+    /** The size of an object in bytes; null when there is no such object. */
+    async sizeOf(key: string, { signal }: CallOptions = {}): Promise<number | null> {
+      try {
+        const answer = await client.send(
+          new HeadObjectCommand({ Bucket: bucket, Key: key }),
+          signal ? { abortSignal: signal } : {},
+        )
+        return answer.ContentLength ?? 0
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
+        throw error
+      }
+    },
+
     /** The next objects of a folder in the order of their keys, as many as `limit` at most; fewer than that are the last ones. */
     async list(
       folder: string,

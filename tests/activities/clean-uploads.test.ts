@@ -37,9 +37,9 @@ type Deps = Parameters<typeof createCleanUploadsActivities>[0]
 
 /** A whole clean-up as the workflow does it, so much later. */
 async function clean(afterMs: number, parts: Partial<Deps> = {}): Promise<CleanedFolders & { pages: number }> {
-  const { storage, posts, users } = context
+  const { storage, posts, users, uploads } = context
   const clock = later(afterMs)
-  const { cleanUploadsPage } = createCleanUploadsActivities({ storage, posts, users, clock, ...parts })
+  const { cleanUploadsPage } = createCleanUploadsActivities({ storage, posts, users, uploads, clock, ...parts })
   const totals = { removed: 0, restored: 0, deleted: 0, pages: 0 }
   let place: FolderPlace | null = null
   do {

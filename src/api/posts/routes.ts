@@ -21,7 +21,7 @@ import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { presentSnapshots } from '../schemas/snapshot.ts'
 import { readIdempotency } from './idempotency.ts'
-import { presentPost, presentProgress, presentTimeline } from './present.ts'
+import { presentListedPost, presentPost, presentProgress, presentTimeline } from './present.ts'
 import {
   CancelledPost,
   CreatedPost,
@@ -98,7 +98,10 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/',
     {
       schema: {
-        ...operation('posts', 'listPosts', 'List posts', { description: "The caller's posts, a page at a time" }),
+        ...operation('posts', 'listPosts', 'List posts', {
+          description:
+            "The caller's posts, a page at a time. A post larger than 2 MiB divided by `limit` is shortened, and says so by `isShortened`.",
+        }),
         querystring: ListPostsQuery,
         response: { 200: success(PostList), ...errorResponses },
       },
@@ -115,7 +118,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
         ...optionalInstant('from', from),
         ...optionalInstant('to', to),
       })
-      return ok('Posts fetched successfully', { posts: posts.map(presentPost), ...pageResult(total, page) })
+      return ok('Posts fetched successfully', { posts: posts.map(presentListedPost), ...pageResult(total, page) })
     },
   )
 
@@ -142,7 +145,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       schema: {
         ...operation('posts', 'requestMediaUpload', 'Request a media upload', {
           description: 'PUT the file to `uploadUrl`, then name `storageKey` in a media item of the post',
-          errors: ['INVALID_MEDIA_TYPE'],
+          errors: ['INVALID_MEDIA_TYPE', 'UPLOAD_QUOTA_REACHED'],
         }),
         body: MediaUploadBody,
         response: { 200: success(MediaUpload), ...errorResponses },

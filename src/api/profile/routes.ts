@@ -30,7 +30,7 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       schema: {
         ...operation('profile', 'requestAvatarUpload', 'Request an avatar upload', {
           description: 'PUT the picture to `uploadUrl`, then name `storageUrl` in update-avatar',
-          errors: ['INVALID_MEDIA_TYPE'],
+          errors: ['INVALID_MEDIA_TYPE', 'UPLOAD_QUOTA_REACHED'],
         }),
         body: AvatarUploadBody,
         response: { 200: success(AvatarUpload), ...errorResponses },
