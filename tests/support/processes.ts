@@ -11,9 +11,14 @@ export function createProcesses() {
   const started: ChildProcess[] = []
 
   return {
-    start(entry: string, config: Config, overrides: Partial<Record<keyof Config, string>> = {}): ChildProcess {
+    start(
+      entry: string,
+      config: Config,
+      overrides: Partial<Record<keyof Config, string>> = {},
+      nodeOptions: string[] = [],
+    ): ChildProcess {
       const settings = Object.entries({ ...config, ...overrides }).map(([name, value]) => [name, String(value)])
-      const child = spawn(process.execPath, [entry], {
+      const child = spawn(process.execPath, [...nodeOptions, entry], {
         cwd: ROOT,
         env: { PATH: process.env['PATH'], ...Object.fromEntries(settings) },
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,176 @@
+import type { ChildProcess } from 'node:child_process'
+import { connect } from 'node:net'
+import sharp from 'sharp'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort } from '../../sandbox/servers/process.ts'
+import { signIn, type SignedIn } from '../support/api.ts'
+import { createProcesses } from '../support/processes.ts'
+import { testContext } from '../support/servers.ts'
+
+const MIB = 1_048_576
+const CAPTIONS = '/api/generate/captions'
+
+const processes = createProcesses()
+let context: Awaited<ReturnType<typeof testContext>>
+let api: ChildProcess
+let port: number
+let users: SignedIn[]
+
+beforeAll(async () => {
+  port = await freePort()
+  context = await testContext({ PORT: port, RATE_LIMIT_PER_ADDRESS: 1_000_000, RATE_LIMIT_PER_USER: 1_000_000 })
+  users = await Promise.all(
+    Array.from({ length: 6 }, () => signIn(context, { limits: { maxPosts: 100, maxCaptionGenerations: 100 } })),
+  )
+  api = processes.start('src/server.ts', context.config, {}, ['--max-old-space-size=512'])
+})
+afterAll(async () => {
+  processes.killAll()
+  await context?.close()
+})
+
+interface Attack {
+  name: string
+  path: string
+  body: string | Buffer
+  headers?: Record<string, string>
+  /** Sends the body in chunks without announcing its length. */
+  isChunked?: boolean
+}
+
+/** The status of the answer; 0 where the server closed the connection on a body that it did not want to read. */
+async function send({ path, body, headers = {}, isChunked = false }: Attack): Promise<number> {
+  const socket = connect(port, '127.0.0.1')
+  const size = Buffer.byteLength(body)
+  const length = isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(size) }
+  const lines = Object.entries({
+    host: 'x',
+    'content-type': 'application/json',
+    connection: 'close',
+    ...length,
+    ...headers,
+  })
+  let answer = ''
+  socket.on('data', (chunk) => (answer += String(chunk)))
+  socket.on('error', () => undefined)
+  socket.write(`POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
+  if (isChunked) socket.write(`${size.toString(16)}\r\n`)
+  socket.write(body)
+  if (isChunked) socket.write('\r\n0\r\n\r\n')
+  // Not `once`, which fails on the error that a server causes by closing early.
+  await new Promise((resolve) => socket.on('close', resolve))
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0)
+}
+
+const arrays = (bytes: number) => `[${'[],'.repeat(bytes / 3 - 1)}[]]`
+const nested = (bytes: number) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2)
+const objects = (bytes: number) => `${'{"a":'.repeat(bytes / 6)}1${'}'.repeat(bytes / 6)}`
+const names = (bytes: number) => {
+  const members = Array.from({ length: bytes / 14 }, (_, index) => `"k${String(index).padStart(8, '0')}":0`)
+  return `{${members.join(',')}}`
+}
+const equalNames = (bytes: number) => `{${'"a":0,'.repeat(bytes / 6 - 1)}"a":0}`
+const text = (bytes: number) => `{"email":"${'a'.repeat(bytes)}"}`
+const escapes = (bytes: number) => `{"email":"${String.raw`\"`.repeat(bytes / 2)}"}`
+const digits = (bytes: number) => `{"email":${'9'.repeat(bytes)}}`
+const exponents = (bytes: number) => `[${'1e400,'.repeat(bytes / 6 - 1)}1e400]`
+const wide = (bytes: number) => `{"prompt":"${'\u{1f4a9}'.repeat(bytes / 4)}"}`
+const unclosed = (bytes: number) => '{"a":['.repeat(bytes / 6)
+const blanks = (bytes: number) => ' '.repeat(bytes)
+
+const SHAPES = { arrays, nested, objects, names, equalNames, text, escapes, digits, exponents, wide, unclosed, blanks }
+
+function attacks(): Attack[] {
+  const [ann] = users as [SignedIn]
+  const anonymous = ['/api/auth/signup', '/api/auth/login'].flatMap((path) =>
+    Object.entries(SHAPES).flatMap(([shape, make]) => [
+      { name: `64 KiB of ${shape} to ${path}`, path, body: make(60_000) },
+      { name: `8 MiB of ${shape} to ${path}`, path, body: make(8 * MIB) },
+      { name: `8 MiB of ${shape} in chunks to ${path}`, path, body: make(8 * MIB), isChunked: true },
+    ]),
+  )
+  const signedIn = ['/api/posts', CAPTIONS].flatMap((path) =>
+    Object.entries(SHAPES).map(([shape, make]) => ({
+      name: `1 MiB of ${shape} to ${path}`,
+      path,
+      body: make(MIB - 100),
+      headers: ann.headers,
+    })),
+  )
+  const captions = Object.entries(SHAPES).flatMap(([shape, make], index) => [
+    {
+      name: `20 MiB of ${shape} to the captions`,
+      path: index % 2 === 0 ? CAPTIONS : `${CAPTIONS}/bluesky`,
+      body: make(20 * MIB - 100),
+      headers: users[index % users.length]!.headers,
+      isChunked: index % 3 === 0,
+    },
+  ])
+  const cookies = [
+    { name: 'a proof that is none', headers: { 'x-verification-token': 'x'.repeat(43) } },
+    { name: 'a long cookie', headers: { cookie: `verificationToken=${'x'.repeat(10_000)}` } },
+    { name: 'many cookies', headers: { cookie: 'verificationToken=x; '.repeat(500) } },
+    { name: 'a refresh cookie that is none', headers: { cookie: `refreshToken=${'0'.repeat(24)}.${'x'.repeat(43)}` } },
+  ].map((attack) => ({ ...attack, path: '/api/auth/signup', body: arrays(8 * MIB) }))
+  return [...anonymous, ...signedIn, ...captions, ...cookies]
+}
+
+/** Asks again and again until `stop` is called. @returns the answers */
+function watchHealth() {
+  const statuses: number[] = []
+  let isOver = false
+  const watching = (async () => {
+    while (!isOver) statuses.push((await fetch(`http://127.0.0.1:${port}/health/live`)).status)
+  })()
+  return async () => {
+    isOver = true
+    await watching
+    return statuses
+  }
+}
+
+it('the API with a heap of 512 MB refuses every bomb with a 4xx, goes on as the same process, and answers health checks meanwhile', async () => {
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await expect.poll(isReady, { timeout: 45_000 }).toBe(true)
+  const stop = watchHealth()
+  const queue = attacks()
+  const wrong: string[] = []
+  const seen = new Set<number>()
+  await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      for (let attack = queue.pop(); attack; attack = queue.pop()) {
+        const status = await send(attack)
+        seen.add(status)
+        // A connection that was closed in the middle of an unwanted body may have lost the answer.
+        const isRefused = (status >= 400 && status < 500) || (status === 0 && attack.body.length > MIB)
+        const isBusy = status === 503 && attack.path.startsWith(CAPTIONS)
+        if (!isRefused && !isBusy) wrong.push(`${attack.name}: ${status}`)
+      }
+    }),
+  )
+  const health = await stop()
+  expect(wrong).toEqual([])
+  expect([...seen]).toEqual(expect.arrayContaining([400, 413]))
+  expect(new Set(health)).toEqual(new Set([200]))
+  expect(health.length).toBeGreaterThan(20)
+  expect([api.exitCode, api.signalCode]).toEqual([null, null])
+})
+
+it('captions with 15 MB of pictures are served afterwards, while the process goes on answering', async () => {
+  const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#f00' } })
+    .png()
+    .toBuffer()
+  const picture = `data:image/png;base64,${Buffer.concat([png, Buffer.alloc(4_900_000)]).toString('base64')}`
+  const body = JSON.stringify({ prompt: 'Our new café', media: [picture, picture, picture] })
+  const stop = watchHealth()
+  const statuses = await Promise.all(
+    users.slice(0, 4).map(({ headers }) => send({ name: 'pictures', path: CAPTIONS, body, headers })),
+  )
+  expect(statuses).toEqual([200, 200, 200, 200])
+  expect(new Set(await stop())).toEqual(new Set([200]))
+  expect([api.exitCode, api.signalCode]).toEqual([null, null])
+})
