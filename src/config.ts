@@ -40,7 +40,10 @@ export const ConfigSchema = Type.Object(
       '',
     ),
     CORS_ORIGINS: list('Further exact origins allowed by CORS', ''),
-    TRUSTED_PROXIES: list('Addresses or CIDR ranges whose X-Forwarded-For counts', ''),
+    TRUSTED_PROXIES: list(
+      'Addresses or CIDR ranges whose X-Forwarded-For counts, or none; production needs it with an https PUBLIC_URL',
+      '',
+    ),
     SHUTDOWN_GRACE_MS: number('How long in-flight work may take after SIGTERM', 15_000),
 
     MONGODB_URL: address('MongoDB replica set', 'mongodb://127.0.0.1:27017/postonce?replicaSet=rs0'),
@@ -92,8 +95,13 @@ export const ConfigSchema = Type.Object(
       1,
     ),
 
-    OTP_PER_HOUR: number('One-time codes an hour and mail address', 2, 1),
-    RESET_MAILS_PER_HOUR: number('Mails with a way to a new password, an hour and mail address', 2, 1),
+    OTP_PER_HOUR: number('One-time codes per hour, mail address and sender', 2, 1),
+    RESET_MAILS_PER_HOUR: number('Password-reset mails per hour, mail address and sender', 2, 1),
+    MAILS_PER_SENDER_PER_HOUR: number(
+      'One-time codes and reset mails per hour and sender; a sender is one address or IPv6 /64',
+      20,
+      1,
+    ),
     CAPTIONS_PER_HOUR: number('Caption generations an hour and user', 50, 1),
 
     UPLOAD_QUOTA_BYTES: number(
@@ -218,7 +226,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const wrong = [...Value.Errors(ConfigSchema, filled)].map(
     (error) => `${error.path.slice(1)} ${explain(error.schema)}`,
   )
-  wrong.push(...missingOf(filled as Config))
+  wrong.push(...missingOf(filled as Config), ...undecidedProxies(filled as Config))
   if (wrong.length > 0) throw new ConfigError([...new Set(wrong)])
   return Object.freeze(filled as Config)
 }
@@ -230,6 +238,14 @@ function missingOf(config: Config): string[] {
       ? []
       : needed.filter((other) => config[other] === '').map((other) => `${other} must be set where ${name} is`),
   )
+}
+
+/** Behind a TLS proxy that is not trusted all clients share one address, and with it one limit. */
+function undecidedProxies({ NODE_ENV, PUBLIC_URL, TRUSTED_PROXIES }: Config): string[] {
+  const isUndecided = NODE_ENV === 'production' && PUBLIC_URL?.startsWith('https:') && TRUSTED_PROXIES.trim() === ''
+  return isUndecided
+    ? ['TRUSTED_PROXIES must name the TLS proxy where PUBLIC_URL is https, or be "none" where the service has no proxy']
+    : []
 }
 
 const NEEDED_WITH: [keyof Config, (keyof Config)[]][] = [

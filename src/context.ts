@@ -12,7 +12,7 @@ import { createSyncSubscription } from './commands/sync-subscription.ts'
 import type { Config } from './config.ts'
 import type { AccessTokens } from './domain/access-tokens.ts'
 import { listed } from './domain/lists.ts'
-import { HOUR, SECOND } from './domain/times.ts'
+import { HOUR, MINUTE, SECOND } from './domain/times.ts'
 import { createAvatars } from './integrations/avatars.ts'
 import { createProviderCaptions, createTemplateCaptions, type CaptionProvider } from './integrations/captions.ts'
 import { createConnectStates } from './integrations/connect-states.ts'
@@ -227,6 +227,24 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     /** What may be done only so often. */
     limits: {
       otp: rateLimits.bucket({ name: 'otp', points: config.OTP_PER_HOUR, windowMs: HOUR }),
+      mailsOfSender: rateLimits.bucket({
+        name: 'mails_of_sender',
+        points: config.MAILS_PER_SENDER_PER_HOUR,
+        windowMs: HOUR,
+      }),
+      /** Mails to one address over all senders, and those beyond: one in three minutes. */
+      mailsToAddress: rateLimits.bucket({ name: 'mails_to_address', points: 10, windowMs: HOUR }),
+      furtherMails: rateLimits.bucket({ name: 'further_mails', points: 1, windowMs: 3 * MINUTE }),
+      /** Failed logins at Bluesky: of a user with one identifier, of a user, and with one identifier over all users. */
+      blueskyGuess: rateLimits.bucket(
+        { name: 'bluesky_guess', points: 5, windowMs: 15 * MINUTE },
+        tooManyBlueskyLogins,
+      ),
+      blueskyUser: rateLimits.bucket({ name: 'bluesky_user', points: 20, windowMs: HOUR }, tooManyBlueskyLogins),
+      blueskyIdentifier: rateLimits.bucket(
+        { name: 'bluesky_identifier', points: 20, windowMs: HOUR },
+        tooManyBlueskyLogins,
+      ),
       resetMail: rateLimits.bucket({ name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR }),
       captions: rateLimits.bucket({ name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR }),
       analyticsRefresh: rateLimits.bucket({
@@ -278,6 +296,10 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       await database.close()
     },
   }
+}
+
+function tooManyBlueskyLogins(wait: string): string {
+  return `Too many failed Bluesky logins. Check the handle and the app password, then try again in ${wait}.`
 }
 
 function captionsOf(config: Config): CaptionProvider {

@@ -26,6 +26,7 @@ const UNLIMITED = {
   LOGIN_FAILURES_BEFORE_DELAY: NO_LIMIT,
   OTP_PER_HOUR: NO_LIMIT,
   RESET_MAILS_PER_HOUR: NO_LIMIT,
+  MAILS_PER_SENDER_PER_HOUR: NO_LIMIT,
   // So that the crowd can come from as many places.
   TRUSTED_PROXIES: '127.0.0.1',
 }

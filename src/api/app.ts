@@ -29,6 +29,7 @@ import { readyToServe } from './plugins/ready-to-serve.ts'
 import { requestFigures } from './plugins/request-figures.ts'
 import { requestIdOf, requestLog } from './plugins/request-log.ts'
 import { routing } from './plugins/routing.ts'
+import { untrustedProxies } from './plugins/untrusted-proxies.ts'
 import { validation } from './plugins/validation.ts'
 import { postsRoutes } from './posts/routes.ts'
 import { dataRoutes } from './profile/data-routes.ts'
@@ -85,6 +86,7 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
   await app.register(jsonBodies, { context })
   await app.register(validation)
   await app.register(browsers, { config })
+  await app.register(untrustedProxies)
   await app.register(rateLimits, { config })
   await app.register(readyToServe, { context })
   await app.register(guards, { context })
@@ -158,6 +160,6 @@ function closeInTime(app: FastifyInstance, { SHUTDOWN_GRACE_MS }: Config): void 
 }
 
 function trustedProxies(config: Config): string[] | false {
-  const proxies = listed(config.TRUSTED_PROXIES)
+  const proxies = listed(config.TRUSTED_PROXIES).filter((proxy) => proxy !== 'none')
   return proxies.length > 0 ? proxies : false
 }

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts'
 import { passwordProblems } from '../domain/new-passwords.ts'
-import { normalizePassword } from '../domain/passwords.ts'
 import { ServiceError, validationFailed } from '../domain/service-error.ts'
 import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
+import { storePassword, type StorePasswordDeps } from './store-password.ts'
 
 interface ChangePassword {
   userId: string
@@ -13,15 +13,15 @@ interface ChangePassword {
   newPassword: string
 }
 
-type Deps = CheckPasswordDeps & Pick<Context, 'users'>
+type Deps = CheckPasswordDeps & StorePasswordDeps & Pick<Context, 'users'>
 
 /**
- * Whoever knew the old password is out: every other session of the user ends, and so do its access tokens. Wrong current passwords
+ * Changes the password by the current one. The session that asks goes on; see `storePassword` for what ends. Wrong current passwords
  * count as failed logins.
  * @throws ServiceError VALIDATION_FAILED, PASSWORD_NOT_SUPPORTED, INCORRECT_PASSWORD, RATE_LIMITED
  */
 export async function changePassword(deps: Deps, input: ChangePassword): Promise<void> {
-  const { users, sessions, passwords } = deps
+  const { users } = deps
   const { userId, sessionId, ipAddress, currentPassword, newPassword } = input
   const problems = passwordProblems(newPassword, 'newPassword')
   if (problems.length > 0) throw validationFailed(problems)
@@ -34,11 +34,11 @@ export async function changePassword(deps: Deps, input: ChangePassword): Promise
   const isRight = await isPasswordOf(deps, user, guess)
   const changed =
     isRight &&
-    (await users.replacePassword(
-      userId,
-      user.passwordHash,
-      await passwords.hash(normalizePassword(newPassword), userId),
-    ))
+    (await storePassword(deps, {
+      password: newPassword,
+      fairnessKey: userId,
+      keptSessionId: sessionId,
+      write: async (hash, session) => ((await users.replacePassword(user, hash, session)) ? userId : null),
+    }))
   if (!changed) throw new ServiceError('INCORRECT_PASSWORD', 'Incorrect current password')
-  await sessions.removeOthers(userId, sessionId)
 }

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts'
 import { platformLabel } from '../domain/platforms.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
@@ -8,6 +9,7 @@ import { platformTrouble } from './platform-trouble.ts'
 import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
 interface ConnectBlueskyDeps extends StoreConnectionDeps {
+  limits: Pick<Context['limits'], 'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier'>
   platforms: StoreConnectionDeps['platforms'] & { direct(platform: 'bluesky'): DirectConnect | null }
 }
 
@@ -23,11 +25,48 @@ const LOGIN_TIMEOUT_MS = 10 * SECOND
 /**
  * Logs in at Bluesky and stores the session. A connection the user had before is replaced, its session ended.
  * @throws ServiceError PLATFORM_CREDENTIALS_INVALID, PLATFORM_UNAVAILABLE, or ACCOUNT_ALREADY_CONNECTED when the Bluesky account is
- *   another user's here
+ *   another user's here, RATE_LIMITED before the platform is asked: the service is no place to guess its passwords
  */
 export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBluesky): Promise<ConnectedAccount> {
-  const connection = await logIn(deps.platforms.direct('bluesky'), input)
+  const giveBack = await takeGuess(deps, input)
+  let connection: Connection
+  try {
+    connection = await logIn(deps.platforms.direct('bluesky'), input)
+  } catch (error) {
+    const isWrongGuess = error instanceof ServiceError && error.code === 'PLATFORM_CREDENTIALS_INVALID'
+    if (!isWrongGuess) await giveBack()
+    throw error
+  }
+  await giveBack()
   return await storeConnection(deps, input.userId, 'bluesky', connection)
+}
+
+/**
+ * Counts a failed login before the platform is asked, so that parallel guesses cannot slip past.
+ * @returns takes the count back, for a login that did not fail by its credentials
+ */
+async function takeGuess({ limits }: ConnectBlueskyDeps, { userId, identifier }: ConnectBluesky) {
+  const account = identifier.trim().replace(/^@/, '').toLowerCase()
+  const steps = [
+    {
+      take: () => limits.blueskyGuess.take(userId, account),
+      undo: () => limits.blueskyGuess.giveBack(userId, account),
+    },
+    { take: () => limits.blueskyUser.take(userId), undo: () => limits.blueskyUser.giveBack(userId) },
+    { take: () => limits.blueskyIdentifier.take(account), undo: () => limits.blueskyIdentifier.giveBack(account) },
+  ]
+  const taken: typeof steps = []
+  const giveBack = async () => void (await Promise.all(taken.map(({ undo }) => undo())))
+  for (const step of steps) {
+    try {
+      await step.take()
+    } catch (error) {
+      await giveBack()
+      throw error
+    }
+    taken.push(step)
+  }
+  return giveBack
 }
 
 async function logIn(direct: DirectConnect | null, { identifier, appPassword }: ConnectBluesky): Promise<Connection> {

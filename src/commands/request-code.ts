@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts'
+import { toNetwork } from '../domain/client-address.ts'
 import { addressKnownMail, codeMail } from '../domain/mail-texts.ts'
 import { CODE_LIFE_MS, MAIL_LIFE_MS } from '../domain/mails.ts'
 import { normalizeEmail } from '../domain/user.ts'
+import { mayMail } from './mail-limits.ts'
 import { queueMail, type QueueMailDeps } from './queue-mail.ts'
 import { untilNextStep } from './steady-answer.ts'
 
@@ -12,14 +14,24 @@ type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'addressCod
  * taken: neither the answer nor its time tells who has an account.
  * @throws ServiceError RATE_LIMITED
  */
-export async function requestCode(deps: Deps, { email }: { email: string }): Promise<void> {
-  const { users, oneTimeCodes, addressCodes, limits, config, clock } = deps
+export async function requestCode(
+  deps: Deps,
+  { email, ipAddress }: { email: string; ipAddress: string },
+): Promise<void> {
+  const { users, oneTimeCodes, addressCodes, config, clock } = deps
   const begin = clock.now()
   const to = normalizeEmail(email)
-  await limits.otp.take(to)
+  const sender = toNetwork(ipAddress)
+  const isMailed = await mayMail(deps, { kind: 'otp', email: to, sender })
   const user = await users.findByEmail(to)
+  const addressKey = oneTimeCodes.addressKey(to)
+  if (!isMailed && (await addressCodes.join(addressKey, sender))) {
+    await untilNextStep(clock, begin)
+    return
+  }
   const code = oneTimeCodes.make()
-  await addressCodes.put(oneTimeCodes.addressKey(to), {
+  await addressCodes.put(addressKey, {
+    sender,
     codeHash: user ? oneTimeCodes.hashOfNone() : oneTimeCodes.hash(to, code),
     expiresAt: new Date(clock.now().getTime() + CODE_LIFE_MS),
   })

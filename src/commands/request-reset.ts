@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts'
+import { toNetwork } from '../domain/client-address.ts'
 import { resetElsewhereMail, resetMail } from '../domain/mail-texts.ts'
 import { MAIL_LIFE_MS, RESET_LIFE_MS } from '../domain/mails.ts'
 import { normalizeEmail } from '../domain/user.ts'
+import { mayMail } from './mail-limits.ts'
 import { queueMail, type QueueMailDeps } from './queue-mail.ts'
 import { hashOf, newSecret } from './random-secrets.ts'
 import { untilNextStep } from './steady-answer.ts'
@@ -13,11 +15,14 @@ type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'passwordRe
  * the answer nor its time tells who has one.
  * @throws ServiceError RATE_LIMITED
  */
-export async function requestReset(deps: Deps, input: { email: string }): Promise<void> {
-  const { users, oneTimeCodes, passwordResets, limits, config, clock } = deps
+export async function requestReset(deps: Deps, input: { email: string; ipAddress: string }): Promise<void> {
+  const { users, oneTimeCodes, passwordResets, config, clock } = deps
   const begin = clock.now()
   const email = normalizeEmail(input.email)
-  await limits.resetMail.take(email)
+  if (!(await mayMail(deps, { kind: 'resetMail', email, sender: toNetwork(input.ipAddress) }))) {
+    await untilNextStep(clock, begin)
+    return
+  }
   const user = await users.findByEmail(email)
   const userId = user?._id ?? null
   const hasPassword = user?.auth.provider === 'email'

@@ -1,15 +1,11 @@
 import type { Context } from '../context.ts'
 import { passwordProblems } from '../domain/new-passwords.ts'
-import { normalizePassword } from '../domain/passwords.ts'
 import { ServiceError, validationFailed } from '../domain/service-error.ts'
 import { normalizeEmail } from '../domain/user.ts'
-import { endEverywhere } from './end-everywhere.ts'
 import { hashOf } from './random-secrets.ts'
+import { storePassword, type StorePasswordDeps } from './store-password.ts'
 
-type Deps = Pick<
-  Context,
-  'database' | 'users' | 'sessions' | 'pushTokens' | 'passwords' | 'oneTimeCodes' | 'passwordResets'
->
+type Deps = StorePasswordDeps & Pick<Context, 'users' | 'oneTimeCodes'>
 
 interface ResetPassword {
   token: string
@@ -23,20 +19,22 @@ interface ResetPassword {
  * @throws ServiceError VALIDATION_FAILED, RESET_TOKEN_INVALID
  */
 export async function resetPassword(deps: Deps, { token, email, password }: ResetPassword): Promise<string> {
-  const { database, users, passwords, oneTimeCodes, passwordResets } = deps
+  const { users, oneTimeCodes, passwordResets } = deps
   const problems = passwordProblems(password)
   if (problems.length > 0) throw validationFailed(problems)
   const key = oneTimeCodes.addressKey(normalizeEmail(email))
   const hash = hashOf(token)
   // Nobody gets to make us hash passwords without a token.
   if (!(await passwordResets.isGood(key, hash))) throw invalid()
-  const passwordHash = await passwords.hash(normalizePassword(password), key)
-  const userId = await database.transaction(async (session) => {
-    const owner = await passwordResets.use(key, hash, session)
-    if (owner === null || !(await users.resetPassword(owner, passwordHash, session))) throw invalid()
-    return owner
+  const userId = await storePassword(deps, {
+    password,
+    fairnessKey: key,
+    async write(passwordHash, session) {
+      const owner = await passwordResets.use(key, hash, session)
+      return owner !== null && (await users.resetPassword(owner, passwordHash, session)) ? owner : null
+    },
   })
-  await endEverywhere(deps, userId)
+  if (userId === null) throw invalid()
   return userId
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { toNetwork } from '../domain/client-address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { MINUTE } from '../domain/times.ts'
 import { normalizeEmail } from '../domain/user.ts'
@@ -6,6 +7,12 @@ import { normalizeEmail } from '../domain/user.ts'
 const PROOF_LIFE_MS = 15 * MINUTE
 
 type Deps = Pick<Context, 'oneTimeCodes' | 'addressCodes' | 'clock'>
+
+interface CodeGuess {
+  email: string
+  otp: string
+  ipAddress: string
+}
 
 export interface VerifiedAddress {
   /** As it is stored. */
@@ -19,12 +26,13 @@ export interface VerifiedAddress {
  * Exchanges the code that an address was sent for a proof that the caller reads its mail.
  * @throws ServiceError OTP_INVALID, alike for a wrong code, an expired one, and an address without a code
  */
-export async function verifyCode(deps: Deps, { email, otp }: { email: string; otp: string }): Promise<VerifiedAddress> {
+export async function verifyCode(deps: Deps, { email, otp, ipAddress }: CodeGuess): Promise<VerifiedAddress> {
   const { oneTimeCodes, addressCodes, clock } = deps
   const address = normalizeEmail(email)
   const verificationToken = oneTimeCodes.makeProof()
   const expiresAt = new Date(clock.now().getTime() + PROOF_LIFE_MS)
-  const isRight = await addressCodes.verify(oneTimeCodes.addressKey(address), oneTimeCodes.hash(address, otp.trim()), {
+  const guess = { codeHash: oneTimeCodes.hash(address, otp.trim()), sender: toNetwork(ipAddress) }
+  const isRight = await addressCodes.verify(oneTimeCodes.addressKey(address), guess, {
     proofHash: oneTimeCodes.hashProof(verificationToken),
     verifiedUntil: expiresAt,
   })

@@ -1,19 +1,24 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
+import { addCode, joinNewestCode, tryCode, type MailedCode } from '../domain/address-codes.ts'
+import { ServiceError } from '../domain/service-error.ts'
 import { HOUR } from '../domain/times.ts'
+import { isDuplicateKey } from './database.ts'
 import { driverCollection } from './driver.ts'
+import { hashed } from './rate-limits.ts'
 import { schemaOptions } from './schema-options.ts'
+import { createTurns } from './turns.ts'
 
-const TRIES = 5
 /** Longer than a code and what it proves are good. */
 const KEPT_MS = HOUR
 
-/** The code that an address was sent last, and whether it was told to us. */
+const MOST_CONFLICTS = 50
+
+/** The codes that an address was sent, and the proof that one of them was entered. */
 interface AddressCode {
   /** Stands for the address. */
   _id: string
-  codeHash: string
-  triesLeft: number
-  expiresAt: Date
+  codes: MailedCode[]
+  revision: number
   /** Until when the proof works. */
   verifiedUntil: Date | null
   /** Hash of the proof that whoever sent the right code was given. Absent before, and in records of versions without proofs. */
@@ -23,12 +28,21 @@ interface AddressCode {
 
 const required = <T>(type: T) => ({ type, required: true }) as const
 
+const mailedCodeSchema = new Schema<MailedCode>(
+  {
+    codeHash: required(String),
+    expiresAt: required(Date),
+    senders: [new Schema({ key: required(String), triesLeft: required(Number) }, { ...schemaOptions, _id: false })],
+    strangerTriesLeft: required(Number),
+  },
+  { ...schemaOptions, _id: false },
+)
+
 const codeSchema = new Schema<AddressCode>(
   {
     _id: required(String),
-    codeHash: required(String),
-    triesLeft: required(Number),
-    expiresAt: required(Date),
+    codes: [mailedCodeSchema],
+    revision: { type: Number, default: 0 },
     verifiedUntil: { type: Date, default: null },
     proofHash: String,
     removeAt: required(Date),
@@ -55,41 +69,67 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
     verifiedUntil: { $gt: now() },
   })
 
+  const inTurn = createTurns(1)
+
+  /** Applies a move to the codes of the address under the revision of its record. A move that returns `null` changes nothing. */
+  const change = (_id: string, move: (codes: MailedCode[]) => Partial<AddressCode> | null) =>
+    inTurn(_id, async () => {
+      for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts += 1) {
+        const stored = await collection().findOne({ _id })
+        const moved = move(codesOf(stored))
+        if (moved === null || (await write(_id, stored, moved))) return moved
+      }
+      throw new ServiceError('SERVICE_UNAVAILABLE', 'This address is busy. Try again in a moment.', {
+        retryAfterSeconds: 1,
+      })
+    })
+
+  async function write(_id: string, stored: AddressCode | null, moved: Partial<AddressCode>): Promise<boolean> {
+    if (stored) {
+      const { revision } = stored
+      const $set = { ...moved, revision: (revision ?? 0) + 1 }
+      // A record of the version before has no revision.
+      const filter = revision === undefined ? { _id, revision: { $exists: false } } : { _id, revision }
+      return (await collection().updateOne(filter, { $set })).matchedCount === 1
+    }
+    try {
+      await collection().insertOne({ _id, codes: [], revision: 1, verifiedUntil: null, removeAt: removal(), ...moved })
+      return true
+    } catch (error) {
+      if (isDuplicateKey(error)) return false
+      throw error
+    }
+  }
+
   return {
-    /** In place of the code before. That the address was verified stands: else strangers could undo it. */
-    async put(addressKey: string, { codeHash, expiresAt }: Pick<AddressCode, 'codeHash' | 'expiresAt'>): Promise<void> {
-      await collection().updateOne(
-        { _id: addressKey },
-        {
-          $set: { codeHash, expiresAt, triesLeft: TRIES, removeAt: removal() },
-          $setOnInsert: { verifiedUntil: null },
-        },
-        { upsert: true },
-      )
+    /** Stores a code for its sender. The proof of an earlier code stays, so that strangers cannot undo it. */
+    async put(addressKey: string, code: { codeHash: string; expiresAt: Date; sender: string }): Promise<void> {
+      const added = { ...code, sender: hashed(code.sender), now: now() }
+      await change(addressKey, (codes) => ({ codes: addCode(codes, added), removeAt: removal() }))
+    },
+
+    /** Lets the sender try the newest code. False when there is none. */
+    async join(addressKey: string, sender: string): Promise<boolean> {
+      const joined = await change(addressKey, (codes) => {
+        const left = joinNewestCode(codes, { sender: hashed(sender), now: now() })
+        return left && { codes: left }
+      })
+      return joined !== null
     },
 
     /**
-     * One try, by one conditional write: guesses sent side by side share the tries of the code. The right one ends it, and stores
-     * the proof in place of an earlier one.
+     * One try of the sender. Guesses sent side by side share its tries. The right code ends all of the address, and stores the proof
+     * in place of an earlier one.
      * @returns whether it was right
      */
-    async verify(addressKey: string, codeHash: string, { proofHash, verifiedUntil }: Proof): Promise<boolean> {
-      const isRight = { $eq: ['$codeHash', { $literal: codeHash }] }
-      const before = await collection().findOneAndUpdate(
-        { _id: addressKey, triesLeft: { $gt: 0 }, expiresAt: { $gt: now() } },
-        [
-          {
-            $set: {
-              triesLeft: { $cond: [isRight, 0, { $subtract: ['$triesLeft', 1] }] },
-              verifiedUntil: { $cond: [isRight, verifiedUntil, '$verifiedUntil'] },
-              proofHash: { $cond: [isRight, { $literal: proofHash }, '$proofHash'] },
-              removeAt: { $cond: [isRight, removal(), '$removeAt'] },
-            },
-          },
-        ],
-        { returnDocument: 'before', projection: { codeHash: 1 } },
-      )
-      return before?.codeHash === codeHash
+    async verify(addressKey: string, guess: { codeHash: string; sender: string }, proof: Proof): Promise<boolean> {
+      const tried = await change(addressKey, (stored) => {
+        if (stored.length === 0) return null
+        const sender = hashed(guess.sender)
+        const { codes, isRight } = tryCode(stored, { codeHash: guess.codeHash, sender, now: now() })
+        return { codes, ...(isRight && { ...proof, removeAt: removal() }) }
+      })
+      return tried?.proofHash === proof.proofHash
     },
 
     async remove(addressKey: string): Promise<void> {
@@ -120,4 +160,14 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
       return matchedCount === 1
     },
   }
+}
+
+/** Records of the version before hold one code at the top level. They are gone an hour after the update. */
+function codesOf(
+  stored: (AddressCode & { codeHash?: string; expiresAt?: Date; triesLeft?: number }) | null,
+): MailedCode[] {
+  if (!stored) return []
+  const { codes, codeHash, expiresAt, triesLeft = 0 } = stored
+  if (codes) return codes
+  return codeHash && expiresAt ? [{ codeHash, expiresAt, senders: [], strangerTriesLeft: triesLeft }] : []
 }

@@ -2,8 +2,8 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { driverCollection } from './driver.ts'
 import { schemaOptions } from './schema-options.ts'
 
-/** More than anybody may ask for while one of them is good. */
-const MOST_OUTSTANDING = 5
+/** More than are mailed to one address while a link works, whoever asks: a stranger's requests must not end the owner's link. */
+const MOST_OUTSTANDING = 20
 
 interface ResetToken {
   hash: string
@@ -72,8 +72,8 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
       return used?.userId ?? null
     },
 
-    async removeAllOf(userId: string): Promise<void> {
-      await collection().deleteMany({ userId })
+    async removeAllOf(userId: string, session?: ClientSession): Promise<void> {
+      await collection().deleteMany({ userId }, session ? { session } : {})
     },
   }
 }

@@ -69,6 +69,17 @@ export function createRateLimits(connection: Connection) {
       const keyOf = (person: string, place?: string) =>
         place === undefined ? hashed(person) : personKey(person, place)
       return {
+        /** Takes one when there is one left. */
+        async tryTake(person: string): Promise<boolean> {
+          try {
+            await open().consume(hashed(person))
+            return true
+          } catch (error) {
+            if (error instanceof RateLimiterRes) return false
+            throw error
+          }
+        },
+
         /**
          * @param place counts the person's calls from there on their own
          * @throws ServiceError RATE_LIMITED when the key has used its share up
@@ -108,7 +119,7 @@ function inWords(seconds: number): string {
 
 /** The key of a limit on one person from one place. `forget` finds it by the person. */
 export function personKey(person: string, place: string): string {
-  return `${hashed(person)}|${place}`
+  return `${hashed(person)}|${hashed(place)}`
 }
 
 /** Of bounded length, and telling nobody's address. */

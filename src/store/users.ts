@@ -203,10 +203,15 @@ export function createUserStore(connection: Connection) {
     },
 
     /** False when the password is no longer the one with this hash. */
-    async replacePassword(userId: string, currentHash: string | null, passwordHash: string): Promise<boolean> {
+    async replacePassword(
+      { _id, passwordHash: currentHash }: Pick<User, '_id' | 'passwordHash'>,
+      passwordHash: string,
+      session: ClientSession,
+    ): Promise<boolean> {
       const { matchedCount } = await model.updateOne(
-        { _id: userId, passwordHash: currentHash },
+        { _id, passwordHash: currentHash },
         { $set: { passwordHash } },
+        { session },
       )
       return matchedCount === 1
     },

@@ -53,7 +53,7 @@ export async function userWithEverything(
   await context.paymentEvents.keep(eventOf(userId), new Date())
   await storeSnapshots(context, userId, posts[0]!._id)
   await context.passwordResets.add(key, userId, { hash: 'hash', expiresAt: inAnHour })
-  await context.addressCodes.put(key, { codeHash: 'hash', expiresAt: inAnHour })
+  await context.addressCodes.put(key, { codeHash: 'hash', expiresAt: inAnHour, sender: '192.0.2.1' })
   await context.limits.captions.take(userId)
   await context.limits.otp.take(email)
   const stranger = { email, ipAddress: '192.0.2.1', device: null, isKnownNetwork: false }

@@ -226,6 +226,41 @@ describe('POST /api/platform/bluesky/connect', () => {
     expect(await requestsOf('createSession')).toBe(before)
   })
 
+  it('passes five wrong passwords per user and identifier on to the platform, and right ones always', async () => {
+    const user = await signIn()
+    const account = await bluesky.createAccount({ handle: `${unique('g').replace('-', '')}.test` })
+    for (let round = 0; round < 6; round += 1) {
+      expect(await user.connect(account.handle, account.appPassword)).toMatchObject({ status: 200 })
+    }
+    const before = await requestsOf('createSession')
+    const answers = []
+    for (let count = 0; count < 15; count += 1) {
+      const identifier = count % 2 === 0 ? account.handle : `@${account.handle.toUpperCase()}`
+      answers.push(await user.connect(identifier, `aaaa-bbbb-cccc-${1_000 + count}`))
+    }
+    expect(answers.map(({ status }) => status)).toEqual([
+      ...Array.from({ length: 5 }, () => 400),
+      ...Array.from({ length: 10 }, () => 429),
+    ])
+    expect((await requestsOf('createSession')) - before).toBe(5)
+    const { headers, body } = answers.at(-1)!
+    expect(Number(headers['retry-after'])).toBeGreaterThan(600)
+    expect(body).toMatchObject({ code: 'RATE_LIMITED', bucket: 'bluesky_guess' })
+    expect(body.message).toMatch(
+      /^Too many failed Bluesky logins\. Check the handle and the app password, then try again in/,
+    )
+  })
+
+  it('passes twenty wrong passwords for one identifier on to the platform, however many users guess', async () => {
+    const account = await bluesky.createAccount({ handle: `${unique('g').replace('-', '')}.test` })
+    const before = await requestsOf('createSession')
+    const users = await Promise.all(Array.from({ length: 6 }, () => signIn()))
+    for (const user of users) {
+      for (let count = 0; count < 5; count += 1) await user.connect(account.handle, `aaaa-bbbb-cccc-${1_000 + count}`)
+    }
+    expect((await requestsOf('createSession')) - before).toBe(20)
+  })
+
   it('never stores fields a client must not set', async () => {
     const user = await signIn()
     const stranger = newId()

@@ -110,6 +110,19 @@ describe('reset-password', () => {
     expect((await logIn(email, NEW_PASSWORD)).statusCode).toBe(200)
   })
 
+  it('a link from before a password change is refused, and the change forgets the devices', async () => {
+    const who = await signIn(world.context, { passwordHash: await world.context.passwords.hash(PASSWORD) })
+    const link = await linked(who.user.email)
+    await registerPushDevice(world.context, { userId: who.user._id, token: unique('device'), platform: 'ios' })
+    const payload = { currentPassword: PASSWORD, newPassword: 'a third horse, a third staple' }
+    const { headers } = who
+    const changed = await world.app.inject({ method: 'PATCH', url: '/api/profile/change-password', payload, headers })
+    expect(changed.statusCode).toBe(200)
+    expect((await reset(link)).json()).toMatchObject(INVALID_LINK)
+    expect(await world.context.pushTokens.listOf(who.user._id)).toEqual([])
+    expect((await me(headers)).statusCode).toBe(200)
+  })
+
   it('leaves no session to who was logging in with the old password just then', async () => {
     const { user } = await signIn(world.context)
     const link = await linked(user.email)

@@ -52,6 +52,15 @@ describe('the configuration', () => {
     },
   )
 
+  it('refuses an https address in production until it is decided which proxy is trusted', () => {
+    const https = { ...secrets, PUBLIC_URL: 'https://api.example.test' }
+    expect(variablesOf(https)).toContain('TRUSTED_PROXIES')
+    expect(variablesOf({ ...https, TRUSTED_PROXIES: ' ' })).toContain('TRUSTED_PROXIES')
+    for (const TRUSTED_PROXIES of ['none', '10.0.0.1']) expect(variablesOf({ ...https, TRUSTED_PROXIES })).toBe('')
+    expect(variablesOf({ ...https, NODE_ENV: 'development' })).toBe('')
+    expect(variablesOf(secrets)).toBe('')
+  })
+
   it.each(['read insights', 'Read_Insights', 'a&client_id=1', 'a;b'])('refuses what is none: %j', (line) => {
     expect(variablesOf({ ...secrets, META_EXTRA_SCOPES: line })).toContain('META_EXTRA_SCOPES')
   })
@@ -67,7 +76,7 @@ describe('the configuration', () => {
   })
 
   it.each([
-    [{ PUBLIC_URL: 'https://api.example.test' }, 'https://api.example.test/'],
+    [{ PUBLIC_URL: 'https://api.example.test', TRUSTED_PROXIES: 'none' }, 'https://api.example.test/'],
     [{ CONTACT_URL: 'https://example.test/postonce' }, 'https://example.test/postonce'],
     [{ CONTACT_URL: 'https://bücher.example.test/über' }, 'https://xn--bcher-kva.example.test/%C3%BCber'],
   ])('the User-Agent names the service, its version and a contact address (%o)', (env, contact) => {

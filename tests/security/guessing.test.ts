@@ -225,6 +225,21 @@ describe('while strangers guess the password of an account', () => {
   })
 })
 
+it('a forwarding header from an untrusted peer leaves one warning per process', async () => {
+  const app = await buildApp({ ...world.context, config: { ...world.context.config, TRUSTED_PROXIES: '192.0.2.1' } })
+  const first = lines.length
+  const warnings = () =>
+    lines.slice(first).filter(({ msg }) => String(msg).startsWith('X-Forwarded-For from an untrusted peer'))
+  const send = (remoteAddress: string) =>
+    app.inject({ url: '/health/live', remoteAddress, headers: { 'x-forwarded-for': '203.0.113.9' } })
+  await send('192.0.2.1')
+  expect(warnings()).toEqual([])
+  await send('192.0.2.2')
+  await send('192.0.2.3')
+  expect(warnings()).toMatchObject([{ level: 'warn', peer: '192.0.2.2' }])
+  await app.close()
+})
+
 describe('a failed login', () => {
   const eventsOf = (from: number, msg: string) => lines.slice(from).filter((line) => line['msg'] === msg)
 

@@ -10,7 +10,8 @@ import { unique } from './servers.ts'
 export async function startUnsentMails(overrides: Partial<Config> = {}) {
   let shiftMs = 0
   const clock = { ...systemClock, now: () => new Date(Date.now() + shiftMs) }
-  const world = await apiWorld({ OTP_PER_HOUR: 1_000, RESET_MAILS_PER_HOUR: 1_000, ...overrides }, { clock })
+  const unlimited = { OTP_PER_HOUR: 1_000, RESET_MAILS_PER_HOUR: 1_000, MAILS_PER_SENDER_PER_HOUR: 1_000_000 }
+  const world = await apiWorld({ ...unlimited, ...overrides }, { clock })
   const { context, app } = world
   const stored = () => context.database.connection.collection<Mail>('mails').find().sort({ _id: 1 }).toArray()
 
@@ -18,8 +19,8 @@ export async function startUnsentMails(overrides: Partial<Config> = {}) {
     ...world,
     newAddress: () => `${unique('ann')}@example.test`,
 
-    post: (path: string, payload: object, headers: Record<string, string> = {}) =>
-      app.inject({ method: 'POST', url: `/api/auth/${path}`, payload, headers }),
+    post: (path: string, payload: object, headers: Record<string, string> = {}, remoteAddress = '127.0.0.1') =>
+      app.inject({ method: 'POST', url: `/api/auth/${path}`, payload, headers, remoteAddress }),
 
     /** All mails that go to the address, oldest first. */
     async mailsTo(address: string): Promise<(Mail & MailContent)[]> {

@@ -4,6 +4,7 @@ import { resetPassword } from '../../commands/reset-password.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
 import { Acknowledged, acknowledged, errorResponses } from '../schemas/envelope.ts'
+import { clientOf } from './client.ts'
 import type { DeviceCookie } from './device-cookie.ts'
 import { AddressBody, ResetPasswordBody } from './schema.ts'
 
@@ -27,7 +28,7 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
       },
     },
     async (request) => {
-      await requestReset(context, request.body)
+      await requestReset(context, { ...request.body, ...clientOf(request) })
       return acknowledged('If this address has an account, a mail is on its way to it')
     },
   )

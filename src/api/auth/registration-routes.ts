@@ -60,7 +60,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
       },
     },
     async (request, reply) => {
-      await requestCode(context, request.body)
+      await requestCode(context, { ...request.body, ...clientOf(request) })
       return reply.code(201).send(acknowledged('A mail is on its way to this address'))
     },
   )
@@ -78,7 +78,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
       },
     },
     async (request, reply) => {
-      const verified = await verifyCode(context, request.body)
+      const verified = await verifyCode(context, { ...request.body, ...clientOf(request) })
       verificationCookie.set(reply, verified)
       const { email, verificationToken } = verified
       return ok('Address verified', { email, verificationToken })

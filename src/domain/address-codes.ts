@@ -1,0 +1,57 @@
+/** Wrong tries that a sender has on a code it asked for, and that all other senders share. */
+const TRIES = 5
+/** Senders with tries of their own on one code. Together with the limits on mails it bounds the guesses at an address. */
+const MOST_SENDERS = 10
+
+/** A code that was mailed to an address. */
+export interface MailedCode {
+  codeHash: string
+  expiresAt: Date
+  /** The networks that asked for it, as keys. No other sender can use up their tries. */
+  senders: { key: string; triesLeft: number }[]
+  strangerTriesLeft: number
+}
+
+interface Guess {
+  codeHash: string
+  sender: string
+  now: Date
+}
+
+/** Adds a code. Among codes of one sender the newest counts; codes that others asked for stay, so that no stranger can end them. */
+export function addCode(
+  codes: MailedCode[],
+  { codeHash, expiresAt, sender, now }: Guess & { expiresAt: Date },
+): MailedCode[] {
+  const isReplaced = ({ senders }: MailedCode) => senders.length === 1 && senders[0]!.key === sender
+  const kept = codes.filter((code) => code.expiresAt > now && !isReplaced(code))
+  return [...kept, { codeHash, expiresAt, senders: [{ key: sender, triesLeft: TRIES }], strangerTriesLeft: TRIES }]
+}
+
+/** Gives the sender tries of its own on the newest code, instead of another mail. `null` means: no code is left to join. */
+export function joinNewestCode(codes: MailedCode[], { sender, now }: Omit<Guess, 'codeHash'>): MailedCode[] | null {
+  const newest = codes.findLast(({ expiresAt }) => expiresAt > now)
+  if (!newest) return null
+  const isFull = newest.senders.length >= MOST_SENDERS || newest.senders.some(({ key }) => key === sender)
+  if (isFull) return codes
+  const joined = { ...newest, senders: [...newest.senders, { key: sender, triesLeft: TRIES }] }
+  return codes.map((code) => (code === newest ? joined : code))
+}
+
+/** One try. It costs a try of every code that it is compared with, and the right one ends all codes of the address. */
+export function tryCode(
+  codes: MailedCode[],
+  { codeHash, sender, now }: Guess,
+): { codes: MailedCode[]; isRight: boolean } {
+  let isRight = false
+  const left = codes.map((code) => {
+    const own = code.senders.find(({ key }) => key === sender)
+    const triesLeft = own ? own.triesLeft : code.strangerTriesLeft
+    if (triesLeft <= 0 || code.expiresAt <= now) return code
+    isRight ||= code.codeHash === codeHash
+    if (!own) return { ...code, strangerTriesLeft: triesLeft - 1 }
+    const senders = code.senders.map((one) => (one === own ? { ...own, triesLeft: triesLeft - 1 } : one))
+    return { ...code, senders }
+  })
+  return isRight ? { codes: [], isRight } : { codes: left, isRight }
+}
