@@ -161,6 +161,9 @@ const MODULES: {
     calls: {
       isTimezone: timezones.isTimezone,
       timezoneProblem: timezones.timezoneProblem,
+      isInstant: each(['', '2026-01-01T00:00', '2026-01-01T00:00:00Z'], (start, given) =>
+        timezones.isInstant(start + given),
+      ),
       parseInstant: each(['', '2026-01-01T00:00', '2026-01-01T00:00Z', '2026-01-01T00:00Z['], (start, given) =>
         timezones.parseInstant(start + given, 'UTC'),
       ),

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort } from '../../sandbox/servers/process.ts'
+import { HOSTILE_TEXTS, LONGEST_TEXT } from '../support/hostile-texts.ts'
+import { startPlatformsWorld, type PlatformsWorld } from '../support/platforms-world.ts'
+import { createProcesses, said } from '../support/processes.ts'
+
+type User = Awaited<ReturnType<PlatformsWorld['user']>>
+
+/** A little under what Facebook takes, in UTF-16 units; Tumblr takes more. */
+const POSTED_LENGTH = 60_000
+const POSTED_TEXTS = 24
+const SENDERS = 3
+
+/** Posts of another user, and their instants after the beginning of a run. */
+const DUE_POSTS = 10
+const FIRST_DUE_MS = 5_000
+const BETWEEN_DUE_MS = 400
+
+/** A hostile run may be so many times as slow as a calm one, which counts as at least `CALM_MS` slow. */
+const SLOWER_AT_MOST = 20
+const CALM_MS = 50
+
+const processes = createProcesses()
+let world: PlatformsWorld
+let api: string
+let figures: string[]
+let attacker: User
+let bystander: User
+
+beforeAll(async () => {
+  world = await startPlatformsWorld()
+  ;[attacker, bystander] = await Promise.all([world.user(), world.user()])
+  // Only processes of their own have event loops that can be compared.
+  await world.stopWorkers()
+  const [port, ...metricsPorts] = await Promise.all([freePort(), freePort(), freePort()])
+  const started = ['src/server.ts', 'src/worker.ts'].map((entry, index) =>
+    processes.start(entry, world.context.config, {
+      PORT: String(port),
+      METRICS_PORT: String(metricsPorts[index]),
+      LOG_LEVEL: 'info',
+    }),
+  )
+  for (const child of started) child.stderr!.resume()
+  await Promise.all([said(started[0]!, 'API is ready'), said(started[1]!, 'Worker is ready')])
+  api = `http://127.0.0.1:${port}`
+  figures = metricsPorts.map((metricsPort) => `http://127.0.0.1:${metricsPort}/metrics`)
+}, 120_000)
+afterAll(async () => {
+  processes.killAll()
+  await world?.stop()
+})
+
+it(
+  'hostile texts sent to every route that takes text neither delay health checks nor posts of other users',
+  { timeout: 180_000 },
+  async () => {
+    const calm = await run(async () => [])
+    const hostile = await run(sendCorpus)
+
+    expect(hostile.statuses.length).toBeGreaterThan(HOSTILE_TEXTS.length)
+    expect(hostile.statuses.filter((status) => status >= 500)).toEqual([])
+    expect(hostile.slowestHealthMs).toBeLessThan(SLOWER_AT_MOST * Math.max(CALM_MS, calm.slowestHealthMs))
+    expect(hostile.latestPostMs).toBeLessThan(SLOWER_AT_MOST * Math.max(CALM_MS, calm.latestPostMs))
+    for (const address of figures) {
+      expect(await (await fetch(address)).text()).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
+    }
+  },
+)
+
+/** Meanwhile health checks go on and posts of the bystander become due. */
+async function run(meanwhile: () => Promise<number[]>) {
+  const start = Date.now()
+  const scheduled = await Promise.all(
+    Array.from({ length: DUE_POSTS }, async (_, index) => {
+      const dueAt = start + FIRST_DUE_MS + index * BETWEEN_DUE_MS
+      const text = `Due at ${dueAt}`
+      const postId = await bystander.post(['bluesky'], text, { scheduledAt: new Date(dueAt).toISOString() })
+      return { postId, dueAt, text }
+    }),
+  )
+  const ended = new AbortController()
+  const health = slowestHealth(ended.signal)
+  const [statuses] = await Promise.all([meanwhile(), ...scheduled.map(({ postId }) => bystander.until(postId))])
+  ended.abort()
+  const calls = await bystander.visibleCalls('bluesky')
+  const lateness = scheduled.map(
+    ({ dueAt, text }) => Date.parse(calls.find((call) => call.text === text)!.receivedAt) - dueAt,
+  )
+  return { statuses, slowestHealthMs: await health, latestPostMs: Math.max(...lateness) }
+}
+
+/** One check after the other: how long the slowest answer took. */
+async function slowestHealth(ended: AbortSignal): Promise<number> {
+  let slowest = 0
+  while (!ended.aborted) {
+    const askedAt = performance.now()
+    const { status } = await fetch(`${api}/health/live`)
+    expect(status).toBe(200)
+    slowest = Math.max(slowest, performance.now() - askedAt)
+  }
+  return slowest
+}
+
+/** Sends each text of the corpus to a few routes, and posts some of them. Returns the statuses of all answers. */
+async function sendCorpus(): Promise<number[]> {
+  const draft = await attacker.create({ content: { text: 'A draft' }, selectedPlatforms: ['tumblr'], status: 'DRAFT' })
+  const platforms = world.platforms.map(({ platform }) => platform)
+  const every = Math.floor(HOSTILE_TEXTS.length / POSTED_TEXTS)
+  const routes: ((text: string) => [method: string, path: string, body: object])[] = [
+    (text) => ['POST', '/api/posts', { content: { text }, selectedPlatforms: platforms, status: 'DRAFT' }],
+    (text) => ['PATCH', `/api/posts/${draft}`, { content: { text } }],
+    (text) => ['POST', '/api/generate/captions/mastodon', { prompt: text.slice(0, 2_000), text }],
+    (text) => ['PATCH', '/api/profile/change-name', { name: text }],
+    (text) => ['PATCH', '/api/profile/change-timezone', { timezone: text }],
+    (text) => ['POST', '/api/auth/request-otp', { email: text }],
+    (text) => ['POST', '/api/auth/login', { email: `${text}@example.com`, password: text }],
+    (text) => [
+      'POST',
+      '/api/posts',
+      { content: { text }, selectedPlatforms: ['tumblr'], scheduledAt: text, timezone: text },
+    ],
+    (text) => ['GET', `/api/posts?from=${encodeURIComponent(text.slice(0, 1_000).toWellFormed())}`, {}],
+  ]
+  const requests = HOSTILE_TEXTS.flatMap(({ make }, index) => {
+    const text = make(LONGEST_TEXT)
+    const validate = ['POST', '/api/posts/validate', { content: { text }, selectedPlatforms: platforms }] as const
+    const posted = [
+      'POST',
+      '/api/posts',
+      { content: { text: make(POSTED_LENGTH) }, selectedPlatforms: ['tumblr', 'facebook'] },
+    ] as const
+    return [validate, routes[index % routes.length]!(text), ...(index % every === 0 ? [posted] : [])]
+  })
+  const statuses: number[] = []
+  const queue = requests.values()
+  await Promise.all(
+    Array.from({ length: SENDERS }, async () => {
+      for (const [method, path, body] of queue) statuses.push(await send(method, path, body))
+    }),
+  )
+  return statuses
+}
+
+async function send(method: string, path: string, body: object): Promise<number> {
+  const response = await fetch(api + path, {
+    method,
+    headers: { authorization: `Bearer ${attacker.secrets.token}`, 'content-type': 'application/json' },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+  })
+  await response.arrayBuffer()
+  return response.status
+}
