@@ -113,6 +113,20 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     }
   }
 
+  /** Where a bucket has a policy, the S3 gateway lets even its owner do only what that says; elsewhere a key is no principal. */
+  async function putPolicy(): Promise<void> {
+    const put = (statements: object[]) => {
+      const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements })
+      return client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: policy }))
+    }
+    try {
+      await put([publicRead(bucket), ownerAccess(bucket, options.accessKeyId)])
+    } catch (error) {
+      if (!isNamed(error, 'MalformedPolicy')) throw error
+      await put([publicRead(bucket)])
+    }
+  }
+
   async function createBucket(): Promise<void> {
     try {
       // A key that owns this bucket alone may not even ask for another one.
@@ -269,9 +283,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     /** Makes the bucket, lets anyone read posts' media, their copies and avatars, and lets the frontends upload. Can be repeated. */
     async ensureBucket(corsOrigins: string[]): Promise<void> {
       await createBucket()
-      await client.send(
-        new PutBucketPolicyCommand({ Bucket: bucket, Policy: JSON.stringify(publicReadPolicy(bucket)) }),
-      )
+      await putPolicy()
       await client.send(
         new PutBucketCorsCommand({
           Bucket: bucket,
@@ -302,17 +314,21 @@ export function createObjectStorage(options: ObjectStorageOptions) {
   }
 }
 
-function publicReadPolicy(bucket: string) {
+function publicRead(bucket: string): object {
   return {
-    Version: '2012-10-17',
-    Statement: [
-      {
-        Effect: 'Allow',
-        Principal: '*',
-        Action: 's3:GetObject',
-        Resource: PUBLIC_PREFIXES.map((prefix) => `arn:aws:s3:::${bucket}/${prefix}*`),
-      },
-    ],
+    Effect: 'Allow',
+    Principal: '*',
+    Action: 's3:GetObject',
+    Resource: PUBLIC_PREFIXES.map((prefix) => `arn:aws:s3:::${bucket}/${prefix}*`),
+  }
+}
+
+function ownerAccess(bucket: string, accessKeyId: string): object {
+  return {
+    Effect: 'Allow',
+    Principal: { AWS: [accessKeyId] },
+    Action: 's3:*',
+    Resource: [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`],
   }
 }
 
