@@ -3,7 +3,7 @@ import { effectiveContent } from './content.ts'
 import type { Failure } from './failure.ts'
 import { platformLabel, type Platform } from './platforms.ts'
 import type { Post } from './post.ts'
-import { trimEndWhere } from './text.ts'
+import { withoutFullStop } from './text.ts'
 import { dayOf } from './times.ts'
 import type { User } from './user.ts'
 
@@ -206,7 +206,7 @@ function stepBeforeDue({ code }: Failure): string {
 /** The reason as a clause. What is said of a file names it, and file names are the user's words: they stay out of here. */
 function cause({ code, message }: Failure): string {
   if (code === 'MEDIA_UNAVAILABLE') return 'A file of the post is missing, or is not what it was said to be'
-  return trimEndWhere(message, (character) => character === '.' || character.trim() === '')
+  return withoutFullStop(message)
 }
 
 function image(post: Post, platform?: Platform): { image?: string } {

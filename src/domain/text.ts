@@ -22,3 +22,8 @@ export function trimEndWhere(text: string, isDropped: (character: string) => boo
 export function withoutTrailingSlashes(address: string): string {
   return trimEndWhere(address, (character) => character === '/')
 }
+
+/** A sentence as a part of a longer one: without the full stop and the white space at its end. */
+export function withoutFullStop(sentence: string): string {
+  return trimEndWhere(sentence, (character) => character === '.' || character.trim() === '')
+}

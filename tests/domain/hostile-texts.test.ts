@@ -15,6 +15,7 @@ import * as mailAddresses from '../../src/domain/mail-addresses.ts'
 import * as names from '../../src/domain/names.ts'
 import * as newPasswords from '../../src/domain/new-passwords.ts'
 import * as passwords from '../../src/domain/passwords.ts'
+import * as platformReasons from '../../src/domain/platform-reason.ts'
 import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
 import * as postingRules from '../../src/domain/posting-rules.ts'
 import * as preflight from '../../src/domain/preflight.ts'
@@ -74,7 +75,7 @@ const MODULES: {
           POSTING_RULES.tumblr,
         ),
     },
-    exempt: ['mediaKind', 'prepareLeadMs'],
+    exempt: ['mediaKind', 'pixelProblem', 'prepareLeadMs'],
   },
   {
     file: 'src/domain/preflight.ts',
@@ -119,6 +120,7 @@ const MODULES: {
       firstCodePoints: (given: string) => text.firstCodePoints(given, LONGEST_TEXT),
       trimEndWhere: (given: string) => text.trimEndWhere(given, (character) => character.trim() === ''),
       withoutTrailingSlashes: text.withoutTrailingSlashes,
+      withoutFullStop: text.withoutFullStop,
     },
   },
   {
@@ -154,6 +156,17 @@ const MODULES: {
     file: 'src/domain/mail-addresses.ts',
     module: mailAddresses,
     calls: { isMailAddress: mailAddresses.isMailAddress },
+  },
+  {
+    file: 'src/domain/platform-reason.ts',
+    module: platformReasons,
+    calls: {
+      platformReason: (given: string) => platformReasons.platformReason({ code: given, text: given }),
+      // A text that was sanitized, beside a post or a secret of any length.
+      hideEchoes: (given: string) =>
+        platformReasons.hideEchoes({ code: null, text: 'The text is too long. '.repeat(12) }, [given]),
+    },
+    exempt: ['inPlatformWords'],
   },
   {
     file: 'src/domain/timezones.ts',
