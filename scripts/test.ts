@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { findChromium } from '../sandbox/servers/chromium.ts'
+import { findFuzzer } from '../sandbox/servers/fuzzer.ts'
 import { findMongod } from '../sandbox/servers/mongod.ts'
 import { findObjectStorage } from '../sandbox/servers/object-storage.ts'
 import { findPaymentsMock } from '../sandbox/servers/payments-mock.ts'
@@ -14,6 +15,7 @@ import { leashed, say } from './provision.mjs'
 const WITHOUT_SERVERS = /^(\.\/)?tests\/(domain|toolchain|deploy|sandbox|workflows)\b/
 const IN_A_BROWSER = /^(\.\/)?tests\/browser\b/
 const OF_PAYMENTS = /^(\.\/)?tests\/integrations\b/
+const OF_THE_FUZZER = /^(\.\/)?tests\/fuzz\b/
 const TIME_SKIPPING = /^(\.\/)?tests\/workflows\b/
 
 const args = process.argv.slice(2)
@@ -36,6 +38,7 @@ async function findServers(chosen: string[]): Promise<void> {
   }
   if (all || chosen.some((path) => IN_A_BROWSER.test(path))) await unlessUnavailable(findChromium)
   if (all || chosen.some((path) => OF_PAYMENTS.test(path))) await unlessUnavailable(findPaymentsMock)
+  if (all || chosen.some((path) => OF_THE_FUZZER.test(path))) await unlessUnavailable(findFuzzer)
   if (all || chosen.some((path) => TIME_SKIPPING.test(path))) await findTestServer()
 }
 
