@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import { ServiceError, validationFailed, type Problem, type ServiceErrorCode } from '../domain/service-error.ts'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError, validationFailed, type ServiceErrorCode } from '../domain/service-error.ts'
 import { isDatabaseOutage } from '../database-outage.ts'
 import type { ErrorBody } from './schemas/envelope.ts'
+import { toProblems } from './validation-problems.ts'
 
 /** How the framework's own refusals read to a client; what is not listed follows its status. */
 const FRAMEWORK_ERRORS: Record<string, [ServiceErrorCode, string]> = {
@@ -47,7 +48,7 @@ export function errorBody(error: ServiceError, requestId: string): ErrorBody {
 
 function toServiceError(error: FastifyError | ServiceError): ServiceError {
   if (error instanceof ServiceError) return error
-  if (error.validation) return validationFailed(error.validation.filter(isOutermost).map((issue) => toProblem(issue)))
+  if (error.validation) return validationFailed(toProblems(error.validation))
   const known = FRAMEWORK_ERRORS[error.code]
   if (known) return new ServiceError(known[0], known[1], { cause: error })
   if (isDatabaseOutage(error)) return serviceUnavailable(error)
@@ -110,60 +111,4 @@ export function validationMessage(message: string) {
     const { code, errors = [] } = toServiceError(error)
     throw code === 'VALIDATION_FAILED' ? new ServiceError(code, message, { cause: error, errors }) : error
   }
-}
-
-/** A wrong property name is reported twice: once for the name, and once by the keyword that it broke. */
-function isOutermost(issue: FastifySchemaValidationError & { propertyName?: string }): boolean {
-  return issue.propertyName === undefined
-}
-
-/** `/content/mediaItems/0` with a missing `mimeType` becomes the path `content.mediaItems.0.mimeType`. */
-function toProblem(issue: FastifySchemaValidationError): Problem {
-  const steps = issue.instancePath.split('/').slice(1).map(unescapePointer)
-  const field = issue.params['missingProperty'] ?? issue.params['propertyName']
-  if (typeof field === 'string') steps.push(field)
-  return {
-    path: steps.join('.'),
-    code: problemCode(issue),
-    message: problemMessage(issue),
-  }
-}
-
-function unescapePointer(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~')
-}
-
-function problemCode(issue: FastifySchemaValidationError): string {
-  switch (issue.keyword) {
-    case 'required':
-      return 'REQUIRED'
-    case 'type':
-      return 'TYPE'
-    case 'enum':
-    case 'const':
-      return 'NOT_ALLOWED'
-    case 'propertyNames':
-    case 'additionalProperties':
-      return 'UNKNOWN_FIELD'
-    case 'minLength':
-    case 'minItems':
-    case 'minProperties':
-      return 'TOO_SHORT'
-    case 'maxLength':
-    case 'maxItems':
-    case 'maxProperties':
-      return 'TOO_LONG'
-    case 'uniqueItems':
-      return 'DUPLICATE'
-    default:
-      return 'INVALID'
-  }
-}
-
-function problemMessage(issue: FastifySchemaValidationError): string {
-  if (issue.keyword === 'required') return 'is required'
-  if (issue.keyword === 'enum') return `must be one of ${(issue.params['allowedValues'] as unknown[]).join(', ')}`
-  if (issue.keyword === 'propertyNames') return 'is not a known name'
-  if (issue.params['format'] === 'email') return 'must be a mail address'
-  return issue.message ?? 'is not valid'
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { ServiceError } from '../domain/service-error.ts'
+import { ServiceError, validationFailed } from '../domain/service-error.ts'
 import { MINUTE } from '../domain/times.ts'
 import type { User } from '../domain/user.ts'
 import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
@@ -40,8 +40,8 @@ async function assertSelf(deps: Deps, user: User, request: EraseAccount): Promis
   if (user.auth.provider !== 'email') return assertFreshLogin(deps, request)
   const { password, ipAddress, sessionId } = request
   if (password === undefined) {
-    const problem = { path: 'password', code: 'REQUIRED', message: 'is required' }
-    throw new ServiceError('VALIDATION_FAILED', 'Validation failed: password is required', { errors: [problem] })
+    const message = 'The password is missing. Enter the password of this account.'
+    throw validationFailed([{ path: 'password', code: 'REQUIRED', message }])
   }
   if (!(await isPasswordOf(deps, user, { email: user.email, password, ipAddress, from: { sessionId } }))) {
     throw new ServiceError('INCORRECT_PASSWORD', 'Incorrect current password')

@@ -80,7 +80,12 @@ async function readPictures({ avatars, largeTexts }: Pick<Deps, 'avatars' | 'lar
   const problems = await Promise.all(
     read.map(async (picture, index): Promise<Problem | null> => {
       const message = picture ? await avatars.findPictureProblem(picture) : 'must be a data URL in base64'
-      return message === null ? null : { path: `media.${index}`, code: 'MEDIA_NOT_ALLOWED', message }
+      if (message === null) return null
+      return {
+        path: `media.${index}`,
+        code: 'MEDIA_NOT_ALLOWED',
+        message: `The picture ${message}. Choose another one.`,
+      }
     }),
   )
   const found = problems.filter((problem) => problem !== null)

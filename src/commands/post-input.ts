@@ -1,7 +1,7 @@
 import type { NewPost, PostChange } from '../domain/post-moves.ts'
 import type { Platform } from '../domain/platforms.ts'
 import type { Content, ContentOverride, MediaItem, Post } from '../domain/post.ts'
-import { MAX_UPLOAD_BYTES, mediaKind } from '../domain/posting-rules.ts'
+import { fileTooLarge, MAX_UPLOAD_BYTES, mediaKind } from '../domain/posting-rules.ts'
 import { sizeProblems } from '../domain/post-size.ts'
 import { ServiceError, type Problem } from '../domain/service-error.ts'
 import { isOwnMediaKey } from '../domain/storage-keys.ts'
@@ -110,7 +110,7 @@ function readScheduledAt(value: string | null, timezone: string, now: Date, prob
     problems.push({
       path: 'scheduledAt',
       code: 'DATE_TIME_INVALID',
-      message: 'scheduledAt must be an ISO 8601 date-time, such as 2026-05-01T09:30:00+02:00',
+      message: 'scheduledAt must be an ISO 8601 date-time, such as 2026-05-01T09:30:00+02:00.',
     })
     return null
   }
@@ -118,7 +118,7 @@ function readScheduledAt(value: string | null, timezone: string, now: Date, prob
     problems.push({
       path: 'scheduledAt',
       code: 'SCHEDULED_TOO_FAR',
-      message: 'scheduledAt must be within a hundred years',
+      message: 'scheduledAt must be within a hundred years. Choose an earlier time.',
     })
   }
   return instant > now ? instant : null
@@ -156,7 +156,7 @@ function readContent(
 function mediaItemProblems(item: MediaItemInput, path: string, userId: string): Problem[] {
   const problems: Problem[] = []
   if (!isOwnMediaKey(userId, item.storageKey)) {
-    const message = 'storageKey must be one that the media upload of this account gave out'
+    const message = 'The file does not belong to this account. Upload it again and use the storageKey of that upload.'
     problems.push({ path: `${path}.storageKey`, code: 'STORAGE_KEY_INVALID', message })
   }
   const max = MAX_UPLOAD_BYTES[mediaKind(item.mimeType)]
@@ -164,7 +164,7 @@ function mediaItemProblems(item: MediaItemInput, path: string, userId: string): 
     problems.push({
       path: `${path}.sizeBytes`,
       code: 'MEDIA_TOO_LARGE',
-      message: `The file must not be larger than ${max} bytes`,
+      message: fileTooLarge(max),
     })
   }
   return problems

@@ -1,3 +1,4 @@
+import { fileTooLarge } from '../domain/posting-rules.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import { reserveUpload, type UploadQuotaDeps } from './upload-quota.ts'
@@ -34,7 +35,7 @@ export async function presignUpload(
   { storageKey, maxBytes }: { storageKey: string; maxBytes: number },
 ): Promise<Upload> {
   if (sizeBytes !== undefined && sizeBytes > maxBytes) {
-    const message = `The file must not be larger than ${maxBytes} bytes`
+    const message = fileTooLarge(maxBytes)
     throw new ServiceError('VALIDATION_FAILED', message, {
       errors: [{ path: 'sizeBytes', code: 'MEDIA_TOO_LARGE', message }],
     })

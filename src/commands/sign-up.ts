@@ -75,7 +75,11 @@ export async function signUp(deps: Deps, input: SignUp): Promise<SessionTokens &
 function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
   const problems = [...passwordProblems(password), ...nameProblems(name)]
   if (confirmPassword !== undefined && confirmPassword !== password) {
-    problems.push({ path: 'confirmPassword', code: 'DIFFERS', message: 'must be the same as password' })
+    problems.push({
+      path: 'confirmPassword',
+      code: 'DIFFERS',
+      message: 'The passwords differ. Enter the same one twice.',
+    })
   }
   return problems
 }
@@ -83,7 +87,8 @@ function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
 async function avatarProblems({ avatars }: Deps, { avatar }: SignUp, picture: DataUrl | null): Promise<Problem[]> {
   if (!avatar) return []
   const message = picture ? await avatars.findPictureProblem(picture) : 'must be a data URL in base64'
-  return message === null ? [] : [{ path: 'avatar', code: 'AVATAR_NOT_ALLOWED', message }]
+  if (message === null) return []
+  return [{ path: 'avatar', code: 'AVATAR_NOT_ALLOWED', message: `The picture ${message}. Choose another one.` }]
 }
 
 /**

@@ -83,10 +83,11 @@ function assertStorable(root: unknown): void {
 }
 
 function assertText(text: string, path: string): void {
-  if (text.includes('\0')) throw unusable(path, 'must not contain NUL characters')
-  if (!text.isWellFormed()) throw unusable(path, 'must not contain lone surrogates')
+  if (text.includes('\0')) throw unusable(path, 'NUL characters')
+  if (!text.isWellFormed()) throw unusable(path, 'lone surrogates')
 }
 
-function unusable(path: string, message: string): ServiceError {
+function unusable(path: string, characters: string): ServiceError {
+  const message = `${path === '' ? 'The request body' : path} contains ${characters}. Remove them.`
   return validationFailed([{ path, code: 'INVALID_CHARACTERS', message }])
 }

@@ -16,7 +16,9 @@ export function normalizeName(name: string): string {
 /** What keeps a body's `name` from being accepted. */
 export function nameProblems(name: string): Problem[] {
   const message = nameProblem(name)
-  return message === null ? [] : [{ path: 'name', code: 'NAME_NOT_ALLOWED', message }]
+  return message === null
+    ? []
+    : [{ path: 'name', code: 'NAME_NOT_ALLOWED', message: `The name ${message}. Choose another one.` }]
 }
 
 function nameProblem(name: string): string | null {

@@ -22,5 +22,7 @@ export function passwordProblem(password: string): string | null {
 /** The same for the field of a body. */
 export function passwordProblems(password: string, path = 'password'): Problem[] {
   const message = passwordProblem(password)
-  return message === null ? [] : [{ path, code: 'PASSWORD_NOT_ALLOWED', message }]
+  return message === null
+    ? []
+    : [{ path, code: 'PASSWORD_NOT_ALLOWED', message: `The password ${message}. Choose another one.` }]
 }

@@ -56,6 +56,11 @@ export const MAX_UPLOAD_BYTES: Record<MediaKind, number> = { image: 10_000_000, 
 /** Pixels of an image, all its frames together: decoding more would take too much time and memory. */
 export const MAX_IMAGE_PIXELS = 40_000_000
 
+/** What a user reads about a file that no upload takes. */
+export function fileTooLarge(maxBytes: number): string {
+  return `The file is larger than ${Math.floor(maxBytes / MB)} MB. Upload a smaller one.`
+}
+
 const MB = 1_000_000
 const MIB = 1_048_576
 const IMAGES = ['image/jpeg', 'image/png', 'image/webp'] as const

@@ -63,6 +63,7 @@ export function statusOf(code: ServiceErrorCode): number {
 export interface Problem {
   path: string
   code: string
+  /** Sentences with a subject of their own: what is wrong, then what to do. */
   message: string
   platform?: string
 }
@@ -99,10 +100,8 @@ export class ServiceError extends Error {
 
 /** Every problem of the input at once. */
 export function validationFailed(errors: Problem[]): ServiceError {
-  const first = errors[0]
-  const message = first
-    ? `Validation failed: ${first.path ? `${first.path} ` : ''}${first.message}`
-    : 'Validation failed'
+  const [first] = errors
+  const message = first ? `Validation failed: ${first.message}` : 'Validation failed'
   return new ServiceError('VALIDATION_FAILED', message, { errors })
 }
 

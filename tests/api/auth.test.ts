@@ -197,8 +197,8 @@ describe('login', () => {
     expect(response.json()).toMatchObject({ success: false, statusCode: 400, code: 'VALIDATION_FAILED' })
     expect(response.json().errors).toEqual(
       expect.arrayContaining([
-        { path: 'email', code: 'TYPE', message: 'must be string' },
-        { path: 'password', code: 'REQUIRED', message: 'is required' },
+        { path: 'email', code: 'TYPE', message: 'email must be a text. Send it in that form.' },
+        { path: 'password', code: 'REQUIRED', message: 'password is missing. Add it to the request.' },
       ]),
     )
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startMastodon, type Mastodon } from '../../sandbox/platforms/mastodon.ts'
-import { POSTING_RULES } from '../../src/domain/posting-rules.ts'
+import { MAX_UPLOAD_BYTES, POSTING_RULES, type MediaKind } from '../../src/domain/posting-rules.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
 import { controlOf } from '../support/platform-control.ts'
 
@@ -36,6 +36,17 @@ const post = (length: number, more: object = {}) => ({
 })
 
 const codes = ({ body }: { body: { errors?: { code: string }[] } }) => body.errors?.map(({ code }) => code)
+
+it('no platform is said to take a larger file than the media upload does', async () => {
+  const { body } = await ask('GET', '/api/platform/limits')
+  const media = Object.values(body.data as Record<string, { media: Record<MediaKind, { maxBytes: number }> }>)
+  for (const { media: limits } of media) {
+    expect(limits.image.maxBytes).toBeLessThanOrEqual(MAX_UPLOAD_BYTES.image)
+    expect(limits.video.maxBytes).toBeLessThanOrEqual(MAX_UPLOAD_BYTES.video)
+  }
+  const request = { contentType: 'video/mp4', sizeBytes: body.data.facebook.media.video.maxBytes }
+  expect((await ask('POST', '/api/posts/media/upload', request)).status).toBe(200)
+})
 
 describe('limits that an instance sets itself', () => {
   it('are shown beside the usual ones of the others', async () => {

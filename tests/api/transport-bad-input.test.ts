@@ -76,7 +76,11 @@ function expectRefusal(response: Awaited<ReturnType<typeof send>>, statusCode: n
   expect(response.statusCode, `${what} ${response.body}`).toBe(statusCode)
   expect(response.json()).toMatchObject({ success: false, statusCode, requestId: expect.any(String) })
   expect(Object.keys(response.json())).not.toContain('stack')
+  for (const { message } of response.json().errors ?? []) expect(message).not.toMatch(VALIDATOR_WORDING)
 }
+
+/** How the validator's own messages read. */
+const VALIDATOR_WORDING = /must NOT|##|anyOf|must match|must be (string|object|array|boolean|integer|null)|additional/
 
 const signInFor = (route: string) => signIn(world.context, { role: roleFor(route) })
 
@@ -156,6 +160,28 @@ describe.each(withBody)('%s', (route) => {
       }
     }
   })
+})
+
+it.each([
+  [{ selectedPlatforms: [] }, 'selectedPlatforms must have at least 1 entry. Add one.'],
+  [{ selectedPlatforms: ['bluesky', 'bluesky'] }, 'selectedPlatforms has the same entry twice. Remove one of them.'],
+  [{ scheduledAt: 5 }, 'scheduledAt must be a text. Send it in that form.'],
+  [{ content: null }, 'content must be an object. Send it in that form.'],
+  [{ content: undefined }, 'content is missing. Add it to the request.'],
+  [{ correlationId: '' }, 'correlationId is empty. Fill it in.'],
+  [{ timezone: 'x'.repeat(101) }, 'timezone must have at most 100 characters. Make it shorter.'],
+  [{ status: 'SENT' }, 'status must be one of DRAFT, PENDING, SCHEDULED.'],
+  [
+    { platformSpecificContent: { myspace: {} } },
+    'platformSpecificContent.myspace is not a known field. Correct its name or remove it.',
+  ],
+])('a post with %j is answered with one problem that says what to do', async (change, message) => {
+  const { body } = ROUTES['POST /api/posts']!
+  const response = await send('POST /api/posts', await signInFor('POST /api/posts'), {
+    payload: { ...body, ...change },
+  })
+  expect(response.json().errors.map((problem: { message: string }) => problem.message)).toEqual([message])
+  expect(response.json().message).toBe(`Validation failed: ${message}`)
 })
 
 describe.each(withoutBody)('%s', (route) => {

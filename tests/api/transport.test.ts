@@ -171,7 +171,7 @@ describe('errors', () => {
     const app = await appWith({})
     app.get('/test/problems', () => {
       throw validationFailed([
-        { path: 'content.text', code: 'TEXT_TOO_LONG', message: 'is too long', platform: 'bluesky' },
+        { path: 'content.text', code: 'TEXT_TOO_LONG', message: 'content.text is too long', platform: 'bluesky' },
         { path: 'timezone', code: 'INVALID', message: 'is no timezone' },
       ])
     })
@@ -188,7 +188,7 @@ describe('errors', () => {
       code: 'VALIDATION_FAILED',
       requestId: expect.any(String),
       errors: [
-        { path: 'content.text', code: 'TEXT_TOO_LONG', message: 'is too long', platform: 'bluesky' },
+        { path: 'content.text', code: 'TEXT_TOO_LONG', message: 'content.text is too long', platform: 'bluesky' },
         { path: 'timezone', code: 'INVALID', message: 'is no timezone' },
       ],
     })

@@ -1,6 +1,6 @@
 import { accountHealth } from '../../domain/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/platforms.ts'
-import type { PlatformRules } from '../../domain/posting-rules.ts'
+import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posting-rules.ts'
 import type { ConnectedAccount, PlatformAccount, PlatformAccounts } from '../../store/platform-accounts.ts'
 import type { PresentedAccount } from './schema.ts'
 
@@ -38,11 +38,15 @@ export function presentAccounts(accounts: PlatformAccounts | null, now: Date): R
 export function presentLimits(rules: PlatformRules) {
   return everyPlatform((platform) => {
     const { text, parts, media, altText } = rules[platform]
-    const { image, video } = media
+    const presentKind = (kind: MediaKind) => ({
+      ...media[kind],
+      types: [...media[kind].types],
+      maxBytes: Math.min(media[kind].maxBytes, MAX_UPLOAD_BYTES[kind]),
+    })
     return {
       text: [...text],
       ...(parts && { parts }),
-      media: { ...media, image: { ...image, types: [...image.types] }, video: { ...video, types: [...video.types] } },
+      media: { ...media, image: presentKind('image'), video: presentKind('video') },
       altText,
     }
   })

@@ -60,7 +60,7 @@ const KindLimits = Type.Object(
   {
     max: Type.Integer(),
     types: Type.Array(Type.String()),
-    maxBytes: Type.Integer(),
+    maxBytes: Type.Integer({ description: 'The largest file that both the media upload and the platform accept' }),
   },
   { title: 'MediaLimits' },
 )

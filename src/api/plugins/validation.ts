@@ -79,6 +79,5 @@ function unusableText(query: Record<string, unknown>): FastifySchemaValidationEr
       instancePath: `/${name}`,
       schemaPath: '#',
       params: {},
-      message: 'must not contain NUL characters',
     }))
 }
