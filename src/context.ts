@@ -246,12 +246,19 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         tooManyBlueskyLogins,
       ),
       resetMail: rateLimits.bucket({ name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR }),
-      captions: rateLimits.bucket({ name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR }),
-      analyticsRefresh: rateLimits.bucket({
-        name: 'analytics_refresh',
-        points: 1,
-        windowMs: config.ANALYTICS_REFRESH_SECONDS * SECOND,
-      }),
+      captions: rateLimits.bucket(
+        { name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR },
+        (wait) => `Too many caption requests. Try again in ${wait}.`,
+      ),
+      analyticsRefresh: rateLimits.bucket(
+        {
+          name: 'analytics_refresh',
+          points: 1,
+          windowMs: config.ANALYTICS_REFRESH_SECONDS * SECOND,
+        },
+        // Clients know this message.
+        () => 'Too many requests',
+      ),
     },
     planLimits: planLimits(config),
     passwords: createPasswordHasher(),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Schema, type Connection } from 'mongoose'
 import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import { ServiceError } from '../domain/service-error.ts'
-import { SECOND } from '../domain/times.ts'
+import { SECOND, waitInWords } from '../domain/times.ts'
 import { driverCollection } from './driver.ts'
 import { schemaOptions } from './schema-options.ts'
 
@@ -64,7 +64,7 @@ export function createRateLimits(connection: Connection) {
     },
 
     /** Counts every call that asks. */
-    bucket(bucket: Bucket, refusal: Refusal = () => 'Too many requests') {
+    bucket(bucket: Bucket, refusal: Refusal = (wait) => `Too many requests. Try again in ${wait}.`) {
       const open = limiter(bucket)
       const keyOf = (person: string, place?: string) =>
         place === undefined ? hashed(person) : personKey(person, place)
@@ -106,15 +106,10 @@ export type RateLimits = ReturnType<typeof createRateLimits>
 
 export function tooMany(message: Refusal, bucket: string, waitMs: number): ServiceError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / SECOND))
-  return new ServiceError('RATE_LIMITED', message(inWords(retryAfterSeconds)), {
+  return new ServiceError('RATE_LIMITED', message(waitInWords(retryAfterSeconds)), {
     retryAfterSeconds,
     details: { bucket },
   })
-}
-
-function inWords(seconds: number): string {
-  const [count, unit] = seconds < 100 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
 /** The key of a limit on one person from one place. `forget` finds it by the person. */

@@ -430,7 +430,7 @@ describe('rate limits', () => {
     expect(refused.statusCode).toBe(429)
     expect(refused.json()).toMatchObject({
       success: false,
-      message: 'Too many requests',
+      message: expect.stringMatching(/^Too many requests from this address\. Try again in (60|5\d) seconds\.$/),
       code: 'RATE_LIMITED',
       bucket: 'address',
     })

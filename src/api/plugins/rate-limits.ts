@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Config } from '../../config.ts'
 import { ServiceError } from '../../domain/service-error.ts'
-import { MINUTE, SECOND } from '../../domain/times.ts'
+import { MINUTE, SECOND, waitInWords } from '../../domain/times.ts'
 import { clientNetwork } from '../client-address.ts'
 
 declare module 'fastify' {
@@ -51,8 +51,10 @@ async function count(bucket: string, counter: Counter, request: FastifyRequest, 
   append(reply, 'ratelimit-policy', `"${bucket}";q=${state.max};w=${state.timeWindow / SECOND}`)
   append(reply, 'ratelimit', `"${bucket}";r=${state.remaining};t=${state.ttlInSeconds}`)
   if (state.isExceeded) {
-    throw new ServiceError('RATE_LIMITED', 'Too many requests', {
-      retryAfterSeconds: Math.max(1, state.ttlInSeconds),
+    const retryAfterSeconds = Math.max(1, state.ttlInSeconds)
+    const message = `Too many requests from this ${bucket}. Try again in ${waitInWords(retryAfterSeconds)}.`
+    throw new ServiceError('RATE_LIMITED', message, {
+      retryAfterSeconds,
       details: { bucket },
     })
   }

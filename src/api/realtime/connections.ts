@@ -99,7 +99,9 @@ export function createConnections(
     /** @throws ServiceError 503 when there is no room for another connection */
     assertRoom(): void {
       if (!isFull()) return
-      throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many open connections, try again', { retryAfterSeconds: 10 })
+      throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many open connections. Try again in 10 seconds.', {
+        retryAfterSeconds: 10,
+      })
     },
 
     open(connection: Connection): OpenConnection {

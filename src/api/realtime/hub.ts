@@ -127,7 +127,7 @@ export function createHub(deps: Deps, { socketsPerUser }: { socketsPerUser: numb
     async admit(token: string | null, listener: Listener): Promise<Membership> {
       const claims = readClaims(deps, token)
       if (rooms.of(claims.userId).size >= socketsPerUser) {
-        throw new ServiceError('RATE_LIMITED', 'Too many open connections')
+        throw new ServiceError('RATE_LIMITED', 'Too many open connections. Close another tab or device and try again.')
       }
       const member: Member = { listener, claims, role: null, isListening: false, isDoubtful: false }
       // First into the room, then the look at the records: what changes after it reaches a member.
