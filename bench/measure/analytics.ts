@@ -5,7 +5,7 @@ import { daysOf } from '../../src/domain/calendar.ts'
 import {
   comparedPairs,
   followerCounts,
-  latestOfPost,
+  latestOfPosts,
   latestPairs,
   timelinePairs,
   topPairs,
@@ -69,7 +69,7 @@ const READS: Record<string, Read> = {
   'one post': {
     isKept: false,
     path: ({ postSnapshots: [snapshot] }) => `/api/posts/${snapshot!.postId}`,
-    aggregation: ({ postSnapshots: [snapshot] }) => latestOfPost(snapshot!.postId),
+    aggregation: ({ postSnapshots: [snapshot] }) => latestOfPosts([snapshot!.postId]),
   },
 }
 

@@ -1,6 +1,6 @@
 import { newPost } from '../domain/post-moves.ts'
 import type { FirstAnswer, Post } from '../domain/post.ts'
-import { preflight } from '../domain/preflight.ts'
+import { preflight, schedulingProblem } from '../domain/preflight.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { isDuplicateKey } from '../store/database.ts'
 import type { PlatformAccountStore } from '../store/platform-accounts.ts'
@@ -11,7 +11,7 @@ import type { Clock } from '../clock.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
 import { handOver, type HandOverDeps } from './hand-over.ts'
 import type { StorePost } from './store-post.ts'
-import { readWholePost, refuseProblems, type WholePostInput } from './post-input.ts'
+import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 
 export interface CreatePostDeps extends HandOverDeps, CurrentRulesDeps {
   posts: PostStore
@@ -77,15 +77,15 @@ export async function createPost(
 
 async function makePost(deps: CreatePostDeps, { userId, input, source, idempotency }: CreatePostRequest) {
   const now = deps.clock.now()
-  const { value, problems } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
+  const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
   const [connected, rules] = await Promise.all([
     deps.accounts.connectedPlatforms(userId),
     currentRules(deps, value.selectedPlatforms),
   ])
-  const { errors, warnings } = preflight(value, connected, rules)
-  if (!draft) refuseProblems(errors)
+  const checked = preflight(value, connected, rules)
+  if (!draft) refuseProblems(checked.errors)
   const post = newPost(
     {
       ...value,
@@ -99,7 +99,12 @@ async function makePost(deps: CreatePostDeps, { userId, input, source, idempoten
     },
     now,
   )
-  const answered: FirstAnswer = { status: post.status, scheduledAt: post.scheduledAt, warnings }
+  refuseProblem(schedulingProblem(input.status, post, warnings))
+  const answered: FirstAnswer = {
+    status: post.status,
+    scheduledAt: post.scheduledAt,
+    warnings: [...warnings, ...checked.warnings],
+  }
   return { answered, post: idempotency ? { ...post, firstAnswer: answered } : post }
 }
 

@@ -1,6 +1,7 @@
 import type { NewPost, PostChange } from '../domain/post-moves.ts'
 import type { Platform } from '../domain/platforms.ts'
 import type { Content, ContentOverride, MediaItem, Post } from '../domain/post.ts'
+import { SCHEDULED_IN_PAST } from '../domain/preflight.ts'
 import { fileTooLarge, MAX_UPLOAD_BYTES, mediaKind } from '../domain/posting-rules.ts'
 import { sizeProblems } from '../domain/post-size.ts'
 import { ServiceError, type Problem } from '../domain/service-error.ts'
@@ -48,6 +49,7 @@ type Fields = Pick<NewPost, 'content' | 'selectedPlatforms' | 'platformSpecificC
 interface Read<T> {
   value: T
   problems: Problem[]
+  warnings: Problem[]
 }
 
 /** The fields of a post from a whole body, with the defaults of spec 4.3. */
@@ -55,10 +57,11 @@ export function readWholePost(
   input: WholePostInput,
   around: InputSurroundings,
 ): Read<Fields & { scheduledAt?: Date | null }> {
-  const { value, problems } = readChange({ timezone: DEFAULT_TIMEZONE, ...input }, DEFAULT_TIMEZONE, around)
+  const { value, ...findings } = readChange({ timezone: DEFAULT_TIMEZONE, ...input }, DEFAULT_TIMEZONE, around)
   const { content, platformSpecificContent = {}, timezone = DEFAULT_TIMEZONE, ...rest } = value
   return {
-    problems: [...problems, ...sizeProblems(value)],
+    ...findings,
+    problems: [...findings.problems, ...sizeProblems(value)],
     value: {
       ...('scheduledAt' in rest ? { scheduledAt: rest.scheduledAt ?? null } : {}),
       content: { text: input.content.text, mediaItems: content?.mediaItems ?? [] },
@@ -75,6 +78,7 @@ export type GivenFields = Omit<PostChange, 'content' | 'status'> & { content?: C
 /** @param storedTimezone in which a time without an offset is meant when the input names no timezone itself */
 export function readChange(input: PostInput, storedTimezone: string, around: InputSurroundings): Read<GivenFields> {
   const problems: Problem[] = []
+  const warnings: Problem[] = []
   const value: GivenFields = {}
   if (input.content) value.content = readContent(input.content, 'content', around, problems)
   if (input.platformSpecificContent) {
@@ -84,15 +88,22 @@ export function readChange(input: PostInput, storedTimezone: string, around: Inp
   const timezone = readTimezone(input.timezone, problems)
   if (timezone !== undefined) value.timezone = timezone
   if (input.scheduledAt !== undefined) {
-    value.scheduledAt = readScheduledAt(input.scheduledAt, timezone ?? storedTimezone, around.now, problems)
+    const instant = readScheduledAt(input.scheduledAt, timezone ?? storedTimezone, around.now, problems)
+    const isPast = instant !== null && instant <= around.now
+    if (isPast) warnings.push(SCHEDULED_IN_PAST)
+    value.scheduledAt = isPast ? null : instant
   }
-  return { value, problems }
+  return { value, problems, warnings }
 }
 
 /** @throws ServiceError VALIDATION_FAILED with all problems, if there are any */
 export function refuseProblems(problems: Problem[]): void {
   const [first] = problems
   if (first) throw new ServiceError('VALIDATION_FAILED', `Validation failed: ${first.message}`, { errors: problems })
+}
+
+export function refuseProblem(problem: Problem | null): void {
+  if (problem) refuseProblems([problem])
 }
 
 function readTimezone(timezone: string | undefined, problems: Problem[]): string | undefined {
@@ -102,7 +113,6 @@ function readTimezone(timezone: string | undefined, problems: Problem[]): string
   return undefined
 }
 
-/** A past instant means now, and is null like every other way to say now. */
 function readScheduledAt(value: string | null, timezone: string, now: Date, problems: Problem[]): Date | null {
   if (value === null) return null
   const instant = parseInstant(value, timezone)
@@ -121,7 +131,7 @@ function readScheduledAt(value: string | null, timezone: string, now: Date, prob
       message: 'scheduledAt must be within a hundred years. Choose an earlier time.',
     })
   }
-  return instant > now ? instant : null
+  return instant
 }
 
 function readOverrides(

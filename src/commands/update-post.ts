@@ -4,10 +4,11 @@ import { mediaKeys } from '../domain/content.ts'
 import { edit, type PostChange } from '../domain/post-moves.ts'
 import type { PlatformStatus, Post } from '../domain/post.ts'
 import { sizeProblems } from '../domain/post-size.ts'
-import { preflight } from '../domain/preflight.ts'
-import { ServiceError } from '../domain/service-error.ts'
+import { preflight, SCHEDULED_IN_PAST, schedulingProblem } from '../domain/preflight.ts'
+import { ServiceError, type Problem } from '../domain/service-error.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import type { NotificationStore } from '../store/notifications.ts'
+import type { PlatformAccountStore } from '../store/platform-accounts.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { UploadStore } from '../store/uploads.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
@@ -16,6 +17,7 @@ import { handOver, type HandOverDeps } from './hand-over.ts'
 import {
   readChange,
   readWholePost,
+  refuseProblem,
   refuseProblems,
   type InputSurroundings,
   type PostInput,
@@ -24,6 +26,7 @@ import {
 
 export interface UpdatePostDeps extends HandOverDeps, CurrentRulesDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
+  accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
   notifications: Pick<NotificationStore, 'insertOnce'>
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
@@ -42,23 +45,35 @@ export interface UpdatePostRequest {
  * Changes a draft or a post that delivery has not claimed, and publishes a draft when the input's status says so.
  * @throws ServiceError NOT_FOUND, VALIDATION_FAILED, POST_NOT_EDITABLE
  */
-export async function updatePost(deps: UpdatePostDeps, { userId, postId, update }: UpdatePostRequest): Promise<Post> {
+export async function updatePost(
+  deps: UpdatePostDeps,
+  { userId, postId, update }: UpdatePostRequest,
+): Promise<{ post: Post; warnings: Problem[] }> {
   const stored = await deps.posts.findOwned(userId, postId)
   if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
   const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
-  const rules = await currentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms)
-  const changeOf = read(update, stored.timezone, around)
+  const [rules, connected] = await Promise.all([
+    currentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms),
+    deps.accounts.connectedPlatforms(userId),
+  ])
+  const { changeOf, warnings: timeWarnings } = read(update, stored.timezone, around)
 
   let before: PlatformStatus[] = []
   let mediaBefore = new Set<string>()
+  let warnings: Problem[] = []
   const post = await deps.posts.transition(postId, (current, now) => {
     before = current.platformStatuses
     mediaBefore = mediaKeys(current)
     const change = changeOf(current)
     const edited = edit(change)(current, now)
+    const checked = preflight(edited, connected, rules)
+    const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
+    const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
     // A post that older versions stored may be larger, until its texts are changed.
     if (change.content || change.platformSpecificContent) refuseProblems(sizeProblems(edited))
-    if (edited.status !== 'DRAFT') refuseProblems(preflight(edited, new Set(), rules).errors)
+    if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
+    refuseProblem(schedulingProblem(update.input.status, edited, timing))
+    warnings = [...timing, ...checked.warnings]
     return edited
   })
   const mediaNow = mediaKeys(post)
@@ -66,7 +81,7 @@ export async function updatePost(deps: UpdatePostDeps, { userId, postId, update 
     [...mediaBefore].filter((key) => !mediaNow.has(key)),
     false,
   )
-  if (post.status === 'DRAFT') return post
+  if (post.status === 'DRAFT') return { post, warnings }
   // What was prepared for a platform that stays is looked at by its delivery.
   void deps.discardPrepared(
     post,
@@ -75,7 +90,11 @@ export async function updatePost(deps: UpdatePostDeps, { userId, postId, update 
   // Raised on every update, kept once: so that a repeat, or the next one, makes up for a crash in between, as does the sweeper.
   await deps.notifications.insertOnce(postCreated(post))
   await handOver(deps, post, 'changed')
-  return post
+  return { post, warnings }
+}
+
+function isPast(instant: Date | null, now: Date): boolean {
+  return instant !== null && instant <= now
 }
 
 /** Reads the input once; what it means for a post is asked for every stored version that the edit meets. */
@@ -83,16 +102,21 @@ function read(
   update: UpdatePostRequest['update'],
   storedTimezone: string,
   around: InputSurroundings,
-): (post: Post) => PostChange {
+): { changeOf: (post: Post) => PostChange; warnings: Problem[] } {
   const { status } = update.input
   const wanted = status === undefined ? {} : { status }
   if (update.kind === 'replace') {
-    const { value, problems } = readWholePost(update.input, around)
+    const { value, problems, warnings } = readWholePost(update.input, around)
     refuseProblems(problems)
-    return () => ({ ...value, ...wanted })
+    return { changeOf: () => ({ ...value, ...wanted }), warnings }
   }
-  const { value, problems } = readChange(update.input, storedTimezone, around)
+  const { value, problems, warnings } = readChange(update.input, storedTimezone, around)
   refuseProblems(problems)
   const { content, ...rest } = value
-  return (post) => ({ ...rest, ...wanted, ...(content ? { content: { ...post.content, ...content } } : {}) })
+  const changeOf = (post: Post) => ({
+    ...rest,
+    ...wanted,
+    ...(content ? { content: { ...post.content, ...content } } : {}),
+  })
+  return { changeOf, warnings }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { preflight, type Preflight } from '../domain/preflight.ts'
+import { preflight, schedulingProblem, type Preflight } from '../domain/preflight.ts'
 import type { ObjectStorage } from '../integrations/storage.ts'
 import type { PlatformAccountStore } from '../store/platform-accounts.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
@@ -18,12 +18,13 @@ export async function validatePost(
   input: WholePostInput,
 ): Promise<Preflight & { valid: boolean }> {
   const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
-  const { value, problems } = readWholePost(input, around)
+  const { value, problems, warnings } = readWholePost(input, around)
   const [connected, rules] = await Promise.all([
     deps.accounts.connectedPlatforms(userId),
     currentRules(deps, value.selectedPlatforms),
   ])
   const checked = preflight(value, connected, rules)
-  const errors = [...problems, ...checked.errors]
-  return { ...checked, errors, valid: errors.length === 0 }
+  const unscheduled = schedulingProblem(input.status, { status: value.scheduledAt ? 'SCHEDULED' : 'PENDING' }, warnings)
+  const errors = [...problems, ...(unscheduled ? [unscheduled] : []), ...checked.errors]
+  return { ...checked, errors, warnings: [...warnings, ...checked.warnings], valid: errors.length === 0 }
 }

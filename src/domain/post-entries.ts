@@ -85,6 +85,15 @@ export function deliverable(post: Post, platform: Platform, round: number): Plat
   return entry.status === 'pending' || entry.status === 'processing' ? entry : null
 }
 
+/** Whether a platform accepted the post, or may have: what was ever in doubt counts as reached. */
+export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post): boolean {
+  if (publishedKeys !== undefined) return true
+  return platformStatuses.some(({ status, delivery }) => {
+    const isOpen = status === 'processing' || delivery.leaseUntil !== null || delivery.outcome === 'unknown'
+    return isOpen || delivery.doubted || status === 'completed' || status === 'deleted'
+  })
+}
+
 export function entryOf(post: Post, platform: Platform): PlatformStatus | null {
   return post.platformStatuses.find((entry) => entry.platform === platform) ?? null
 }

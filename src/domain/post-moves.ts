@@ -1,5 +1,5 @@
 import type { Platform } from './platforms.ts'
-import { causeFields, entryOf, newPlatformStatus, rolledUp } from './post-entries.ts'
+import { causeFields, entryOf, hasReachedAnyPlatform, newPlatformStatus, rolledUp } from './post-entries.ts'
 import type { Content, Move, PlatformStatus, Post } from './post.ts'
 import { ServiceError } from './service-error.ts'
 
@@ -39,6 +39,20 @@ export function newPost(input: NewPost, now: Date): Post {
 function timing(scheduledAt: Date | null, now: Date): Pick<Post, 'scheduledAt' | 'dueAt' | 'status'> {
   if (scheduledAt && scheduledAt > now) return { scheduledAt, dueAt: scheduledAt, status: 'SCHEDULED' }
   return { scheduledAt: null, dueAt: now, status: 'PENDING' }
+}
+
+/** A draft with the content of another post, without its time. */
+export function duplicateOf(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>, now: Date): Post {
+  const { userId, content, platformSpecificContent, selectedPlatforms, timezone } = post
+  const fields = { userId, content, platformSpecificContent, selectedPlatforms, timezone }
+  const unscheduled = { scheduledAt: null, correlationId: null, requestHash: null }
+  return newPost({ ...fields, ...draft, ...unscheduled, draft: true }, now)
+}
+
+/** Whether a duplicate may take over the allowance of a post: it ended without reaching any platform, and still has its share. */
+export function canGiveAllowance(post: Post): boolean {
+  const hasEnded = post.status === 'FAILED' || post.status === 'CANCELLED'
+  return hasEnded && post.allowanceMovedTo === undefined && !hasReachedAnyPlatform(post)
 }
 
 export interface PostChange {
@@ -98,7 +112,7 @@ export function cancel(): Move {
 
 /**
  * Sends every failed platform round again. The idempotency key stays whenever an earlier call may have been accepted.
- * @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS
+ * @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS, POST_DUPLICATED
  */
 export function retry(): Move {
   return (post, now) => {
@@ -107,6 +121,11 @@ export function retry(): Move {
     }
     if (post.status === 'PROCESSING') {
       throw new ServiceError('POST_IN_PROGRESS', 'Post is still being delivered, retry when it has ended')
+    }
+    if (post.allowanceMovedTo !== undefined) {
+      throw new ServiceError('POST_DUPLICATED', 'A draft took the place of this post; publish the draft instead', {
+        details: { draftId: post.allowanceMovedTo },
+      })
     }
     return rolledUp({
       ...post,

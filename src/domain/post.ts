@@ -128,6 +128,11 @@ export interface Post {
   /** What the creating request was answered: its repeats with the same `correlationId` get the same. */
   firstAnswer?: FirstAnswer
   metadata: { source: 'web' | 'api' }
+  /**
+   * The draft that was made from this post and took over its share of the plan's allowance; absent while the post has its own. Such a post
+   * cannot be retried, so that one share never publishes two posts.
+   */
+  allowanceMovedTo?: string
   /** True until a workflow start or signal for the latest change is acknowledged. */
   startPending: boolean
   /** `publishedKey` of every effect on a platform; no two posts hold the same. Absent before the first. */

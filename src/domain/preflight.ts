@@ -31,6 +31,33 @@ export interface Preflight {
 
 export type PreflightInput = Pick<Post, 'content' | 'platformSpecificContent' | 'selectedPlatforms'>
 
+/** A past time means now, and is stored as null like every other way to say now. */
+export const SCHEDULED_IN_PAST: Problem = {
+  path: 'scheduledAt',
+  code: 'SCHEDULED_IN_PAST',
+  message: 'scheduledAt is in the past and was removed: a draft has no time, any other post is published now',
+}
+
+/**
+ * Why a post that a client explicitly asked to schedule is not scheduled, or null when it is or was not asked for.
+ * @param wanted the status in the request
+ */
+export function schedulingProblem(
+  wanted: Post['status'] | undefined,
+  { status }: Pick<Post, 'status'>,
+  warnings: readonly Problem[],
+): Problem | null {
+  if (wanted !== 'SCHEDULED' || status === 'SCHEDULED') return null
+  const isPast = warnings.some(({ code }) => code === SCHEDULED_IN_PAST.code)
+  return {
+    path: 'scheduledAt',
+    code: isPast ? SCHEDULED_IN_PAST.code : 'SCHEDULED_AT_REQUIRED',
+    message: isPast
+      ? 'scheduledAt must be in the future to schedule a post; leave status out to publish it now'
+      : 'scheduledAt is required to schedule a post; leave status out to publish it now',
+  }
+}
+
 /** Checks what each selected platform would get against its rules, and reports all problems at once (contract section 4). */
 export function preflight(
   post: PreflightInput,

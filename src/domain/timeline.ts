@@ -75,3 +75,8 @@ function entryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): T
 function causeOf({ errorCode, platformReason }: PlatformStatus): Pick<TimelineEvent, 'code' | 'platformReason'> {
   return { ...(errorCode && { code: errorCode }), ...(platformReason && { platformReason }) }
 }
+
+/** Oldest first. A wait is stored with the move that ends it, so stored order is not the order of events. Equal times keep theirs. */
+export function sortedByTime(events: readonly TimelineEvent[]): TimelineEvent[] {
+  return events.toSorted((first, second) => first.at.getTime() - second.at.getTime())
+}

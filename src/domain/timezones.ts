@@ -49,6 +49,23 @@ export function isInstant(value: string): boolean {
   return WITH_OFFSET.test(value) && parseInstant(value, 'UTC') !== null
 }
 
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+
+/**
+ * A bound of a range of time: a date-time like that of `parseInstant`, or a date, which means its first instant (`start`) or its last
+ * millisecond (`end`) in `timezone`. Null when the value is neither.
+ */
+export function parseRangeBound(value: string, timezone: string, edge: 'start' | 'end'): Date | null {
+  if (!DATE.test(value)) return parseInstant(value, timezone)
+  try {
+    const date = Temporal.PlainDate.from(value, { overflow: 'reject' })
+    const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(timezone).epochMilliseconds
+    return new Date(edge === 'start' ? startOf(date) : startOf(date.add({ days: 1 })) - 1)
+  } catch {
+    return null
+  }
+}
+
 function epochMilliseconds(value: string, timezone: string): number {
   if (WITH_OFFSET.test(value)) return Temporal.Instant.from(value).epochMilliseconds
   const zone = WITH_ZONE.exec(value)?.[4]

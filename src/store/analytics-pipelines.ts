@@ -173,13 +173,13 @@ export function followerCounts({ userId, platform }: Scope, days: CalendarDay[])
 }
 
 /** The latest snapshot of a post on each platform. */
-export function latestOfPost(postId: string): Aggregation {
+export function latestOfPosts(postIds: string[]): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      { $match: { postId } },
+      { $match: { postId: { $in: postIds } } },
       { $sort: { postId: 1, platform: 1, slot: -1 } },
-      { $group: { _id: '$platform', latest: { $first: '$$ROOT' } } },
+      { $group: { _id: { postId: '$postId', platform: '$platform' }, latest: { $first: '$$ROOT' } } },
       { $replaceRoot: { newRoot: '$latest' } },
     ],
   }

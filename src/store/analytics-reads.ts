@@ -9,7 +9,7 @@ import { SECOND } from '../domain/times.ts'
 import {
   comparedPairs,
   followerCounts,
-  latestOfPost,
+  latestOfPosts,
   latestPairs,
   timelinePairs,
   topPairs,
@@ -64,7 +64,7 @@ export function createAnalyticsReads(connection: Connection) {
 
     followerCounts: (scope: Scope, days: CalendarDay[]): Promise<DailyCount[]> => run(followerCounts(scope, days)),
 
-    latestOfPost: (postId: string): Promise<PostSnapshot[]> => run(latestOfPost(postId)),
+    latestOfPosts: (postIds: string[]): Promise<PostSnapshot[]> => run(latestOfPosts(postIds)),
   }
 }
 

@@ -119,6 +119,7 @@ export const postSchema = new Schema<StoredPost>(
     requestHash: nullable(String),
     firstAnswer: { type: firstAnswerSchema, default: undefined },
     metadata: { source: { type: String, enum: ['web', 'api'], required: true } },
+    allowanceMovedTo: { type: String, default: undefined },
     startPending: { type: Boolean, required: true },
     publishedKeys: { type: [String], default: undefined },
     revision: { type: Number, required: true },

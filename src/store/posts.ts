@@ -4,7 +4,7 @@ import { publishedKey } from '../domain/post-entries.ts'
 import type { Post, PostStatus } from '../domain/post.ts'
 import { ownerOf } from '../domain/storage-keys.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
-import { firstEvent, type TimelineEvent } from '../domain/timeline.ts'
+import { firstEvent, sortedByTime, type TimelineEvent } from '../domain/timeline.ts'
 import { driverCollection } from './driver.ts'
 import { anyOf, createBatchedRead, createBatches } from './line.ts'
 import { createTransitions } from './post-transitions.ts'
@@ -18,12 +18,15 @@ const LONGEST_AHEAD_MS = MINUTE
 export interface PostQuery {
   page: number
   limit: number
-  status?: PostStatus
+  statuses?: PostStatus[]
   platform?: Platform
   /** Bounds on `scheduledAt`, or `createdAt` where there is none. */
   from?: Date
   to?: Date
-  sortBy: 'createdAt' | 'scheduledAt'
+  /** In the text for all platforms or for one, in any case. */
+  search?: string
+  /** `date` is what `from` and `to` are bounds of. */
+  sortBy: 'createdAt' | 'scheduledAt' | 'date'
   sortOrder: 'asc' | 'desc'
 }
 
@@ -39,6 +42,9 @@ export interface StrandedBounds {
 
 /** Where a post names media: for all platforms, and for one instead. */
 const MEDIA_PATHS = ['content.mediaItems', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.mediaItems`)]
+const REGEX_SYNTAX = /[.*+?^${}()|[\]\\]/g
+/** Where a post has text. */
+const TEXT_PATHS = ['content.text', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.text`)]
 const WITHOUT_TIMELINE = { projection: { timeline: 0 } } as const
 
 /** Posts, and the only way to change a stored one. */
@@ -67,6 +73,14 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     find,
 
+    /** Notes that the draft took over the post's allowance. Returns false, and changes nothing, when the post changed since it was read. */
+    async moveAllowance({ _id, userId, revision }: Post, draftId: string, session: ClientSession): Promise<boolean> {
+      const filter = { _id, userId, revision, allowanceMovedTo: { $exists: false } }
+      const change = { $set: { allowanceMovedTo: draftId, updatedAt: now() }, $inc: { revision: 1 } }
+      const { modifiedCount } = await collection().updateOne(filter, change, { session })
+      return modifiedCount === 1
+    },
+
     async findOwned(userId: string, postId: string): Promise<Post | null> {
       const post = await find(postId)
       return post?.userId === userId ? post : null
@@ -75,7 +89,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
     /** The newest events of a post, oldest first. */
     async timelineOf(userId: string, postId: string): Promise<TimelineEvent[] | null> {
       const found = await collection().findOne({ _id: postId, userId }, { projection: { timeline: 1 } })
-      return found && (found.timeline ?? [])
+      return found && sortedByTime(found.timeline ?? [])
     },
 
     /** Whether the platform's post is on record as that of another post of ours. */
@@ -91,19 +105,11 @@ export function createPostStore(connection: Connection, now: () => Date) {
     /** A page of posts, bounded in bytes whatever is stored: large posts are shortened, so that page, limit and total hold. */
     async list(userId: string, query: PostQuery): Promise<{ posts: ListedPost[]; total: number }> {
       const filter = listFilter(userId, query)
-      const direction = query.sortOrder === 'asc' ? 1 : -1
       const [posts, total] = await Promise.all([
         collection()
-          .aggregate<ListedPost>(
-            [
-              { $match: filter },
-              { $sort: { [query.sortBy]: direction, _id: direction } },
-              { $skip: (query.page - 1) * query.limit },
-              { $limit: query.limit },
-              ...shortenLargePosts(query.limit),
-            ],
-            { maxTimeMS: LIST_DEADLINE_MS },
-          )
+          .aggregate<ListedPost>([...pageStages(filter, query), ...shortenLargePosts(query.limit)], {
+            maxTimeMS: LIST_DEADLINE_MS,
+          })
           .toArray(),
         model.countDocuments(filter).maxTimeMS(LIST_DEADLINE_MS),
       ])
@@ -245,11 +251,29 @@ function unattended(instant: Date) {
 
 function listFilter(userId: string, query: PostQuery): QueryFilter<Post> {
   const filter: QueryFilter<Post> = { userId }
-  if (query.status) filter.status = query.status
+  if (query.statuses) filter.status = trusted({ $in: query.statuses })
   if (query.platform) filter.selectedPlatforms = query.platform
   if (query.from || query.to) {
     const range = { ...(query.from ? { $gte: query.from } : {}), ...(query.to ? { $lte: query.to } : {}) }
     filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]
   }
+  if (query.search !== undefined) {
+    const words = trusted({ $regex: query.search.replace(REGEX_SYNTAX, '\\$&'), $options: 'i' })
+    filter.$and = [{ $or: TEXT_PATHS.map((path) => ({ [path]: words })) }]
+  }
   return filter
+}
+
+/** The fields that an index sorts by are sorted without computing anything. */
+function pageStages(filter: QueryFilter<Post>, { sortBy, sortOrder, page, limit }: PostQuery): object[] {
+  const direction = sortOrder === 'asc' ? 1 : -1
+  const date = { $ifNull: ['$scheduledAt', '$createdAt'] }
+  return [
+    { $match: filter },
+    ...(sortBy === 'date' ? [{ $set: { date } }] : []),
+    { $sort: { [sortBy]: direction, _id: direction } },
+    { $skip: (page - 1) * limit },
+    { $limit: limit },
+    { $unset: 'date' },
+  ]
 }

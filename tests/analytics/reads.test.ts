@@ -12,7 +12,7 @@ import { DAY, MINUTE } from '../../src/domain/times.ts'
 import {
   comparedPairs,
   followerCounts,
-  latestOfPost,
+  latestOfPosts,
   latestPairs,
   timelinePairs,
   topPairs,
@@ -186,7 +186,7 @@ describe('no read', () => {
     'growth of one platform': growth('mastodon'),
     top: ({ userId }, end) => topPairs({ userId, platform: null }, month(end), 'likes', 5),
     'top of one platform': ({ userId }, end) => topPairs({ userId, platform: 'mastodon' }, month(end), 'likes', 5),
-    'one post': ({ postSnapshots: [snapshot] }) => latestOfPost(snapshot!.postId),
+    'one post': ({ postSnapshots: [snapshot] }) => latestOfPosts([snapshot!.postId]),
   }
   const planOf = (aggregation: Aggregation) => explain(world.context.database.connection, aggregation)
 

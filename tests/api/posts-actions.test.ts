@@ -333,6 +333,7 @@ describe('the routes as a document', () => {
       'post /api/posts/media/upload',
       'post /api/posts/validate',
       'post /api/posts/{postId}/cancel',
+      'post /api/posts/{postId}/duplicate',
       'post /api/posts/{postId}/retry',
       'put /api/posts/{postId}',
     ])
@@ -343,5 +344,74 @@ describe('the routes as a document', () => {
         responses: { 401: expect.anything() },
       })
     }
+  })
+})
+
+describe('duplicate', () => {
+  const usageOf = async (userId: string) => (await world.context.users.findById(userId))!.usage.postsCreated
+  const duplicate = (caller: Caller, postId: string) => caller.call('POST', `/${postId}/duplicate`)
+
+  it('makes a draft without a time, with the content, platforms and timezone of the original', async () => {
+    const ann = await world.caller()
+    const change = { platformSpecificContent: { bluesky: { text: 'On Bluesky' } }, timezone: 'Asia/Tokyo' }
+    const postId = await create(ann, { ...change, scheduledAt: inAnHour(), correlationId: 'first' })
+    const { status, body } = await duplicate(ann, postId)
+    expect([status, body.message]).toEqual([201, 'Draft created successfully'])
+    expect(body.data).toEqual({ postId: expect.any(String), status: 'DRAFT', scheduledAt: null, warnings: [] })
+    const [original, draft] = [(await stored(postId))!, (await stored(body.data.postId))!]
+    const { content, platformSpecificContent, selectedPlatforms, timezone } = original
+    expect(draft).toMatchObject({ content, platformSpecificContent, selectedPlatforms, timezone })
+    expect(draft).toMatchObject({ correlationId: null, status: 'DRAFT', dueAt: null, userId: ann.userId })
+    expect(original.status).toBe('SCHEDULED')
+    expect(await usageOf(ann.userId)).toBe(2)
+  })
+
+  it.each(['failed', 'cancelled'])('of a %s post that reached no platform costs no allowance, once', async (state) => {
+    const ann = await world.caller({ maxPosts: 1 })
+    const postId = await create(ann)
+    if (state === 'failed') await deliver(world.context, postId, { bluesky: 'refused' })
+    else await ann.call('POST', `/${postId}/cancel`)
+    const answers = await Promise.all([duplicate(ann, postId), duplicate(ann, postId), duplicate(ann, postId)])
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    for (const { status, body } of answers) if (status !== 201) expect([403, 409]).toContain(body.statusCode)
+    expect(await usageOf(ann.userId)).toBe(1)
+    expect(await duplicate(ann, postId)).toMatchObject({ status: 403, body: { code: 'POST_LIMIT_REACHED' } })
+  })
+
+  it('that took over the allowance of a failed post keeps the original from being retried', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann)
+    await deliver(world.context, postId, { bluesky: 'refused' })
+    const draftId = (await duplicate(ann, postId)).body.data.postId
+    const { status, body } = await ann.call('POST', `/${postId}/retry`)
+    expect([status, body.code, body.draftId]).toEqual([409, 'POST_DUPLICATED', draftId])
+    expect((await stored(postId))!.status).toBe('FAILED')
+    expect((await ann.call('PATCH', `/${draftId}`, { status: 'PENDING' })).body.data.status).toBe('PENDING')
+  })
+
+  it('of a post that reached a platform, or of a draft, costs like any draft', async () => {
+    const ann = await world.caller({ maxPosts: 3 })
+    const postId = await create(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
+    await deliver(world.context, postId, { bluesky: 'accepted', mastodon: 'refused' })
+    const draftId = (await duplicate(ann, postId)).body.data.postId
+    expect((await duplicate(ann, draftId)).status).toBe(201)
+    expect(await usageOf(ann.userId)).toBe(3)
+    expect((await duplicate(ann, draftId)).body.code).toBe('POST_LIMIT_REACHED')
+    expect((await ann.call('POST', `/${postId}/retry`)).status).toBe(200)
+  })
+})
+
+describe('the timeline', () => {
+  it('is ordered by time, also where a wait was stored after what came later', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
+    const earlier = new Date(Date.now() - 60_000)
+    await world.context.posts.transition(postId, (post) => ({ ...post, contentVersion: post.contentVersion + 1 }), {
+      notes: [{ at: earlier, type: 'wait', platform: 'mastodon', until: new Date() }],
+    })
+    const { events } = (await ann.call('GET', `/${postId}/timeline`)).body.data
+    expect(events.map(({ type }: { type: string }) => type)).toEqual(['wait', 'transition', 'edit'])
+    const times = events.map(({ at }: { at: string }) => at)
+    expect(times).toEqual(times.toSorted())
   })
 })

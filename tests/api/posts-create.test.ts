@@ -81,8 +81,33 @@ describe('creating a post', () => {
 
   it('takes a past time as now and stores null', async () => {
     const ann = await world.caller()
-    const { body } = await ann.call('POST', '/', postBody({ scheduledAt: '2001-01-01T00:00:00Z', status: 'SCHEDULED' }))
+    const { body } = await ann.call('POST', '/', postBody({ scheduledAt: '2001-01-01T00:00:00Z' }))
     expect(body.data).toMatchObject({ status: 'PENDING', scheduledAt: null })
+    expect(body.data.warnings).toContainEqual(
+      expect.objectContaining({ path: 'scheduledAt', code: 'SCHEDULED_IN_PAST' }),
+    )
+  })
+
+  it.each([
+    ['without a time', {}, 'SCHEDULED_AT_REQUIRED'],
+    ['with null for its time', { scheduledAt: null }, 'SCHEDULED_AT_REQUIRED'],
+    ['with a past time', { scheduledAt: '2001-01-01T00:00:00Z' }, 'SCHEDULED_IN_PAST'],
+  ])('a request to schedule a post %s is 400, from create and validate alike', async (_, time, code) => {
+    const ann = await world.caller()
+    const input = postBody({ status: 'SCHEDULED', ...time })
+    const { status, body } = await ann.call('POST', '/', input)
+    expect([status, body.errors]).toEqual([400, [expect.objectContaining({ path: 'scheduledAt', code })]])
+    expect(await usageOf(ann.userId)).toBe(0)
+    const { data } = (await ann.call('POST', '/validate', input)).body
+    expect(data.valid).toBe(false)
+    expect(data.errors).toContainEqual(expect.objectContaining({ path: 'scheduledAt', code }))
+  })
+
+  it('a draft with a past time is stored without it, and the response warns of that', async () => {
+    const ann = await world.caller()
+    const { body } = await ann.call('POST', '/', postBody({ scheduledAt: '2001-01-01T00:00:00Z', status: 'DRAFT' }))
+    expect(body.data).toMatchObject({ status: 'DRAFT', scheduledAt: null })
+    expect(body.data.warnings).toContainEqual(expect.objectContaining({ code: 'SCHEDULED_IN_PAST' }))
   })
 
   it('says nothing of a platform that is connected', async () => {

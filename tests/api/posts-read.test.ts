@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IMPOSSIBLE_DATE_TIMES } from '../support/date-times.ts'
+import type { Platform } from '../../src/domain/platforms.ts'
+import { publishedPost } from '../support/published-post.ts'
 import { deliver, inAnHour, postBody, postsWorld, type Caller, type PostsWorld } from '../support/posts-api.ts'
 
 let world: PostsWorld
@@ -121,6 +123,53 @@ describe('GET /api/posts', () => {
     expect(await ids('from=2031-01-01T00:00:00.001Z')).toEqual([])
   })
 
+  it('takes several statuses, dates without a time in the timezone of the user, words of the text, and order by date', async () => {
+    const ann = await world.caller()
+    await world.context.users.setTimezone(ann.userId, 'Asia/Tokyo')
+    const draft = await create(ann, { status: 'DRAFT', content: { text: 'The (big) launch.*' } })
+    const newYear = await create(ann, { scheduledAt: '2030-12-31T15:00:00Z' })
+    const newYearsEve = await create(ann, {
+      scheduledAt: '2030-12-31T14:59:59Z',
+      platformSpecificContent: { bluesky: { text: 'LAUNCH day' } },
+    })
+    const ids = async (query: string) => {
+      const { status, body } = await ann.call('GET', `/?sortOrder=asc&${query}`)
+      expect(status, JSON.stringify(body)).toBe(200)
+      return body.data.posts.map(({ _id }: { _id: string }) => _id)
+    }
+    expect(await ids('status=DRAFT,SCHEDULED')).toEqual([draft, newYear, newYearsEve])
+    expect(await ids('status=DRAFT&status=FAILED')).toEqual([draft])
+    expect(await ids('from=2031-01-01')).toEqual([newYear])
+    expect(await ids('from=2030-12-31&to=2030-12-31')).toEqual([newYearsEve])
+    expect(await ids('sortBy=date')).toEqual([draft, newYearsEve, newYear])
+    expect(await ids('q=launch')).toEqual([draft, newYearsEve])
+    expect(await ids(`q=${encodeURIComponent('(BIG) launch.*')}`)).toEqual([draft])
+    expect(await ids('q=%5B')).toEqual([])
+    expect((await ann.call('GET', '/?status=DRAFT,gone')).status).toBe(400)
+  })
+
+  it('adds the latest metrics of each post on request', async () => {
+    const ann = await world.caller()
+    const post = publishedPost({ userId: ann.userId, on: ['bluesky', 'mastodon'] })
+    await world.context.database.transaction((session) => world.context.posts.insert([post], session))
+    const draft = await create(ann, { status: 'DRAFT' })
+    const first = new Date('2026-01-01T00:00:00Z')
+    const snapshot = (platform: Platform, likes: number, takenAt: Date) => ({
+      ...{ userId: ann.userId, postId: post._id, platform, slot: takenAt, takenAt, completedAt: first },
+      ...{ likes, shares: 0, comments: null, impressions: null, reach: null, saved: null },
+      ...{ totalEngagement: likes, engagementRate: null, virality: null, followerCountAtSnapshot: null },
+    })
+    const second = new Date(first.getTime() + 900_000)
+    const taken = [snapshot('bluesky', 1, first), snapshot('bluesky', 5, second), snapshot('mastodon', 2, first)]
+    await world.context.database.transaction((session) => world.context.snapshots.save(taken, session))
+    const { posts, limit } = (await ann.call('GET', '/?include=metrics&limit=100')).body.data
+    const analyticsOf = (postId: string) => posts.find(({ _id }: { _id: string }) => _id === postId).analytics
+    expect(analyticsOf(post._id)).toMatchObject({ bluesky: { likes: 5, comments: null }, mastodon: { likes: 2 } })
+    expect(analyticsOf(draft)).toEqual({})
+    expect(limit).toBe(50)
+    expect((await ann.call('GET', '/')).body.data.posts[0]).not.toHaveProperty('analytics')
+  })
+
   it.each(['201', '100000', '9'.repeat(20)])(
     'counts the limit %s as 200 and ignores unknown parameters',
     async (limit) => {
@@ -146,6 +195,9 @@ describe('GET /api/posts', () => {
     'sortBy=userId',
     'sortOrder=up',
     'from=yesterday',
+    'from=2030-02-30',
+    'include=everything',
+    'q=',
     'to=2030-13-01T00:00:00Z',
   ])('refuses ?%s', async (query) => {
     const ann = await world.caller()

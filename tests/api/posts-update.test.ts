@@ -28,7 +28,7 @@ describe('PATCH', () => {
       scheduledAt,
     })
     const { status, body } = await ann.call('PATCH', `/${postId}`, { content: { text: 'second' } })
-    expect([status, body]).toEqual([
+    expect([status, body]).toMatchObject([
       200,
       { success: true, message: 'Post updated successfully', data: { postId, status: 'SCHEDULED', scheduledAt } },
     ])
@@ -71,7 +71,7 @@ describe('PATCH', () => {
     const ann = await world.caller()
     const postId = await create(ann, { scheduledAt: inAnHour() })
     const { body } = await ann.call('PATCH', `/${postId}`, { scheduledAt: null })
-    expect(body.data).toEqual({ postId, status: 'PENDING', scheduledAt: null })
+    expect(body.data).toMatchObject({ postId, status: 'PENDING', scheduledAt: null })
   })
 
   it('of a pending post: a future time schedules it', async () => {
@@ -79,7 +79,7 @@ describe('PATCH', () => {
     const postId = await create(ann)
     const scheduledAt = inAnHour()
     const { body } = await ann.call('PATCH', `/${postId}`, { scheduledAt })
-    expect(body.data).toEqual({ postId, status: 'SCHEDULED', scheduledAt })
+    expect(body.data).toMatchObject({ postId, status: 'SCHEDULED', scheduledAt })
   })
 
   it('with nothing in it changes nothing that shows', async () => {
@@ -87,7 +87,7 @@ describe('PATCH', () => {
     const scheduledAt = inAnHour()
     const postId = await create(ann, { scheduledAt })
     const { status, body } = await ann.call('PATCH', `/${postId}`, {})
-    expect([status, body.data]).toEqual([200, { postId, status: 'SCHEDULED', scheduledAt }])
+    expect([status, body.data]).toMatchObject([200, { postId, status: 'SCHEDULED', scheduledAt }])
   })
 
   it('checks the whole post as it would become', async () => {
@@ -153,6 +153,20 @@ describe('PATCH', () => {
   })
 })
 
+describe('every update', () => {
+  it.each(['PUT', 'PATCH'] as const)('%s returns the warnings that a create would return', async (method) => {
+    const ann = await world.caller()
+    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const past = { scheduledAt: '2001-01-01T00:00:00Z' }
+    const { body } = await ann.call(method, `/${postId}`, method === 'PUT' ? postBody(past) : past)
+    expect(body.data).toMatchObject({ status: 'PENDING', scheduledAt: null })
+    expect(body.data.warnings.map(({ code }: { code: string }) => code)).toEqual([
+      'SCHEDULED_IN_PAST',
+      'PLATFORM_NOT_CONNECTED',
+    ])
+  })
+})
+
 describe('PUT', () => {
   it("takes create's body: what is absent falls back, but an absent time is kept", async () => {
     const ann = await world.caller()
@@ -164,14 +178,14 @@ describe('PUT', () => {
       scheduledAt,
     })
     const { status, body } = await ann.call('PUT', `/${postId}`, postBody({ content: { text: 'second' } }))
-    expect([status, body.data]).toEqual([200, { postId, status: 'SCHEDULED', scheduledAt }])
+    expect([status, body.data]).toMatchObject([200, { postId, status: 'SCHEDULED', scheduledAt }])
     expect(await stored(postId)).toMatchObject({
       content: { text: 'second', mediaItems: [] },
       platformSpecificContent: {},
       timezone: 'UTC',
     })
     const moved = await ann.call('PUT', `/${postId}`, postBody({ scheduledAt: null }))
-    expect(moved.body.data).toEqual({ postId, status: 'PENDING', scheduledAt: null })
+    expect(moved.body.data).toMatchObject({ postId, status: 'PENDING', scheduledAt: null })
   })
 
   it('needs the whole body', async () => {
@@ -199,14 +213,29 @@ describe('drafts', () => {
     expect(await notificationsOf(ann.userId)).toEqual([])
   })
 
-  it.each(['PENDING', 'SCHEDULED'])('are published by status %s, the time deciding which it is', async (status) => {
+  it('are published at once by status PENDING, and scheduled by either status when they have a future time', async () => {
     const ann = await world.caller()
-    const [now, later] = [
-      await create(ann, { status: 'DRAFT' }),
-      await create(ann, { status: 'DRAFT', scheduledAt: inAnHour() }),
-    ]
-    expect((await ann.call('PATCH', `/${now}`, { status })).body.data.status).toBe('PENDING')
-    expect((await ann.call('PATCH', `/${later}`, { status })).body.data.status).toBe('SCHEDULED')
+    const draft = (change: object = {}) => create(ann, { status: 'DRAFT', ...change })
+    const publish = async (postId: string, status: string) => (await ann.call('PATCH', `/${postId}`, { status })).body
+    expect((await publish(await draft(), 'PENDING')).data.status).toBe('PENDING')
+    for (const status of ['PENDING', 'SCHEDULED']) {
+      expect((await publish(await draft({ scheduledAt: inAnHour() }), status)).data.status).toBe('SCHEDULED')
+    }
+    const unscheduled = await draft()
+    expect((await publish(unscheduled, 'SCHEDULED')).errors).toMatchObject([{ code: 'SCHEDULED_AT_REQUIRED' }])
+    expect((await stored(unscheduled)).status).toBe('DRAFT')
+  })
+
+  it('whose time passed meanwhile are refused by status SCHEDULED and published with a warning by PENDING', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { status: 'DRAFT', scheduledAt: inAnHour() })
+    const posts = world.context.database.connection.collection<{ _id: string }>('posts')
+    await posts.updateOne({ _id: postId }, { $set: { scheduledAt: new Date(Date.now() - 1_000) } })
+    const refused = await ann.call('PATCH', `/${postId}`, { status: 'SCHEDULED' })
+    expect([refused.status, refused.body.errors]).toMatchObject([400, [{ path: 'scheduledAt' }]])
+    const { body } = await ann.call('PATCH', `/${postId}`, { status: 'PENDING' })
+    expect(body.data).toMatchObject({ status: 'PENDING', scheduledAt: null })
+    expect(body.data.warnings).toContainEqual(expect.objectContaining({ code: 'SCHEDULED_IN_PAST' }))
   })
 
   it('get a new createdAt and raise the creation notification once when published', async () => {

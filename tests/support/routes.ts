@@ -139,6 +139,7 @@ export const ROUTES: Record<string, RouteCase> = {
   'PATCH /api/posts/:postId': postRoute(200, { content: { text: 'Good evening' }, timezone: 'Asia/Tokyo' }),
   'DELETE /api/posts/:postId': postRoute(200),
   'POST /api/posts/:postId/retry': postRoute(400),
+  'POST /api/posts/:postId/duplicate': postRoute(201),
   'POST /api/posts/:postId/cancel': postRoute(200),
 
   'GET /api/analytics/overview': userRoute(200),

@@ -96,7 +96,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     },
     async ({ user: { userId }, params: { postId }, query: { platform } }) => {
       const { snapshot, fresh } = await refreshMetrics(context, { userId, postId, platform })
-      const analytics = presentSnapshots(await context.analytics.latestOfPost(postId))
+      const analytics = presentSnapshots(await context.analytics.latestOfPosts([postId]))
       return ok('Post analytics fetched', {
         platform,
         snapshot: snapshot && presentSnapshot(snapshot),

@@ -59,8 +59,14 @@ function createAjv(options: Options): Ajv {
 function readScalars(schema: Schema, query: Record<string, unknown>): void {
   for (const [name, { type }] of Object.entries(schema.properties ?? {})) {
     const text = query[name]
-    if (typeof text === 'string') query[name] = readScalar(type, text)
+    if (text !== undefined && type === 'array') query[name] = [text].flat().flatMap(splitList)
+    else if (typeof text === 'string') query[name] = readScalar(type, text)
   }
+}
+
+/** Lists come repeated, separated by commas, or both. */
+function splitList(part: unknown): unknown[] {
+  return typeof part === 'string' ? part.split(',') : [part]
 }
 
 /** What is not written like a value of that type stays text, and is refused by the schema. */

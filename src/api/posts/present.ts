@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify'
+import type { CreatedPost } from '../../commands/create-post.ts'
 import {
   DELIVERY_STATUSES,
   type Content,
@@ -11,7 +13,9 @@ import type { Platform } from '../../domain/platforms.ts'
 import { deliverable, failureOf } from '../../domain/post-entries.ts'
 import type { TimelineEvent } from '../../domain/timeline.ts'
 import type { ListedPost } from '../../store/shorten-posts.ts'
-import type { PlatformStatusView, PostProgressView, PostTimelineView, PostView } from './schema.ts'
+import type { PostSnapshot } from '../../store/snapshots.ts'
+import { presentSnapshots } from '../schemas/snapshot.ts'
+import type { ListedPostView, PlatformStatusView, PostProgressView, PostTimelineView, PostView } from './schema.ts'
 
 /** A post as its owner sees it. What is not listed here stays inside: delivery records, request hashes, revisions. */
 export function presentPost(post: Post): PostView {
@@ -32,8 +36,13 @@ export function presentPost(post: Post): PostView {
   }
 }
 
-export function presentListedPost(post: ListedPost): PostView {
-  return { ...presentPost(post), ...(post.isShortened ? { isShortened: true } : {}) }
+/** @param metrics the latest snapshots by post id, or null when they were not asked for */
+export function presentListedPost(post: ListedPost, metrics: Map<string, PostSnapshot[]> | null): ListedPostView {
+  return {
+    ...presentPost(post),
+    ...(post.isShortened ? { isShortened: true } : {}),
+    ...(metrics ? { analytics: presentSnapshots(metrics.get(post._id) ?? []) } : {}),
+  }
 }
 
 export function presentProgress(post: Post): PostProgressView {
@@ -127,6 +136,26 @@ function presentMediaItem({
   const optional = { originalFilename, sizeBytes, width, height, duration, altText }
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
   return { storageKey, storageUrl, mimeType, ...given } as PostView['content']['mediaItems'][number]
+}
+
+/** The answer to a create, an update and a duplicate. */
+export function presentCreated({ postId, status, scheduledAt, warnings }: CreatedPost) {
+  return {
+    postId,
+    status,
+    scheduledAt: scheduledAt?.toISOString() ?? null,
+    warnings: warnings.map(({ path, code, message, platform }) => ({
+      path,
+      code,
+      message,
+      ...(platform ? { platform } : {}),
+    })),
+  }
+}
+
+/** Browsers name the page that a request comes from. */
+export function sourceOf({ headers }: FastifyRequest): 'web' | 'api' {
+  return headers.origin === undefined ? 'api' : 'web'
 }
 
 function instant(date: Date | null): string | null {

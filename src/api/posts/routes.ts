@@ -1,33 +1,32 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { cancelPost } from '../../commands/cancel-post.ts'
-import {
-  createPost,
-  findFirstAnswer,
-  type CreatedPost as CreatedPostData,
-  type Idempotency,
-} from '../../commands/create-post.ts'
-import { deletePost } from '../../commands/delete-post.ts'
+import { createPost, findFirstAnswer, type Idempotency } from '../../commands/create-post.ts'
 import { requestMediaUpload } from '../../commands/request-media-upload.ts'
-import { retryPost } from '../../commands/retry-post.ts'
 import { updatePost, type UpdatePostRequest } from '../../commands/update-post.ts'
 import { validatePost } from '../../commands/validate-post.ts'
 import type { Context } from '../../context.ts'
 import type { Post } from '../../domain/post.ts'
 import { ServiceError } from '../../domain/service-error.ts'
-import { parseInstant } from '../../domain/timezones.ts'
 import { operation } from '../openapi/operation.ts'
 import { IdParam, pageOf, pageResult } from '../schemas/common.ts'
+import type { PostSnapshot } from '../../store/snapshots.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { presentSnapshots } from '../schemas/snapshot.ts'
 import { readIdempotency } from './idempotency.ts'
-import { presentListedPost, presentPost, presentProgress, presentTimeline } from './present.ts'
+import { lifecycleRoutes } from './lifecycle-routes.ts'
+import { readPostQuery } from './list-query.ts'
 import {
-  CancelledPost,
+  presentCreated,
+  presentListedPost,
+  presentPost,
+  presentProgress,
+  presentTimeline,
+  sourceOf,
+} from './present.ts'
+import {
   CreatedPost,
   ConditionalHeaders,
   CreatePostBody,
-  DeletedPost,
   IdempotencyHeaders,
   ListPostsQuery,
   MediaUpload,
@@ -38,7 +37,6 @@ import {
   PostProgress,
   PostTimeline,
   ReplacePostBody,
-  RetriedPost,
   UpdatedPost,
   ValidationReport,
 } from './schema.ts'
@@ -51,6 +49,8 @@ declare module 'fastify' {
 }
 
 const POLL_AFTER_SECONDS = 1
+/** A post of 30 days has hundreds of snapshots, and all of them are read. */
+const MAX_PAGE_WITH_METRICS = 50
 
 const PostId = IdParam('postId')
 const UPDATE_ERRORS = ['POST_NOT_EDITABLE', 'POST_LIMIT_REACHED', 'PLATFORM_NOT_CONNECTED'] as const
@@ -85,7 +85,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       const { created, data } = await createPost(context, {
         userId: request.user.userId,
         input: request.body,
-        source: request.headers.origin === undefined ? 'api' : 'web',
+        source: sourceOf(request),
         idempotency: request.idempotency,
       })
       if (!created) return ok('Post was already created', presentCreated(data))
@@ -100,25 +100,23 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       schema: {
         ...operation('posts', 'listPosts', 'List posts', {
           description:
-            "The caller's posts, a page at a time. A post larger than 2 MiB divided by `limit` is shortened, and says so by `isShortened`.",
+            "The caller's posts, a page at a time. Filters are combined; `status` takes several values, repeated or separated by commas. " +
+            'A post larger than 2 MiB divided by `limit` is shortened, and says so by `isShortened`.',
         }),
         querystring: ListPostsQuery,
         response: { 200: success(PostList), ...errorResponses },
       },
     },
     async ({ query, user }) => {
-      const { status, platform, from, to, sortBy, sortOrder } = query
       const page = pageOf(query)
+      if (query.include === 'metrics') page.limit = Math.min(page.limit, MAX_PAGE_WITH_METRICS)
       const { posts, total } = await context.posts.list(user.userId, {
         ...page,
-        sortBy,
-        sortOrder,
-        ...(status ? { status } : {}),
-        ...(platform ? { platform } : {}),
-        ...optionalInstant('from', from),
-        ...optionalInstant('to', to),
+        ...readPostQuery(query, user.timezone),
       })
-      return ok('Posts fetched successfully', { posts: posts.map(presentListedPost), ...pageResult(total, page) })
+      const metrics = query.include === 'metrics' ? await latestMetrics(posts) : null
+      const listed = posts.map((post) => presentListedPost(post, metrics))
+      return ok('Posts fetched successfully', { posts: listed, ...pageResult(total, page) })
     },
   )
 
@@ -167,7 +165,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     async ({ params, user }) => {
       const [post, snapshots] = await Promise.all([
         getOwned(user.userId, params.postId),
-        context.analytics.latestOfPost(params.postId),
+        context.analytics.latestOfPosts([params.postId]),
       ])
       return ok('Post fetched successfully', { post: presentPost(post), analytics: presentSnapshots(snapshots) })
     },
@@ -253,57 +251,13 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     ({ params, body, user }) => update(user.userId, params.postId, { kind: 'patch', input: body }),
   )
 
-  app.delete(
-    '/:postId',
-    {
-      schema: {
-        ...operation('posts', 'deletePost', 'Delete a post', {
-          description: 'Stops what is not yet sent; what is already published stays on the platforms',
-        }),
-        params: PostId,
-        response: { 200: success(DeletedPost), ...errorResponses },
-      },
-    },
-    async ({ params: { postId }, user, log }) => {
-      await deletePost(context, user.userId, postId)
-      log.info({ postId }, 'post deleted')
-      return ok('Post deleted successfully', { postId })
-    },
-  )
+  await app.register(lifecycleRoutes, { context })
 
-  app.post(
-    '/:postId/retry',
-    {
-      schema: {
-        ...operation('posts', 'retryPost', 'Retry failed platforms', {
-          errors: ['NO_FAILED_PLATFORMS', 'POST_IN_PROGRESS'],
-        }),
-        params: PostId,
-        response: { 200: success(RetriedPost), ...errorResponses },
-      },
-    },
-    async ({ params: { postId }, user, log }) => {
-      const retryingPlatforms = await retryPost(context, user.userId, postId)
-      log.info({ postId, platforms: retryingPlatforms }, 'post retried')
-      return ok('Post retry started successfully', { postId, retryingPlatforms })
-    },
-  )
-
-  app.post(
-    '/:postId/cancel',
-    {
-      schema: {
-        ...operation('posts', 'cancelPost', 'Cancel a post', { description: 'While it is pending or scheduled' }),
-        params: PostId,
-        response: { 200: success(CancelledPost), ...errorResponses },
-      },
-    },
-    async ({ params: { postId }, user, log }) => {
-      const { status } = await cancelPost(context, user.userId, postId)
-      log.info({ postId }, 'post cancelled')
-      return ok('Post cancelled successfully', { postId, status })
-    },
-  )
+  /** By post id. */
+  async function latestMetrics(posts: Post[]): Promise<Map<string, PostSnapshot[]>> {
+    const snapshots = await context.analytics.latestOfPosts(posts.map(({ _id }) => _id))
+    return Map.groupBy(snapshots, ({ postId }) => postId)
+  }
 
   async function getOwned(userId: string, postId: string): Promise<Post> {
     const post = await context.posts.findOwned(userId, postId)
@@ -312,33 +266,14 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
   }
 
   async function update(userId: string, postId: string, change: UpdatePostRequest['update']) {
-    const { status, scheduledAt } = await updatePost(context, { userId, postId, update: change })
-    return ok('Post updated successfully', { postId, status, scheduledAt: scheduledAt?.toISOString() ?? null })
+    const { post, warnings } = await updatePost(context, { userId, postId, update: change })
+    const { status, scheduledAt } = post
+    return ok('Post updated successfully', presentCreated({ postId, status, scheduledAt, warnings }))
   }
 }
 
 function notFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
-}
-
-function presentCreated({ postId, status, scheduledAt, warnings }: CreatedPostData) {
-  return {
-    postId,
-    status,
-    scheduledAt: scheduledAt?.toISOString() ?? null,
-    warnings: warnings.map(({ path, code, message, platform }) => ({
-      path,
-      code,
-      message,
-      ...(platform ? { platform } : {}),
-    })),
-  }
-}
-
-/** The schema has refused what is no instant. */
-function optionalInstant<Name extends string>(name: Name, value: string | undefined): Partial<Record<Name, Date>> {
-  const instant = value === undefined ? null : parseInstant(value, 'UTC')
-  return instant ? ({ [name]: instant } as Record<Name, Date>) : {}
 }
 
 function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -11,6 +11,7 @@ import {
 import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../domain/posting-rules.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES } from '../../domain/timeline.ts'
 import { ProblemSchema } from '../schemas/envelope.ts'
+import type { PostQuery } from '../../store/posts.ts'
 import { SnapshotSchema } from '../schemas/snapshot.ts'
 import {
   byPlatform,
@@ -169,15 +170,38 @@ export const ConditionalHeaders = Type.Object({
 
 export const MediaUploadBody = uploadBody(MEDIA_TYPES, 'image/jpeg')
 
+const rangeBound = (description: string) =>
+  Type.String({
+    maxLength: 100,
+    description: `${description}, by \`scheduledAt\`, else \`createdAt\``,
+    examples: ['2026-05-01', '2026-05-01T09:30:00Z'],
+  })
+
 export const ListPostsQuery = Type.Object({
   ...pageFields,
-  status: Type.Optional(Status),
-  platform: Type.Optional(PlatformName),
-  from: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Not before, by `scheduledAt`, else `createdAt`' }),
+  status: Type.Optional(
+    Type.Array(Status, { minItems: 1, maxItems: POST_STATUSES.length, description: 'Posts in any of these statuses' }),
   ),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'Not after, by `scheduledAt`, else `createdAt`' })),
-  sortBy: oneOf<'createdAt' | 'scheduledAt'>(['createdAt', 'scheduledAt'], { default: 'createdAt' }),
+  platform: Type.Optional(PlatformName),
+  from: Type.Optional(rangeBound('Not before this date-time, or this date in your timezone')),
+  to: Type.Optional(rangeBound('Not after this date-time, or the end of this date in your timezone')),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'Words that the text contains, in any case',
+      examples: ['launch'],
+    }),
+  ),
+  include: Type.Optional(
+    oneOf(['metrics'] as const, {
+      description: '`metrics` adds the latest metrics of each post; a `limit` above 50 then counts as 50',
+    }),
+  ),
+  sortBy: oneOf<PostQuery['sortBy']>(['createdAt', 'scheduledAt', 'date'], {
+    default: 'createdAt',
+    description: '`date` is what `from` and `to` filter on: `scheduledAt`, or `createdAt` of a post without it',
+  }),
   sortOrder: oneOf<'asc' | 'desc'>(['asc', 'desc'], { default: 'desc' }),
 })
 
@@ -258,17 +282,21 @@ export const CreatedPost = Type.Object(
   { title: 'CreatedPost' },
 )
 
-export const UpdatedPost = Type.Object(
-  { postId: Type.String(), status: Status, scheduledAt: nullable(Instant) },
-  { title: 'UpdatedPost' },
+export const UpdatedPost = Type.Object({ ...CreatedPost.properties }, { title: 'UpdatedPost' })
+
+const LatestMetrics = byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' })
+
+const ListedPost = Type.Object(
+  { ...PostSchema.properties, analytics: Type.Optional(LatestMetrics) },
+  { title: 'ListedPost', description: '`analytics` is there with `include=metrics`' },
 )
 
-export const PostList = Type.Object({ posts: Type.Array(PostSchema), ...pageResultFields }, { title: 'PostList' })
+export const PostList = Type.Object({ posts: Type.Array(ListedPost), ...pageResultFields }, { title: 'PostList' })
 
 export const PostDetail = Type.Object(
   {
     post: PostSchema,
-    analytics: byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' }),
+    analytics: LatestMetrics,
   },
   { title: 'PostDetail' },
 )
@@ -362,6 +390,8 @@ export const ValidationReport = Type.Object(
 )
 
 export type PostView = Static<typeof PostSchema>
+export type ListedPostView = Static<typeof ListedPost>
+export type ListQuery = Static<typeof ListPostsQuery>
 export type PlatformStatusView = Static<typeof PlatformStatusSchema>
 export type PostProgressView = Static<typeof PostProgress>
 export type PostTimelineView = Static<typeof PostTimeline>

@@ -34,6 +34,9 @@ export const ErrorBodySchema = Type.Object(
     usage: Type.Optional(Type.Integer({ description: 'With a plan limit: what is used up' })),
     limit: Type.Optional(Type.Integer({ description: 'With a plan limit: what the plan allows' })),
     bucket: Type.Optional(Type.String({ description: 'With a rate limit: which one' })),
+    draftId: Type.Optional(
+      Type.String({ description: 'With `POST_DUPLICATED`: the draft that took the place of the post' }),
+    ),
     missing: Type.Optional(Type.Array(Type.String(), { description: 'With a health route: what is not there' })),
   },
   { $id: 'Error', description: 'Every error of the API has this body' },

@@ -1,0 +1,96 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { cancelPost } from '../../commands/cancel-post.ts'
+import { deletePost } from '../../commands/delete-post.ts'
+import { duplicatePost } from '../../commands/duplicate-post.ts'
+import { retryPost } from '../../commands/retry-post.ts'
+import type { Context } from '../../context.ts'
+import { operation } from '../openapi/operation.ts'
+import { IdParam } from '../schemas/common.ts'
+import { errorResponses, ok, success } from '../schemas/envelope.ts'
+import { presentCreated, sourceOf } from './present.ts'
+import { CancelledPost, CreatedPost, DeletedPost, RetriedPost } from './schema.ts'
+
+const PostId = IdParam('postId')
+
+/** What a user does with a post that exists: delete, retry, cancel, duplicate. */
+export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  app.delete(
+    '/:postId',
+    {
+      schema: {
+        ...operation('posts', 'deletePost', 'Delete a post', {
+          description: 'Stops what is not yet sent; what is already published stays on the platforms',
+        }),
+        params: PostId,
+        response: { 200: success(DeletedPost), ...errorResponses },
+      },
+    },
+    async ({ params: { postId }, user, log }) => {
+      await deletePost(context, user.userId, postId)
+      log.info({ postId }, 'post deleted')
+      return ok('Post deleted successfully', { postId })
+    },
+  )
+
+  app.post(
+    '/:postId/retry',
+    {
+      schema: {
+        ...operation('posts', 'retryPost', 'Retry failed platforms', {
+          description:
+            'Sends every failed platform again. A post whose allowance a duplicate took over cannot be retried.',
+          errors: ['NO_FAILED_PLATFORMS', 'POST_IN_PROGRESS', 'POST_DUPLICATED'],
+        }),
+        params: PostId,
+        response: { 200: success(RetriedPost), ...errorResponses },
+      },
+    },
+    async ({ params: { postId }, user, log }) => {
+      const retryingPlatforms = await retryPost(context, user.userId, postId)
+      log.info({ postId, platforms: retryingPlatforms }, 'post retried')
+      return ok('Post retry started successfully', { postId, retryingPlatforms })
+    },
+  )
+
+  app.post(
+    '/:postId/cancel',
+    {
+      schema: {
+        ...operation('posts', 'cancelPost', 'Cancel a post', { description: 'While it is pending or scheduled' }),
+        params: PostId,
+        response: { 200: success(CancelledPost), ...errorResponses },
+      },
+    },
+    async ({ params: { postId }, user, log }) => {
+      const { status } = await cancelPost(context, user.userId, postId)
+      log.info({ postId }, 'post cancelled')
+      return ok('Post cancelled successfully', { postId, status })
+    },
+  )
+
+  app.post(
+    '/:postId/duplicate',
+    {
+      schema: {
+        ...operation('posts', 'duplicatePost', 'Make a draft of a post', {
+          description:
+            'Copies text, media and platforms of a post in any status into a new draft without a time. It counts against the plan like ' +
+            'any draft, unless the post failed or was cancelled without reaching any platform: then it costs nothing, once, and the ' +
+            'original can no longer be retried.',
+          errors: ['POST_LIMIT_REACHED', 'POST_IN_PROGRESS'],
+        }),
+        params: PostId,
+        response: { 201: success(CreatedPost), ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      const source = sourceOf(request)
+      const draft = await duplicatePost(context, { userId: request.user.userId, postId: request.params.postId, source })
+      request.log.info({ postId: draft._id, originalId: request.params.postId }, 'post duplicated')
+      const { _id: postId, status, scheduledAt } = draft
+      return reply
+        .code(201)
+        .send(ok('Draft created successfully', presentCreated({ postId, status, scheduledAt, warnings: [] })))
+    },
+  )
+}

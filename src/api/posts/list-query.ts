@@ -1,0 +1,33 @@
+import { validationFailed, type Problem } from '../../domain/service-error.ts'
+import { parseRangeBound } from '../../domain/timezones.ts'
+import type { PostQuery } from '../../store/posts.ts'
+import type { ListQuery } from './schema.ts'
+
+/**
+ * Reads the filters and the order of a list of posts.
+ * @param timezone of the user, for dates without a time
+ * @throws ServiceError VALIDATION_FAILED with every bound that is no date
+ */
+export function readPostQuery(query: ListQuery, timezone: string): Omit<PostQuery, 'page' | 'limit'> {
+  const { status, platform, q, sortBy, sortOrder } = query
+  const problems: Problem[] = []
+  const bound = (path: 'from' | 'to') => {
+    const value = query[path]
+    if (value === undefined) return {}
+    const instant = parseRangeBound(value, timezone, path === 'from' ? 'start' : 'end')
+    if (instant) return { [path]: instant }
+    const message = 'must be a date such as 2026-05-01, or a date-time such as 2026-05-01T09:30:00Z'
+    problems.push({ path, code: 'DATE_TIME_INVALID', message })
+    return {}
+  }
+  const range = { ...bound('from'), ...bound('to') }
+  if (problems.length > 0) throw validationFailed(problems)
+  return {
+    sortBy,
+    sortOrder,
+    ...range,
+    ...(status ? { statuses: status } : {}),
+    ...(platform ? { platform } : {}),
+    ...(q === undefined ? {} : { search: q }),
+  }
+}
