@@ -39,7 +39,8 @@ export const uploadBody = (types: readonly string[], example: string) =>
       Type.Integer({
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'The upload must then be exactly this long. Without it a file that is larger than its type allows is deleted',
+        description:
+          'The upload must then be exactly this long. Without it a file that is larger than its type allows is deleted',
       }),
     ),
   })
