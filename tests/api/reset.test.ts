@@ -111,7 +111,7 @@ describe('reset-password', () => {
   })
 
   it('a link from before a password change is refused, and the change forgets the devices', async () => {
-    const who = await signIn(world.context, { passwordHash: await world.context.passwords.hash(PASSWORD) })
+    const who = await signIn(world.context, { passwordHash: await world.context.passwords.hash(PASSWORD, 'test') })
     const link = await linked(who.user.email)
     await registerPushDevice(world.context, { userId: who.user._id, token: unique('device'), platform: 'ios' })
     const payload = { currentPassword: PASSWORD, newPassword: 'a third horse, a third staple' }
