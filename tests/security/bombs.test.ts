@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../sandbox/servers/process.ts'
@@ -32,14 +33,16 @@ afterAll(async () => {
 interface Attack {
   name: string
   path: string
-  body: string | Buffer
+  /** Made when it is sent: all of them together are some 250 MB. */
+  makeBody: () => string
   headers?: Record<string, string>
   /** Sends the body in chunks without announcing its length. */
   isChunked?: boolean
 }
 
 /** The status of the answer; 0 where the server closed the connection on a body that it did not want to read. */
-async function send({ path, body, headers = {}, isChunked = false }: Attack): Promise<number> {
+async function send({ path, makeBody, headers = {}, isChunked = false }: Attack): Promise<number> {
+  const body = makeBody()
   const socket = connect(port, '127.0.0.1')
   const size = Buffer.byteLength(body)
   const length = isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(size) }
@@ -79,40 +82,42 @@ const unclosed = (bytes: number) => '{"a":['.repeat(bytes / 6)
 const blanks = (bytes: number) => ' '.repeat(bytes)
 
 const SHAPES = { arrays, nested, objects, names, equalNames, text, escapes, digits, exponents, wide, unclosed, blanks }
+/** For sizes at which one shape of each kind says enough. */
+const LARGE_SHAPES = { arrays, nested, equalNames, escapes, unclosed }
 
 function attacks(): Attack[] {
   const [ann] = users as [SignedIn]
-  const anonymous = ['/api/auth/signup', '/api/auth/login'].flatMap((path) =>
-    Object.entries(SHAPES).flatMap(([shape, make]) => [
-      { name: `64 KiB of ${shape} to ${path}`, path, body: make(60_000) },
-      { name: `8 MiB of ${shape} to ${path}`, path, body: make(8 * MIB) },
-      { name: `8 MiB of ${shape} in chunks to ${path}`, path, body: make(8 * MIB), isChunked: true },
-    ]),
-  )
-  const signedIn = ['/api/posts', CAPTIONS].flatMap((path) =>
-    Object.entries(SHAPES).map(([shape, make]) => ({
-      name: `1 MiB of ${shape} to ${path}`,
-      path,
-      body: make(MIB - 100),
-      headers: ann.headers,
-    })),
-  )
-  const captions = Object.entries(SHAPES).flatMap(([shape, make], index) => [
-    {
-      name: `20 MiB of ${shape} to the captions`,
-      path: index % 2 === 0 ? CAPTIONS : `${CAPTIONS}/bluesky`,
-      body: make(20 * MIB - 100),
-      headers: users[index % users.length]!.headers,
-      isChunked: index % 3 === 0,
-    },
-  ])
+  const anonymous = Object.entries(SHAPES).map(([shape, make]) => ({
+    name: `64 KiB of ${shape} to the login`,
+    path: '/api/auth/login',
+    makeBody: () => make(60_000),
+  }))
+  const beyond = Object.entries(LARGE_SHAPES).map(([shape, make], index) => ({
+    name: `8 MiB of ${shape} to the sign-up`,
+    path: '/api/auth/signup',
+    makeBody: () => make(8 * MIB),
+    isChunked: index % 2 === 0,
+  }))
+  const signedIn = Object.entries(SHAPES).map(([shape, make], index) => ({
+    name: `1 MiB of ${shape}`,
+    path: index % 2 === 0 ? '/api/posts' : CAPTIONS,
+    makeBody: () => make(MIB - 100),
+    headers: ann.headers,
+  }))
+  const captions = Object.entries(LARGE_SHAPES).map(([shape, make], index) => ({
+    name: `20 MiB of ${shape} to the captions`,
+    path: index % 2 === 0 ? CAPTIONS : `${CAPTIONS}/bluesky`,
+    makeBody: () => make(20 * MIB - 100),
+    headers: users[index % users.length]!.headers,
+    isChunked: index % 2 === 1,
+  }))
   const cookies = [
     { name: 'a proof that is none', headers: { 'x-verification-token': 'x'.repeat(43) } },
     { name: 'a long cookie', headers: { cookie: `verificationToken=${'x'.repeat(10_000)}` } },
     { name: 'many cookies', headers: { cookie: 'verificationToken=x; '.repeat(500) } },
     { name: 'a refresh cookie that is none', headers: { cookie: `refreshToken=${'0'.repeat(24)}.${'x'.repeat(43)}` } },
-  ].map((attack) => ({ ...attack, path: '/api/auth/signup', body: arrays(8 * MIB) }))
-  return [...anonymous, ...signedIn, ...captions, ...cookies]
+  ].map((attack) => ({ ...attack, path: '/api/auth/signup', makeBody: () => arrays(8 * MIB) }))
+  return [...anonymous, ...beyond, ...signedIn, ...captions, ...cookies]
 }
 
 /** Asks again and again until `stop` is called. @returns the answers */
@@ -120,7 +125,11 @@ function watchHealth() {
   const statuses: number[] = []
   let isOver = false
   const watching = (async () => {
-    while (!isOver) statuses.push((await fetch(`http://127.0.0.1:${port}/health/live`)).status)
+    while (!isOver) {
+      statuses.push((await fetch(`http://127.0.0.1:${port}/health/live`)).status)
+      // Often enough to see an outage, and seldom enough to leave the processor to the bombs.
+      await setTimeout(20)
+    }
   })()
   return async () => {
     isOver = true
@@ -146,7 +155,7 @@ it('the API with a heap of 512 MB refuses every bomb with a 4xx, goes on as the 
         const status = await send(attack)
         seen.add(status)
         // A connection that was closed in the middle of an unwanted body may have lost the answer.
-        const isRefused = (status >= 400 && status < 500) || (status === 0 && attack.body.length > MIB)
+        const isRefused = (status >= 400 && status < 500) || (status === 0 && attack.path === '/api/auth/signup')
         const isBusy = status === 503 && attack.path.startsWith(CAPTIONS)
         if (!isRefused && !isBusy) wrong.push(`${attack.name}: ${status}`)
       }
@@ -156,7 +165,7 @@ it('the API with a heap of 512 MB refuses every bomb with a 4xx, goes on as the 
   expect(wrong).toEqual([])
   expect([...seen]).toEqual(expect.arrayContaining([400, 413]))
   expect(new Set(health)).toEqual(new Set([200]))
-  expect(health.length).toBeGreaterThan(20)
+  expect(health.length).toBeGreaterThan(5)
   expect([api.exitCode, api.signalCode]).toEqual([null, null])
 })
 
@@ -168,7 +177,7 @@ it('captions with 15 MB of pictures are served afterwards, while the process goe
   const body = JSON.stringify({ prompt: 'Our new café', media: [picture, picture, picture] })
   const stop = watchHealth()
   const statuses = await Promise.all(
-    users.slice(0, 4).map(({ headers }) => send({ name: 'pictures', path: CAPTIONS, body, headers })),
+    users.slice(0, 4).map(({ headers }) => send({ name: 'pictures', path: CAPTIONS, makeBody: () => body, headers })),
   )
   expect(statuses).toEqual([200, 200, 200, 200])
   expect(new Set(await stop())).toEqual(new Set([200]))
