@@ -64,6 +64,8 @@ export function serviceEnvironment(
     REFRESH_TOKEN_SECRET: secrets.refreshToken,
     OAUTH_STATE_SECRET: secrets.oauthState,
     TOKEN_ENCRYPTION_KEYS: secrets.tokenEncryption,
+    // The seeding and scripts connect accounts without a cookie jar.
+    CONNECT_COOKIE: 'browsers',
     ...platforms,
     RATE_LIMIT_PER_ADDRESS: NO_LIMIT,
     RATE_LIMIT_PER_USER: NO_LIMIT,

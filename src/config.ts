@@ -78,8 +78,8 @@ export const ConfigSchema = Type.Object(
     OAUTH_STATE_SECRET: secret('Signs what goes with users to a platform and back'),
     CONNECT_COOKIE: Type.Union([Type.Literal('browsers'), Type.Literal('always')], {
       description:
-        'Who has to keep a cookie while an account is connected on a platform: browsers, or always (API clients as well)',
-      default: 'browsers',
+        'Who must keep a cookie while an account is connected on a platform: always (every client), or browsers (API clients need none)',
+      default: 'always',
     }),
 
     RATE_LIMIT_PER_ADDRESS: number('Requests a minute and address', 600, 1),

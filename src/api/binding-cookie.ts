@@ -5,6 +5,14 @@ import { SECOND } from '../domain/times.ts'
 const NAME = 'connectBinding'
 
 /**
+ * Does the request show any sign of a browser? Browsers add these headers themselves, and pages cannot remove `Sec-Fetch-*`. A link, an
+ * image or a form on another site must never count as an API client.
+ */
+export function comesFromBrowser({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  return Object.keys(headers).some((name) => name === 'origin' || name === 'referer' || name.startsWith('sec-fetch-'))
+}
+
+/**
  * Ties what goes on on another site's page to the browser it was begun in (safety.md section 3); only the callback that ends it
  * ever gets to see the cookie.
  */

@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts'
-import type { ConnectOutcome } from '../domain/platform-connect.ts'
+import type { ConnectOutcome, ConnectReason } from '../domain/platform-connect.ts'
+import { platformReason, type PlatformReason } from '../domain/platform-reason.ts'
 import type { Platform } from '../domain/platforms.ts'
+import { ServiceError } from '../domain/service-error.ts'
 import { SECOND } from '../domain/times.ts'
 import type { RedirectConnect } from '../platforms/adapter.ts'
 import { PlatformError } from '../platforms/errors.ts'
@@ -29,32 +31,39 @@ interface FinishConnect {
 
 interface FinishedConnect {
   outcome: ConnectOutcome
-  /** Why it was refused, where that is more than the outcome says. */
-  cause?: PlatformError
+  /** Null when the account was connected. */
+  reason: ConnectReason | null
+  /** Why it failed, where that is more than the reason says. */
+  cause?: unknown
+  /** The word that OAuth has for the refusal, and its description; null when the platform gave none. */
+  platformReason?: PlatformReason | null
 }
+
+export const ATTEMPT_INVALID: FinishedConnect = { outcome: 'state_invalid', reason: 'ATTEMPT_INVALID' }
 
 const COMPLETE_TIMEOUT_MS = 10 * SECOND
 
 /**
  * Finishes what `beginConnect` began. The platform is asked only for an attempt that is ours, open, in the right browser, and used up
  * by this very call: of many callbacks with one state exactly one exchanges the code.
- * @throws PlatformError or whatever else went wrong after the attempt was used up; ServiceError ACCOUNT_ALREADY_CONNECTED
+ * @throws errors of the database before the attempt was used up
  */
 export async function finishConnect(deps: FinishConnectDeps, input: FinishConnect): Promise<FinishedConnect> {
   const { platform, redirectUri, query } = input
   const redirect = deps.platforms.redirect(platform)
   const attempt = redirect && (await takeAttempt(deps, redirect, input))
-  if (!redirect || !attempt?.secrets || !(await isStillWanted(deps, attempt))) return { outcome: 'state_invalid' }
-  if (query['error'] !== undefined) return { outcome: 'auth_failed' }
+  if (!redirect || !attempt?.secrets || !(await isStillWanted(deps, attempt))) return ATTEMPT_INVALID
+  if (query['error'] !== undefined) return refusedByPlatform(query)
   const secrets = openAttemptSecrets(deps.cipher, connectAttemptContext(attempt), attempt.secrets)
   try {
     const signal = AbortSignal.timeout(COMPLETE_TIMEOUT_MS)
     const connection = await redirect.complete({ query, redirectUri, secrets }, { signal })
     await storeConnection(deps, attempt.userId, platform, connection)
-    return { outcome: 'connected' }
-  } catch (error) {
-    if (isRefusal(error)) return { outcome: 'auth_failed', cause: error }
-    throw error
+    return { outcome: 'connected', reason: null }
+  } catch (cause) {
+    const outcome = isRefusal(cause) ? 'auth_failed' : 'connect_failed'
+    const said = cause instanceof PlatformError ? cause.platformReason : null
+    return { outcome, reason: reasonOf(cause), cause, platformReason: said }
   }
 }
 
@@ -102,4 +111,19 @@ async function isStillWanted(
 function isRefusal(error: unknown): error is PlatformError {
   if (!(error instanceof PlatformError)) return false
   return ['unauthorized', 'permission', 'validation', 'blocked_by_platform'].includes(error.class)
+}
+
+function reasonOf(error: unknown): ConnectReason {
+  if (error instanceof PlatformError) return error.connectReason
+  return error instanceof ServiceError && error.code === 'ACCOUNT_ALREADY_CONNECTED' ? error.code : 'INTERNAL'
+}
+
+/** A callback with an error brings no login, whatever else it has (RFC 6749 section 4.1.2.1). */
+function refusedByPlatform({ error, error_description: text }: Record<string, string>): FinishedConnect {
+  return {
+    outcome: 'auth_failed',
+    reason: error === 'access_denied' ? 'DENIED' : 'LOGIN_REFUSED',
+    cause: new Error('The platform sent an error instead of a login'),
+    platformReason: platformReason({ code: error, text }),
+  }
 }

@@ -8,8 +8,9 @@ export function identityCallbackUrl(publicUrl: string): string {
   return below(publicUrl, '/api/auth/google/callback')
 }
 
+/** With an empty fragment, else browsers keep that of the provider's redirect. */
 export function loginRefusedUrl(frontendUrl: string, refusal: LoginRefusal): string {
-  return below(frontendUrl, `/login?error=${refusal}`)
+  return below(frontendUrl, `/login?error=${refusal}#`)
 }
 
 /** Behind `#`, so that the token reaches the page and no server on the way. */

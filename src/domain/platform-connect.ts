@@ -1,3 +1,4 @@
+import type { PlatformErrorClass } from './failure.ts'
 import type { Platform } from './platforms.ts'
 import { below } from './redirects.ts'
 
@@ -17,8 +18,45 @@ export function callbackUrl(publicUrl: string, platform: Platform): string {
 /** What came of an attempt; the words of the query that the frontend's settings page is given (contract section 5). */
 export type ConnectOutcome = 'connected' | 'auth_failed' | 'connect_failed' | 'state_invalid'
 
-/** Where a callback ends. Nothing in it comes from the request. */
-export function settingsUrl(frontendUrl: string, platform: Platform, outcome: ConnectOutcome): string {
+/** Why an account was not connected; the frontend gets it as `reason`, beside `error`. */
+export const CONNECT_REASONS = [
+  'DENIED',
+  'LOGIN_REFUSED',
+  'MISSING_PERMISSION',
+  'NO_PAGE',
+  'ACCOUNT_ALREADY_CONNECTED',
+  'PLATFORM_UNAVAILABLE',
+  'ATTEMPT_INVALID',
+  'INTERNAL',
+] as const
+
+export type ConnectReason = (typeof CONNECT_REASONS)[number]
+
+/** The reason that a failure of the platform stands for where it names none itself. */
+export function connectReasonOf(errorClass: PlatformErrorClass): ConnectReason {
+  switch (errorClass) {
+    case 'permission':
+      return 'MISSING_PERMISSION'
+    case 'unauthorized':
+    case 'validation':
+    case 'blocked_by_platform':
+      return 'LOGIN_REFUSED'
+    default:
+      return 'PLATFORM_UNAVAILABLE'
+  }
+}
+
+/**
+ * Where a callback ends. Nothing in it comes from the request, the fragment included: browsers keep that of the callback's address
+ * (Facebook appends `#_=_`) unless the redirect has one, and an empty one is enough.
+ */
+export function settingsUrl(
+  frontendUrl: string,
+  platform: Platform,
+  outcome: ConnectOutcome,
+  reason: ConnectReason | null,
+): string {
   const field = outcome === 'connected' ? 'success' : 'error'
-  return below(frontendUrl, `/settings?${field}=${platform}_${outcome}`)
+  const why = reason === null ? '' : `&reason=${reason}`
+  return below(frontendUrl, `/settings?${field}=${platform}_${outcome}${why}#`)
 }

@@ -1,4 +1,5 @@
 import type { PlatformErrorClass } from '../domain/failure.ts'
+import { connectReasonOf, type ConnectReason } from '../domain/platform-connect.ts'
 import { platformReason, type PlatformReason } from '../domain/platform-reason.ts'
 
 interface PlatformErrorOptions {
@@ -11,6 +12,8 @@ interface PlatformErrorOptions {
   retryAfterMs?: number
   /** Code and text of the platform's answer, as they came; without it those of `cause` hold. */
   reason?: Parameters<typeof platformReason>[0]
+  /** Why an account cannot be connected, where the class does not say. */
+  connectReason?: ConnectReason
   cause?: unknown
 }
 
@@ -22,6 +25,7 @@ export class PlatformError extends Error {
   readonly class: PlatformErrorClass
   readonly certain: boolean
   readonly retryAfterMs: number | undefined
+  readonly connectReason: ConnectReason
   /** What the platform said, sanitized; null when it said nothing. */
   platformReason: PlatformReason | null
 
@@ -31,6 +35,7 @@ export class PlatformError extends Error {
     this.class = errorClass
     this.certain = options.certain
     this.retryAfterMs = options.retryAfterMs
+    this.connectReason = options.connectReason ?? connectReasonOf(errorClass)
     this.platformReason = options.reason ? platformReason(options.reason) : reasonOf(options.cause)
   }
 }

@@ -77,7 +77,7 @@ async function logIn(choice: Parameters<typeof signInAtProvider>[1]) {
   return finish(await signInAtProvider(url, choice), binding)
 }
 
-const refused = (error: string) => ({ location: `${LOGIN}?error=${error}`, cookie: null })
+const refused = (error: string) => ({ location: `${LOGIN}?error=${error}#`, cookie: null })
 
 async function meBy(location: string) {
   const [page, token] = location.split('#accessToken=')
@@ -304,7 +304,7 @@ describe('is refused', () => {
     const without = await apiWorld({ GOOGLE_CLIENT_ID: '' })
     for (const path of ['/api/auth/google', '/api/auth/google/callback?state=x&code=x']) {
       const response = await without.app.inject({ url: path })
-      expect([response.statusCode, response.headers.location]).toEqual([302, `${LOGIN}?error=google_auth_failed`])
+      expect([response.statusCode, response.headers.location]).toEqual([302, `${LOGIN}?error=google_auth_failed#`])
     }
     await without.close()
   })
@@ -346,7 +346,7 @@ describe('the provider', () => {
   it('that is away when somebody begins is an error on the login page, and none when it is back', async () => {
     const later = await apiWorld({ PUBLIC_URL, ...google.env(PUBLIC_URL) })
     await control.fault({ path: '/.well-known', action: { cut: true } })
-    expect((await begin(later.app)).url).toBe(`${LOGIN}?error=google_auth_failed`)
+    expect((await begin(later.app)).url).toBe(`${LOGIN}?error=google_auth_failed#`)
     await control.clearFaults()
     expect((await begin(later.app)).url).toContain(google.url)
     await later.close()

@@ -16,6 +16,7 @@ import { shiftableClock } from '../accounts/world.ts'
 import { signIn } from '../support/api.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { testConfig, testContext } from '../support/servers.ts'
+import { outcomeIn } from '../support/connecting.ts'
 
 /** The calls that turn what a callback brings into tokens. */
 const TOKEN_CALLS: Partial<Record<Platform, RegExp>> = {
@@ -101,9 +102,10 @@ async function someone(platform: Platform) {
         ...(options.cookie !== undefined && { cookies: { connectBinding: options.cookie } }),
       })
       expect(response.statusCode).toBe(302)
-      const { origin, pathname, search } = new URL(String(response.headers.location))
+      const location = String(response.headers.location)
+      const { origin, pathname } = new URL(location)
       expect(`${origin}${pathname}`).toBe('http://localhost:3000/settings')
-      return search
+      return outcomeIn(location)
     },
 
     stored: async () => (await context.accounts.connectedPlatforms(userId)).size,

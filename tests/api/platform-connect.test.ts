@@ -8,6 +8,7 @@ import type { ConnectAttempt } from '../../src/store/connect-attempts.ts'
 import { shiftableClock } from '../accounts/world.ts'
 import { apiWorld, signIn, type ApiWorld } from '../support/api.ts'
 import { startOAuthPlatform } from '../support/oauth-platform.ts'
+import { outcomeIn } from '../support/connecting.ts'
 
 type OAuthPlatform = Awaited<ReturnType<typeof startOAuthPlatform>>
 
@@ -61,7 +62,8 @@ async function callBack(query: Query, { cookie, headers = {}, app = world.app }:
   expect(response.headers['cache-control']).toBe('no-store')
   const location = String(response.headers.location)
   expect(location).toMatch(/^http:\/\/localhost:3000\/settings\?/)
-  return location.slice(location.indexOf('?'))
+  expect(location).toMatch(/#$/)
+  return outcomeIn(location)
 }
 
 async function someone(app = world.app) {
@@ -230,7 +232,7 @@ describe('GET /api/platform/mastodon/callback', () => {
       headers: NAVIGATION,
       cookies: { connectBinding: cookie! },
     })
-    expect(response.headers.location).toBe(`http://localhost:3000/settings${CONNECTED}`)
+    expect(response.headers.location).toBe(`http://localhost:3000/settings${CONNECTED}#`)
     expect(response.cookies).toMatchObject([{ name: 'connectBinding', value: '' }])
   })
 
@@ -256,6 +258,39 @@ describe('GET /api/platform/mastodon/callback', () => {
     const text = logged.join('')
     expect(text).toContain('/api/platform/mastodon/callback')
     for (const canary of canaries) expect(text).not.toContain(canary)
+  })
+
+  describe('names the reason of a failure in the address, and the word of OAuth in the log', () => {
+    async function reasonOf(change: object, answer?: Parameters<OAuthPlatform['behave']>[0]): Promise<string | null> {
+      const { page, cookie } = await (await someone()).begin(FROM_FRONTEND)
+      if (answer !== undefined) platform.behave(answer)
+      const query = { ...queryOf(platform.consent(page)), ...change }
+      const response = await world.app.inject({
+        url: `/api/platform/mastodon/callback?${new URLSearchParams(query).toString()}`,
+        headers: NAVIGATION,
+        cookies: { connectBinding: cookie! },
+      })
+      expect(response.headers.location).toMatch(/&reason=[A-Z_]+#$/)
+      return new URL(String(response.headers.location)).searchParams.get('reason')
+    }
+
+    it.each<[string, Parameters<typeof reasonOf>, string]>([
+      ['a forged state', [{ state: 'forged' }], 'ATTEMPT_INVALID'],
+      ['a refused login', [{}, 401], 'LOGIN_REFUSED'],
+      ['a missing permission', [{}, 403], 'MISSING_PERMISSION'],
+      ['a platform in trouble', [{}, 503], 'PLATFORM_UNAVAILABLE'],
+    ])('%s', async (_case, given, reason) => {
+      expect(await reasonOf(...given)).toBe(reason)
+    })
+
+    it('an account that another user has here', async () => {
+      const accountId = await (await someone()).connect()
+      const { page } = await (await someone()).begin()
+      const { state, code } = platform.consent(page, accountId)
+      const query = new URLSearchParams({ state, code }).toString()
+      const response = await world.app.inject({ url: `/api/platform/mastodon/callback?${query}` })
+      expect(response.headers.location).toContain('?error=mastodon_connect_failed&reason=ACCOUNT_ALREADY_CONNECTED#')
+    })
   })
 
   describe('asks nothing of the platform and stores nothing', () => {

@@ -118,7 +118,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     const { name } = platforms[platform].newAccount()
     const before = await exchanges(platform)
     await begin(platform)
-    expect(await decide(page, name, 'deny')).toBe(`?error=${platform}_auth_failed`)
+    expect(await decide(page, name, 'deny')).toBe(`?error=${platform}_auth_failed&reason=DENIED`)
     expect(await exchanges(platform)).toBe(before)
     expect(await stored(platform)).toBeNull()
   })
@@ -136,7 +136,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
       victim.click('button[value=allow]'),
     ])
     await victim.waitForURL(`${world.frontend.url}/settings?*`)
-    expect(new URL(victim.url()).search).toBe(`?error=${platform}_state_invalid`)
+    expect(new URL(victim.url()).search).toBe(`?error=${platform}_state_invalid&reason=ATTEMPT_INVALID`)
     expect(await exchanges(platform)).toBe(before)
     expect(await stored(platform)).toBeNull()
 
@@ -153,7 +153,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     const { body } = await request('GET', `/api/platform/${platform}/connect`)
     const before = await exchanges(platform)
     await page.goto(body.data.authUrl)
-    expect(await decide(page, name, 'allow')).toBe(`?error=${platform}_state_invalid`)
+    expect(await decide(page, name, 'allow')).toBe(`?error=${platform}_state_invalid&reason=ATTEMPT_INVALID`)
     expect(await exchanges(platform)).toBe(before)
     expect(await stored(platform)).toBeNull()
     expect(await world.service.context.accounts.findConnected(userId, platform)).toBeNull()

@@ -8,16 +8,16 @@ it('has one address for the callback of a platform, however the public address e
 })
 
 it('ends on the settings page with the words of the contract', () => {
-  expect(settingsUrl('https://app.test/', 'mastodon', 'connected')).toBe(
-    'https://app.test/settings?success=mastodon_connected',
+  expect(settingsUrl('https://app.test/', 'mastodon', 'connected', null)).toBe(
+    'https://app.test/settings?success=mastodon_connected#',
   )
   expect(
     (['auth_failed', 'connect_failed', 'state_invalid'] as const).map((outcome) =>
-      settingsUrl('https://app.test', 'facebook', outcome),
+      settingsUrl('https://app.test', 'facebook', outcome, 'NO_PAGE'),
     ),
   ).toEqual([
-    'https://app.test/settings?error=facebook_auth_failed',
-    'https://app.test/settings?error=facebook_connect_failed',
-    'https://app.test/settings?error=facebook_state_invalid',
+    'https://app.test/settings?error=facebook_auth_failed&reason=NO_PAGE#',
+    'https://app.test/settings?error=facebook_connect_failed&reason=NO_PAGE#',
+    'https://app.test/settings?error=facebook_state_invalid&reason=NO_PAGE#',
   ])
 })

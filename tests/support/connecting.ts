@@ -6,6 +6,11 @@ import type { Platform } from '../../src/domain/platforms.ts'
 import { signIn } from './api.ts'
 import type { Control } from './platform-control.ts'
 
+/** The query of the settings page without the reason, which tests of reasons read themselves. */
+export function outcomeIn(location: string): string {
+  return new URL(location).search.replace(/&reason=\w+$/, '')
+}
+
 /** Users who connect an account on the page of a platform, through the routes of `app`. */
 export function connecting(platform: Platform, context: Context, app: FastifyInstance) {
   /** Follows the redirect to the callback, and answers what the settings page is told. */
@@ -13,7 +18,7 @@ export function connecting(platform: Platform, context: Context, app: FastifyIns
     const { pathname, search } = new URL(location)
     const response = await app.inject({ url: `${pathname}${search}` })
     expect(response.statusCode).toBe(302)
-    return new URL(String(response.headers.location)).search
+    return outcomeIn(String(response.headers.location))
   }
 
   async function someone() {

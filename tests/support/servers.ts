@@ -37,6 +37,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     REFRESH_TOKEN_SECRET: randomBytes(32).toString('base64'),
     OAUTH_STATE_SECRET: randomBytes(32).toString('base64'),
     TOKEN_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    CONNECT_COOKIE: 'browsers',
     BLUESKY_ENTRY_URL: bluesky.url,
     BLUESKY_VIDEO_URL: bluesky.url,
   }

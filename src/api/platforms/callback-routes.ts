@@ -1,23 +1,28 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyReply } from 'fastify'
-import { finishConnect } from '../../commands/finish-connect.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ATTEMPT_INVALID, finishConnect } from '../../commands/finish-connect.ts'
 import type { Context } from '../../context.ts'
-import { callbackUrl, settingsUrl, type ConnectOutcome } from '../../domain/platform-connect.ts'
-import { platformLabel } from '../../domain/platforms.ts'
+import {
+  callbackUrl,
+  CONNECT_REASONS,
+  settingsUrl,
+  type ConnectOutcome,
+  type ConnectReason,
+} from '../../domain/platform-connect.ts'
+import { platformLabel, type Platform } from '../../domain/platforms.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { SECOND } from '../../domain/times.ts'
-import { createBindingCookie } from '../binding-cookie.ts'
+import { comesFromBrowser, createBindingCookie } from '../binding-cookie.ts'
 import { CallbackQuery, parametersOf } from '../callback-query.ts'
 import { operation } from '../openapi/operation.ts'
 import { REDIRECTS } from './redirects.ts'
 
 const Redirected = Type.Null({
   description:
-    'To `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid`',
+    'To `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` ' +
+    `with \`&reason=${CONNECT_REASONS.join('|')}\``,
 })
-
-const UNREADABLE: Awaited<ReturnType<typeof finishConnect>> = { outcome: 'state_invalid' }
 
 /**
  * Where platforms send users back to, without a token of ours (spec 4.5). Whatever happens the user ends on the settings page of the
@@ -29,8 +34,8 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
   for (const { platform } of REDIRECTS) {
     const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
     const cookie = createBindingCookie(redirectUri)
-    const end = (reply: FastifyReply, outcome: ConnectOutcome) =>
-      reply.redirect(settingsUrl(config.FRONTEND_URL, platform, outcome))
+    const end = (reply: FastifyReply, outcome: ConnectOutcome, reason: ConnectReason | null) =>
+      reply.redirect(settingsUrl(config.FRONTEND_URL, platform, outcome, reason))
 
     app.get(
       `/${platform}/callback`,
@@ -49,25 +54,38 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         errorHandler(error, request, reply) {
           const level = error instanceof ServiceError && error.statusCode < 500 ? 'info' : 'error'
           request.log[level]({ err: error, platform }, 'connecting an account failed')
-          void end(reply, 'connect_failed')
+          void end(reply, 'connect_failed', 'INTERNAL')
         },
       },
       async (request, reply) => {
         const query = parametersOf(request.query)
-        const isNavigation = request.headers['sec-fetch-mode'] === 'navigate'
-        const { outcome, cause } = query
+        const finished = query
           ? await finishConnect(context, {
               platform,
               redirectUri,
               query,
               binding: cookie.read(request),
-              mayBeUnbound: config.CONNECT_COOKIE === 'browsers' && !isNavigation,
+              mayBeUnbound: config.CONNECT_COOKIE === 'browsers' && !comesFromBrowser(request),
             })
-          : UNREADABLE
-        if (cause) request.log.warn({ err: cause, platform }, 'connecting an account was refused')
+          : ATTEMPT_INVALID
+        const { outcome, reason } = finished
+        if (finished.cause !== undefined) logFailure(request, platform, finished)
         if (outcome !== 'state_invalid') cookie.clear(reply)
-        return end(reply, outcome)
+        return end(reply, outcome, reason)
       },
     )
   }
+}
+
+/** OAuth names its errors (`access_denied`, `invalid_client`): for operators that word is often all there is to go by. */
+function logFailure(
+  { log }: FastifyRequest,
+  platform: Platform,
+  { reason, cause, platformReason }: Awaited<ReturnType<typeof finishConnect>>,
+): void {
+  const words = { platformCode: platformReason?.code, platformText: platformReason?.text }
+  log[reason === 'INTERNAL' ? 'error' : 'warn'](
+    { platform, reason, ...words, err: cause },
+    'connecting an account failed',
+  )
 }

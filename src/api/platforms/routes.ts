@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
 import { beginConnect } from '../../commands/begin-connect.ts'
 import { connectBluesky } from '../../commands/connect-bluesky.ts'
 import { currentRules } from '../../commands/current-rules.ts'
@@ -10,7 +9,7 @@ import type { Context } from '../../context.ts'
 import { callbackUrl } from '../../domain/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/platforms.ts'
 import { SECOND } from '../../domain/times.ts'
-import { createBindingCookie } from '../binding-cookie.ts'
+import { comesFromBrowser, createBindingCookie } from '../binding-cookie.ts'
 import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../schemas/envelope.ts'
 import { presentAccount, presentAccounts, presentLimits } from './present.ts'
@@ -140,9 +139,4 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       },
     )
   }
-}
-
-/** Browsers say so themselves, and pages cannot keep them from it. */
-function comesFromBrowser({ headers }: FastifyRequest): boolean {
-  return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined
 }

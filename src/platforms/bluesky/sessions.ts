@@ -18,6 +18,10 @@ type Secrets = Omit<Credentials, 'version'>
 
 /** What the server calls a handle it could not verify; the account's last good one stays. */
 const INVALID_HANDLE = 'handle.invalid'
+/** The scope of sessions that were opened with the account's own password; those of app passwords have others. */
+const MAIN_PASSWORD_SCOPE = 'com.atproto.access'
+const MAIN_PASSWORD =
+  'This is the main password of the Bluesky account. Create an app password in Bluesky (Settings, Privacy and security, App passwords) and use that instead'
 /** Invisible marks that come along when a handle is copied from an app. */
 const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
@@ -28,6 +32,10 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
     const session = await xrpc
       .procedure(services.entryUrl, 'com.atproto.server.createSession', input, readSession, options)
       .catch(asWrongCredentials)
+    if (claimsOf(session.accessJwt).scope === MAIN_PASSWORD_SCOPE) {
+      await end(services.ofSession(session), session.refreshJwt, options).catch(() => undefined)
+      throw new PlatformError('permission', MAIN_PASSWORD, { certain: true })
+    }
     if (session.active === false) {
       throw new PlatformError('blocked_by_platform', 'This Bluesky account is not active', { certain: true })
     }
@@ -50,11 +58,11 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
   }
 
   async function revoke(account: Credentials, options: CallOptions): Promise<void> {
-    if (account.refreshToken === undefined) return
-    await xrpc.procedure(services.of(account), 'com.atproto.server.deleteSession', null, ignoreAnswer, {
-      ...options,
-      token: account.refreshToken,
-    })
+    if (account.refreshToken !== undefined) await end(services.of(account), account.refreshToken, options)
+  }
+
+  async function end(server: string, token: string, options: CallOptions): Promise<void> {
+    await xrpc.procedure(server, 'com.atproto.server.deleteSession', null, ignoreAnswer, { ...options, token })
   }
 
   function profileView(by: Xrpc, account: Secrets, options: CallOptions) {
@@ -134,10 +142,16 @@ function toSecrets(session: Session, serviceUrl: string): Secrets {
 
 /** The end of a token's life as it says itself; tokens without a readable one are used until they are refused. */
 function endOf(jwt: string): Date | undefined {
+  const { exp } = claimsOf(jwt)
+  return typeof exp === 'number' ? new Date(exp * 1_000) : undefined
+}
+
+/** The claims of a token, unverified; none where it is not a JWT. */
+function claimsOf(jwt: string): { exp?: unknown; scope?: unknown } {
   try {
-    const { exp } = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }
-    return typeof exp === 'number' ? new Date(exp * 1_000) : undefined
+    const claims = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as unknown
+    return typeof claims === 'object' && claims !== null ? claims : {}
   } catch {
-    return undefined
+    return {}
   }
 }

@@ -1,6 +1,8 @@
 import { DAY, SECOND } from '../../domain/times.ts'
 import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
+import type { ConnectReason } from '../../domain/platform-connect.ts'
 import { PlatformError } from '../errors.ts'
+import { noLogin } from '../shared/no-login.ts'
 import { readIssuedToken } from '../shared/graph/answers.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { shownAccount } from '../shared/graph/errors.ts'
@@ -67,7 +69,7 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
   const complete: RedirectConnect['complete'] = async ({ query, redirectUri }, options) => {
     const { code, error } = query
     if (error !== undefined || !code) {
-      throw refused(error === 'access_denied' ? 'Access was denied on Facebook' : 'Facebook sent no login back')
+      throw noLogin('Facebook', query)
     }
     const short = await issueToken({ redirect_uri: redirectUri, code }, options)
     const long = await issueToken({ grant_type: 'fb_exchange_token', fb_exchange_token: short.access_token }, options)
@@ -92,7 +94,8 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
     const { data } = await api.get('/me/permissions', {}, readPermissions, { ...options, token })
     const granted = new Set(data.filter(({ status }) => status === 'granted').map(({ permission }) => permission))
     const missing = NEEDED.filter((scope) => !granted.has(scope))
-    if (missing.length > 0) throw refused(`Facebook was not allowed enough: ${missing.join(', ')} is missing`)
+    if (missing.length > 0)
+      throw refused(`Facebook was not allowed enough: ${missing.join(', ')} is missing`, 'MISSING_PERMISSION')
   }
 
   async function firstPage(token: string, options: CallOptions) {
@@ -100,7 +103,7 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
     const { data } = await api.get('/me/accounts', { fields, limit: '100' }, readOwnPages, { ...options, token })
     const [page] = data
     if (page) return page
-    throw refused('This Facebook login has no page to publish on, or none was chosen')
+    throw refused('This Facebook login has no page to publish on, or none was chosen', 'NO_PAGE')
   }
 
   async function instagram(accountId: string, token: string, endsAt: Date, options: CallOptions): Promise<Connection> {
@@ -120,8 +123,8 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
   }
 }
 
-function refused(message: string): PlatformError {
-  return new PlatformError('permission', message, { certain: true })
+function refused(message: string, connectReason: ConnectReason): PlatformError {
+  return new PlatformError('permission', message, { certain: true, connectReason })
 }
 
 /** Pages need no user name. */

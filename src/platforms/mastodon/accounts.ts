@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
+import { noLogin } from '../shared/no-login.ts'
 import { form, ignoreAnswer } from '../shared/calls.ts'
 import { countOf } from '../shared/counts.ts'
 import { readAccount, readToken, type Account } from './answers.ts'
@@ -40,8 +41,7 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
   const complete: RedirectConnect['complete'] = async ({ query, redirectUri, secrets }, { signal }) => {
     const { code, error } = query
     if (error !== undefined || !code) {
-      const message = error === 'access_denied' ? 'Access was denied on Mastodon' : 'Mastodon sent no login back'
-      throw new PlatformError('permission', message, { certain: true })
+      throw noLogin('Mastodon', query)
     }
     const { body: token } = await api.post(
       '/oauth/token',

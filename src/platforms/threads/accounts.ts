@@ -3,6 +3,7 @@ import { withoutTrailingSlashes } from '../../domain/text.ts'
 import { SECOND } from '../../domain/times.ts'
 import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
+import { noLogin } from '../shared/no-login.ts'
 import { answerReader } from '../shared/answers.ts'
 import { readIssuedToken, readQuota } from '../shared/graph/answers.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
@@ -51,8 +52,7 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
     // The redirect ends with `#_`, which some clients hand on as a part of it.
     const code = query['code']?.replace(/#_$/, '')
     if (error !== undefined || !code) {
-      const message = error === 'access_denied' ? 'Access was denied on Threads' : 'Threads sent no login back'
-      throw new PlatformError('permission', message, { certain: true })
+      throw noLogin('Threads', query)
     }
     const short = await tokenApi.post(
       '/oauth/access_token',

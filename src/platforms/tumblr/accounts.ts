@@ -48,12 +48,17 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
 
   const complete: RedirectConnect['complete'] = async ({ query, secrets }, options) => {
     const { oauth_verifier: verifier } = query
-    if (!verifier) throw new PlatformError('permission', 'Access was denied on Tumblr', { certain: true })
+    if (!verifier)
+      throw new PlatformError('permission', 'Access was denied on Tumblr', { certain: true, connectReason: 'DENIED' })
     const token = { token: secrets['token'] ?? '', secret: secrets['secret'] ?? '' }
     const granted = await askForToken('access_token', { ...options, token, oauth: { oauth_verifier: verifier } })
     const { user } = await api.user({ token: granted, ...options })
     const blog = user.blogs.find(({ primary }) => primary) ?? user.blogs[0]
-    if (!blog) throw new PlatformError('permission', 'This Tumblr account has no blog', { certain: true })
+    if (!blog)
+      throw new PlatformError('permission', 'This Tumblr account has no blog', {
+        certain: true,
+        connectReason: 'NO_PAGE',
+      })
     return {
       credentials: {
         accountId: idOf(blog),
@@ -103,5 +108,9 @@ function loginRefusalOf(answer: HttpAnswer): PlatformError {
   const { status } = answer
   const refusal = refusalOf(answer)
   if (refusal.class === 'transient' || (status !== 400 && status !== 401)) return refusal
-  return new PlatformError('permission', 'Tumblr does not accept this login', { certain: true, cause: refusal.cause })
+  return new PlatformError('permission', 'Tumblr does not accept this login', {
+    certain: true,
+    connectReason: 'LOGIN_REFUSED',
+    cause: refusal,
+  })
 }
