@@ -66,8 +66,9 @@ async function callBack(query: Query, { cookie, headers = {}, app = world.app }:
   return outcomeIn(location)
 }
 
-async function someone(app = world.app) {
-  const who = await signIn(world.context)
+/** A user of `app`, whose access token has the issuer of the app's own configuration. */
+async function someone(app = world.app, config = world.context.config) {
+  const who = await signIn({ ...world.context, config })
   const userId = who.user._id
   const call = (method: 'GET' | 'DELETE', path: string, headers = {}) =>
     app.inject({ method, url: `/api/platform${path}`, headers: { ...who.headers, ...headers } })
@@ -167,7 +168,7 @@ describe('GET /api/platform/mastodon/connect', () => {
     const config = { ...world.context.config, PUBLIC_URL: 'https://api.test/postonce' }
     const app = await buildApp({ ...world.context, config })
     try {
-      const response = await (await someone(app)).call('GET', '/mastodon/connect', FROM_FRONTEND)
+      const response = await (await someone(app, config)).call('GET', '/mastodon/connect', FROM_FRONTEND)
       expect(response.cookies).toMatchObject([{ secure: true, path: '/postonce/api/platform/mastodon/callback' }])
     } finally {
       await app.close()
