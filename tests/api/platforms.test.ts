@@ -4,7 +4,7 @@ import { startBluesky, type Bluesky, type BlueskyAccount } from '../../sandbox/p
 import { buildApp } from '../../src/api/app.ts'
 import type { Context } from '../../src/context.ts'
 import { PLATFORMS } from '../../src/domain/platforms.ts'
-import { POSTING_RULES } from '../../src/domain/posting-rules.ts'
+import { MAX_UPLOAD_BYTES, POSTING_RULES } from '../../src/domain/posting-rules.ts'
 import { DAY, SECOND } from '../../src/domain/times.ts'
 import { newUser } from '../../src/domain/user.ts'
 import { newId } from '../../src/store/schema-options.ts'
@@ -135,10 +135,16 @@ describe('GET /api/platform/find', () => {
 })
 
 describe('GET /api/platform/limits', () => {
-  it('serves the table that posts are checked against', async () => {
+  it('serves the table that posts are checked against, with files no larger than an upload may be', async () => {
     const { status, body } = await (await signIn()).call('GET', '/limits')
     expect(status).toBe(200)
-    expect(body.data).toEqual(JSON.parse(JSON.stringify(POSTING_RULES)))
+    const expected = structuredClone(POSTING_RULES)
+    for (const { media } of Object.values(expected)) {
+      for (const kind of ['image', 'video'] as const) {
+        media[kind].maxBytes = Math.min(media[kind].maxBytes, MAX_UPLOAD_BYTES[kind])
+      }
+    }
+    expect(body.data).toEqual(JSON.parse(JSON.stringify(expected)))
     expect(body.data.bluesky.text).toContainEqual({ unit: 'graphemes', max: 300 })
   })
 })
