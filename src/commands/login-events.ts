@@ -37,5 +37,3 @@ export function createLoginEvents({ logger, metrics, pseudonyms }: Deps) {
     },
   }
 }
-
-export type LoginEvents = ReturnType<typeof createLoginEvents>

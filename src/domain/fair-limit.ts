@@ -31,7 +31,6 @@ interface Lane {
   isReady: boolean
 }
 
-export type FairLimit = ReturnType<typeof createFairLimit>
 
 /**
  * Runs at most `atOnce` jobs concurrently and gives free places to the waiting keys in turn (round robin), so that a key with many

@@ -56,5 +56,3 @@ function entriesOf(cookie = ''): Entry[] {
       : []
   })
 }
-
-export type KnownDevices = ReturnType<typeof createKnownDevices>

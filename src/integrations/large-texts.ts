@@ -32,7 +32,6 @@ export function createLargeTexts() {
   }
 }
 
-export type LargeTexts = ReturnType<typeof createLargeTexts>
 
 function runOnThread(job: TextJob): Promise<unknown> {
   return new Promise((resolve, reject) => {

@@ -4,7 +4,10 @@ import type { TopPost } from './schema.ts'
 
 export function presentRanked(pair: RankedPair): TopPost {
   const { likes, shares, comments, impressions, reach, saved, totalEngagement, engagementRate, virality } = pair
-  const { content, platformSpecificContent, platformStatuses, createdAt, isShortened } = presentListedPost(pair.post, null)
+  const { content, platformSpecificContent, platformStatuses, createdAt, isShortened } = presentListedPost(
+    pair.post,
+    null,
+  )
   return {
     _id: pair.postId,
     platform: pair.platform,
