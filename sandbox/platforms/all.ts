@@ -58,11 +58,14 @@ async function bluesky(dir: string, { processingMs, crowdOn = nobody }: Behaviou
 const MUCH = { max: PLENTY, seconds: 300 }
 const MASTODON_ROOM = { api: MUCH, media: MUCH, deletes: MUCH, statuses: MUCH }
 
-async function mastodon(dir: string, { processingMs, crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
+async function mastodon(dir: string, behaviour: Behaviour): Promise<RunningPlatform> {
+  const { processingMs, mastodonOfAnotherMaker = false, crowdOn = nobody } = behaviour
   const { url, control, createAccount, createApp, stop } = await startMastodon({
     dir,
     rateLimits: MASTODON_ROOM,
     crowd: crowdOn('mastodon'),
+    honoursKeys: !mastodonOfAnotherMaker,
+    namesApplication: !mastodonOfAnotherMaker,
     ...(processingMs && { processingMs: processingMs.video }),
   })
   return {

@@ -6,6 +6,7 @@ import { createRateLimits, type RateLimits } from './mastodon/rate-limits.ts'
 import { createMastodonServer } from './mastodon/server.ts'
 import { openState, type Account, type App, type Status } from './mastodon/state.ts'
 import { createStatuses } from './mastodon/statuses.ts'
+import { codePointLength, statusLength } from './mastodon/text.ts'
 import { NOBODY, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
 
@@ -21,6 +22,13 @@ export interface MastodonOptions extends SimulatorPlace {
   rateLimits?: RateLimits
   /** False for servers that take the `Idempotency-Key` and ignore it. */
   honoursKeys?: boolean
+  /** False for servers without the endpoint that names the application of a token. */
+  namesApplication?: boolean
+  /** True for servers that count every code point, and links as they are written. */
+  countsCodePoints?: boolean
+  charactersPerUrl?: number
+  /** What the server says that it is; by default Mastodon where it honours keys, and a server of another maker where it does not. */
+  version?: string
   /** False for servers before 4.3, which show statuses one at a time. */
   showsSeveral?: boolean
   crowd?: Crowd
@@ -46,7 +54,9 @@ const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media
 /** A strict simulator of one Mastodon server, behind the fault proxy. All data is under `dir`. */
 export async function startMastodon(options: MastodonOptions = {}): Promise<Mastodon> {
   const { maxCharacters = 500, types = MEDIA_LIMITS.types, processingMs = 1_000, showsSeveral = true } = options
-  const { honoursKeys = true, crowd = NOBODY } = options
+  const { honoursKeys = true, namesApplication = true, countsCodePoints = false, crowd = NOBODY } = options
+  const { charactersPerUrl = 23, version = honoursKeys ? (showsSeveral ? '4.5.0' : '4.2.0') : '0.19.1+git-5a2f9c0' } =
+    options
   const { fronts, ...mastodon } = await startSimulator('mastodon', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const oauth = createOAuth(state)
@@ -57,6 +67,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
       media,
       base,
       maxCharacters,
+      lengthOf: countsCodePoints ? codePointLength : statusLength,
       honoursKeys,
       countsQuotes: showsSeveral,
       crowd,
@@ -80,7 +91,10 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
         base,
         maxCharacters,
         types,
+        charactersPerUrl,
+        version,
         showsSeveral,
+        namesApplication,
       }),
       fronts: { mastodon: createMastodonPlatform({ state, oauth, statuses }) },
       api: {

@@ -13,6 +13,8 @@ export interface SandboxPlatform {
 export interface Behaviour {
   /** How long the platform works on a file before it can be shown. */
   processingMs?: { image: number; video: number }
+  /** Mastodon stands for a server of another maker: it ignores the idempotency key and does not name the application. */
+  mastodonOfAnotherMaker?: boolean
   /** Who looks at what is published; by default nobody. */
   crowdOn?(platform: Platform): Crowd
 }

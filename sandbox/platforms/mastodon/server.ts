@@ -18,7 +18,10 @@ interface ServerDeps {
   base(): string
   maxCharacters: number
   types: string[]
+  charactersPerUrl: number
+  version: string
   showsSeveral: boolean
+  namesApplication: boolean
 }
 
 interface Known {
@@ -117,6 +120,7 @@ export function createMastodonServer(deps: ServerDeps): Server {
   }
 
   function ownApp(token: Token | null): Answer {
+    if (!deps.namesApplication) throw new Refusal(404, 'Not Found')
     const app = token && state.apps.get(token.clientId)
     if (!app) throw new Refusal(401, 'The access token is invalid')
     return { status: 200, body: presentApp(app) }
@@ -146,9 +150,13 @@ export function createMastodonServer(deps: ServerDeps): Server {
     return {
       domain: new URL(base()).host,
       title: 'Mastodon sandbox',
-      version: deps.showsSeveral ? '4.5.0' : '4.2.0',
+      version: deps.version,
       configuration: {
-        statuses: { max_characters: deps.maxCharacters, max_media_attachments: 4, characters_reserved_per_url: 23 },
+        statuses: {
+          max_characters: deps.maxCharacters,
+          max_media_attachments: 4,
+          characters_reserved_per_url: deps.charactersPerUrl,
+        },
         media_attachments: {
           supported_mime_types: deps.types,
           description_limit: MEDIA_LIMITS.description,

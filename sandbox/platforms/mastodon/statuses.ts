@@ -5,7 +5,7 @@ import type { Params } from '../shared/params.ts'
 import { Refusal } from './refusal.ts'
 import type { MediaStore } from './media.ts'
 import type { Account, State, Status } from './state.ts'
-import { statusLength, toHtml } from './text.ts'
+import { toHtml } from './text.ts'
 
 /** Counts in Mastodon's words, by ours. */
 export const WORDS = { likes: 'favourites', shares: 'reblogs', comments: 'replies' }
@@ -19,6 +19,8 @@ interface StatusesOptions {
   media: MediaStore
   base(): string
   maxCharacters: number
+  /** How the server counts a text. */
+  lengthOf(text: string): number
   /** False for servers that take the `Idempotency-Key` and ignore it. */
   honoursKeys: boolean
   /** False for servers that do not know of quotes. */
@@ -27,7 +29,7 @@ interface StatusesOptions {
 }
 
 export function createStatuses(options: StatusesOptions) {
-  const { state, media, base, maxCharacters, honoursKeys, countsQuotes, crowd } = options
+  const { state, media, base, maxCharacters, lengthOf, honoursKeys, countsQuotes, crowd } = options
   const ofAccount = new Map<string, Status[]>()
   for (const status of state.statuses.values()) listOf(status.accountId).push(status)
 
@@ -65,7 +67,7 @@ export function createStatuses(options: StatusesOptions) {
       throw new Refusal(422, 'Validation failed: Scheduled at must be a valid date')
     }
     if (text === '' && attached.length === 0) throw new Refusal(422, "Validation failed: Text can't be blank")
-    if (statusLength((params.text('spoiler_text') ?? '') + text) > maxCharacters) {
+    if (lengthOf((params.text('spoiler_text') ?? '') + text) > maxCharacters) {
       throw new Refusal(422, `Validation failed: Text character limit of ${maxCharacters} exceeded`)
     }
     const status: Status = {

@@ -15,6 +15,11 @@ export function statusLength(text: string): number {
   return [...segmenter.segment(countable)].length
 }
 
+/** As servers of other makers count: every code point, links and mentions as they are written. */
+export function codePointLength(text: string): number {
+  return [...text].length
+}
+
 /** The text as everybody is shown it: paragraphs, links with their ends hidden, mentions of those who are there, hashtags. */
 export function toHtml(text: string, base: string, isAccount: (username: string) => boolean): string {
   return text

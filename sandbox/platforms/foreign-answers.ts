@@ -1,0 +1,41 @@
+import type { FaultAction } from './faults.ts'
+
+interface ForeignAnswer {
+  status: number
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+const page = (status: number, title: string): ForeignAnswer => ({
+  status,
+  headers: { 'content-type': 'text/html' },
+  body: `<!doctype html><title>${title}</title><h1>${title}</h1>`,
+})
+
+/** Answers in a platform's place, by name: from proxies, gateways, firewalls and captive portals. */
+export const FOREIGN_ANSWERS = {
+  'a page with 404': page(404, 'Not Found'),
+  'a page with 401': page(401, 'Authorization Required'),
+  'a page with 403': page(403, 'Access denied'),
+  'a page with 502': page(502, 'Bad Gateway'),
+  'a page with 200': page(200, 'Welcome to our network'),
+  'an empty 404': { status: 404 },
+  'an empty 400': { status: 400 },
+  'an empty 200': { status: 200 },
+  'another JSON with 404': { status: 404, body: { message: 'no Route matched with those values', code: 'NOT_FOUND' } },
+  'another JSON with 403': { status: 403, body: { error: { status: 'PERMISSION_DENIED', reason: 'blocked' } } },
+  'another JSON with 200': { status: 200, body: { status: 'ok', data: {} } },
+} satisfies Record<string, ForeignAnswer>
+
+export type ForeignAnswerName = keyof typeof FOREIGN_ANSWERS
+
+/** The platform never gets the request. */
+export function insteadOf(name: ForeignAnswerName): FaultAction {
+  return FOREIGN_ANSWERS[name]
+}
+
+/** The platform carries the request out; its answer is replaced. */
+export function afterAccept(name: ForeignAnswerName): FaultAction {
+  const { status, ...answer }: ForeignAnswer = FOREIGN_ANSWERS[name]
+  return { statusAfterAccept: status, ...answer }
+}
