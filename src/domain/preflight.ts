@@ -166,6 +166,11 @@ function mediaProblems(platform: Platform, { mediaItems }: Content, { media }: P
   }
   const tooLarge = mediaItems.flatMap((item) => pixelProblem(statedPixels(item)) ?? [])
   for (const message of new Set(tooLarge)) findings.push({ code: 'IMAGE_TOO_LARGE', message })
+  // Images are converted; a video is passed on as it is.
+  if (mediaItems.some((item) => mediaKind(item.mimeType) === 'video' && (item.sizeBytes ?? 0) > media.video.maxBytes)) {
+    const megabytes = Math.floor(media.video.maxBytes / 1_000_000)
+    findings.push({ code: 'MEDIA_TOO_LARGE', message: `${label} takes videos of at most ${megabytes} MB` })
+  }
   return findings
 }
 

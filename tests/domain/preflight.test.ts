@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { preflight, type PreflightInput } from '../../src/domain/preflight.ts'
 import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
+import { POSTING_RULES } from '../../src/domain/posting-rules.ts'
 
 const ALL = new Set(PLATFORMS)
 const media = (count: number, mimeType = 'image/jpeg') =>
@@ -129,6 +130,14 @@ describe('media', () => {
     expect(codes('mastodon', { mediaItems: media(2, 'image/gif') })).toEqual(['MEDIA_TYPE'])
     expect(codes('bluesky', { mediaItems: media(1, 'video/quicktime') })).toEqual(['MEDIA_TYPE'])
     expect(codes('bluesky', { mediaItems: media(1, 'video/mp4') })).toEqual([])
+  })
+
+  it('refuses a video that is larger than the platform takes, where its size is known', () => {
+    const { maxBytes } = POSTING_RULES.mastodon.media.video
+    const video = (sizeBytes: number) => media(1, 'video/mp4').map((item) => ({ ...item, sizeBytes }))
+    expect(codes('mastodon', { mediaItems: video(maxBytes) })).toEqual([])
+    expect(codes('mastodon', { mediaItems: video(maxBytes + 1) })).toEqual(['MEDIA_TOO_LARGE'])
+    expect(codes('mastodon', { mediaItems: media(1, 'video/mp4') })).toEqual([])
   })
 
   it('warns that a description will be cut', () => {
