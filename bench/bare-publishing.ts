@@ -25,6 +25,7 @@ export async function publishBarely(
         key: randomUUID(),
         startedAt: new Date(),
         handle: (name: string) => handles.get(name),
+        isRepeat: false,
         save: async (name: string, value: string) => void handles.set(name, value),
       }
       const adapter = platforms.find(platform)!

@@ -141,6 +141,11 @@ export const ConfigSchema = Type.Object(
     PAYMENTS_TIMEOUT_MS: number('Deadline of one call to it', 10_000, 100),
 
     PUBLISH_TIMEOUT_MS: number('Deadline of the one call that makes a post visible', 8_000, 100),
+    UNANSWERED_CALL_SETTLE_MS: number(
+      'How long such a call may still take effect when it got no answer, where the platform does not recognise repeats',
+      600_000,
+      1_000,
+    ),
     DELIVERY_MAX_LATENESS_MS: number('A post later than this fails with TOO_LATE', 86_400_000),
     SLO_MISS_AFTER_MS: number('A scheduled post that is not out this long after its instant is a miss', 60_000),
     WORKER_SILENCE_MS: number(

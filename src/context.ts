@@ -54,6 +54,7 @@ import { createNotificationStore } from './store/notifications.ts'
 import { createPaymentEventStore } from './store/payment-events.ts'
 import { createPasswordResetStore } from './store/password-resets.ts'
 import { createPlatformAccountStore } from './store/platform-accounts.ts'
+import { createPlatformFacts } from './store/platform-facts.ts'
 import { createPostStore } from './store/posts.ts'
 import { createPublishedPostStore } from './store/published-posts.ts'
 import { createPunctualityStore } from './store/punctuality.ts'
@@ -149,6 +150,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         ...platformSettings(config),
         publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
         userAgent: userAgentOf(config),
+        unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
+        facts: createPlatformFacts(connection, now),
         media: createMediaSource(storage),
       }),
     metrics,

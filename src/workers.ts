@@ -57,6 +57,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     clock: countingWaits(context.clock, metrics),
     draining: draining.signal,
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
+    unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
     maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
     callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
   })

@@ -40,6 +40,8 @@ export interface DeliverDeps extends PreparationDeps {
   metrics: DeliveryMetrics
   publishTimeoutMs: number
   maxLatenessMs: number
+  /** How long a call without an answer may still take effect, where the platform does not recognise repeats. */
+  unansweredSettleMs: number
 }
 
 /** What an attempt needs of the activity that runs it. */
@@ -192,6 +194,7 @@ export function createDeliver(deps: DeliverDeps) {
           ...preparation.log(post, { ...entry, delivery: claimed.delivery }, account, input),
           key: claimed.delivery.key!,
           startedAt: claimed.delivery.startedAt!,
+          isRepeat: entry.delivery.doubted && entry.delivery.key !== null,
         }
         if (isFirst(from)) metrics.publishStarted(input.platform, post, clock.now())
         const deadline = AbortSignal.timeout(timeoutMs)
@@ -237,12 +240,12 @@ export function createDeliver(deps: DeliverDeps) {
     io: AttemptIo,
   ): Promise<DeliveryResult | null> {
     if (!isRefusal(error)) {
-      if (!(error instanceof PlatformError)) io.report('The visible call failed in an unexpected way', error)
-      const reason =
-        error instanceof PlatformError
-          ? failure('OUTCOME_UNKNOWN', error.message, error.platformReason)
-          : failure('OUTCOME_UNKNOWN', 'The answer was lost')
-      return outcomes.unknown(post, input, from, reason, io)
+      const isTold = error instanceof PlatformError
+      if (!isTold) io.report('The visible call failed in an unexpected way', error)
+      const reason = isTold
+        ? failure('OUTCOME_UNKNOWN', error.message, error.platformReason)
+        : failure('OUTCOME_UNKNOWN', 'The answer was lost')
+      return outcomes.unknown(post, input, from, { reason, answered: isTold && error.answered }, io)
     }
     if (!isUnauthorized(error)) return settle(error, post, input, from, io)
     if (io.hasRenewed) {

@@ -67,7 +67,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
       if (!(error instanceof EffectTaken)) throw error
       // Two posts alike, both in doubt, and the other was first: this one's own effect has yet to be found.
       const reason = failure('OUTCOME_UNKNOWN', 'What the platform published is on record as another post')
-      return unknown(post, input, from, reason, io)
+      return unknown(post, input, from, { reason }, io)
     }
     metrics.deliveryRecorded(input.platform, 'accepted')
     // A post that was deleted meanwhile is out all the same: its owner has to know.
@@ -114,10 +114,10 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     post: Post,
     input: DeliveryInput,
     from: AttemptRef,
-    reason: Failure,
+    { reason, answered }: { reason: Failure; answered?: boolean },
     io: Telling,
   ): Promise<DeliveryResult> {
-    const left = await change(post._id, markUnknown(input.platform, reason, from), io)
+    const left = await change(post._id, markUnknown(input.platform, reason, from, answered), io)
     logFailure('delivery outcome unknown', reason, from, io)
     return stillOpen(left, input, 'unknown', reason)
   }

@@ -2,15 +2,16 @@ import { failure, type Failure } from './failure.ts'
 import type { Platform } from './platforms.ts'
 import {
   causeFields,
-  publishedKey,
-  isInDoubt,
-  handlesFor,
-  hasBegun,
+  changed,
   deliverable,
   entryOf,
-  changed,
+  handlesFor,
+  hasBegun,
+  isInDoubt,
+  NOT_CALLED_YET,
+  publishedKey,
 } from './post-entries.ts'
-import type { AttemptRef, Move, PlatformStatus, Post, Published } from './post.ts'
+import type { AttemptRef, Delivery, Move, PlatformStatus, Post, Published } from './post.ts'
 import { HOUR, MINUTE, SECOND } from './times.ts'
 
 /** Definite failures that allow another try, per round, before the delivery counts as failed. */
@@ -76,6 +77,8 @@ export function claim(platform: Platform, wanted: Claim): Move {
         contentVersion: wanted.contentVersion,
         handles: handlesFor(delivery, wanted.accountId, wanted.contentVersion),
         leaseUntil: wanted.leaseUntil,
+        answered: false,
+        repeatAllowed: false,
         outcome: 'none',
         nextAttemptAt: null,
       },
@@ -142,8 +145,11 @@ export function defer(
   }
 }
 
-/** Nobody knows whether the platform accepted: looked into after growing waits, then told to the user as it is. */
-export function markUnknown(platform: Platform, reason: Failure, from: AttemptRef): Move {
+/**
+ * Nobody knows whether the platform accepted: looked into after growing waits, then told to the user as it is.
+ * @param answered of a call that just failed: whether it was answered, so that no server still works on it
+ */
+export function markUnknown(platform: Platform, reason: Failure, from: AttemptRef, answered?: boolean): Move {
   return (post, now) => {
     const entry = current(post, platform, from)
     if (!entry) return post
@@ -156,6 +162,7 @@ export function markUnknown(platform: Platform, reason: Failure, from: AttemptRe
         ...entry.delivery,
         outcome: 'unknown',
         doubted: true,
+        answered: answered ?? entry.delivery.answered ?? false,
         leaseUntil: null,
         reconcileTries: entry.delivery.reconcileTries + 1,
         nextAttemptAt: new Date(now.getTime() + wait),
@@ -166,13 +173,32 @@ export function markUnknown(platform: Platform, reason: Failure, from: AttemptRe
 
 /** The platform has no trace of the earlier call: it may be repeated, with the same key. */
 export function markAbsent(platform: Platform, from: AttemptRef): Move {
+  return endDoubt(platform, from, {})
+}
+
+/**
+ * Reconciling cannot decide, and the user asked for the repeat: it goes out as a new publication. What was prepared and the key of the
+ * earlier call are dropped, because a platform may refuse them for as long as it remembers that call.
+ */
+export function publishAnew(platform: Platform, from: AttemptRef): Move {
+  return endDoubt(platform, from, NOT_CALLED_YET)
+}
+
+function endDoubt(platform: Platform, from: AttemptRef, change: Partial<Delivery>): Move {
   return (post, now) => {
     const entry = current(post, platform, from)
     if (!entry || !isInDoubt(entry.delivery, now)) return post
     return changed(post, platform, {
       status: 'pending',
       ...causeFields(null),
-      delivery: { ...entry.delivery, outcome: 'deferred', doubted: true, leaseUntil: null, nextAttemptAt: null },
+      delivery: {
+        ...entry.delivery,
+        ...change,
+        outcome: 'deferred',
+        doubted: true,
+        leaseUntil: null,
+        nextAttemptAt: null,
+      },
     })
   }
 }

@@ -15,15 +15,20 @@ export function rollUp(statuses: readonly { status: DeliveryStatus }[]): PostSta
   return failed === statuses.length ? 'FAILED' : 'PARTIAL_SUCCESS'
 }
 
+/** What the first claim of a publication fixes, and what was prepared for it, before either. */
+export const NOT_CALLED_YET = {
+  key: null,
+  startedAt: null,
+  accountId: null,
+  contentVersion: null,
+  handles: {},
+} satisfies Partial<Delivery>
+
 export function emptyDelivery(): Delivery {
   return {
-    key: null,
-    startedAt: null,
+    ...NOT_CALLED_YET,
     round: 0,
     attempt: 0,
-    accountId: null,
-    contentVersion: null,
-    handles: {},
     leaseUntil: null,
     outcome: 'none',
     doubted: false,

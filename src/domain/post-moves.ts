@@ -1,6 +1,13 @@
 import type { Platform } from './platforms.ts'
-import { causeFields, entryOf, hasReachedAnyPlatform, newPlatformStatus, rolledUp } from './post-entries.ts'
-import type { Content, Move, PlatformStatus, Post } from './post.ts'
+import {
+  causeFields,
+  entryOf,
+  hasReachedAnyPlatform,
+  newPlatformStatus,
+  NOT_CALLED_YET,
+  rolledUp,
+} from './post-entries.ts'
+import type { Content, Delivery, Move, PlatformStatus, Post } from './post.ts'
 import { ServiceError } from './service-error.ts'
 
 export type NewPost = Pick<
@@ -111,7 +118,8 @@ export function cancel(): Move {
 }
 
 /**
- * Sends every failed platform round again. The idempotency key stays whenever an earlier call may have been accepted.
+ * Sends every failed platform round again. The idempotency key stays whenever an earlier call may have been accepted, until reconciling
+ * that call has shown that it cannot be decided.
  * @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS, POST_DUPLICATED
  */
 export function retry(): Move {
@@ -138,9 +146,10 @@ export function retry(): Move {
 
 function nextRound(entry: PlatformStatus): PlatformStatus {
   const { delivery } = entry
-  const fresh = delivery.doubted
-    ? {}
-    : { key: null, startedAt: null, handles: {}, accountId: null, contentVersion: null, outcome: 'none' as const }
+  // Whatever became of later calls, one of which nothing is known may have been accepted: each round begins by reconciling it.
+  const fresh: Partial<Delivery> = delivery.doubted
+    ? { outcome: 'unknown', repeatAllowed: true }
+    : { ...NOT_CALLED_YET, outcome: 'none' }
   return {
     ...entry,
     status: 'pending',

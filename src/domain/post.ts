@@ -76,6 +76,10 @@ export interface Delivery {
   outcome: Outcome
   /** True once a visible call's outcome was ever in doubt: such a delivery keeps its key over a user's retry. */
   doubted: boolean
+  /** True when the call whose outcome is unknown was answered, so that no server still works on it; absent means not known. */
+  answered?: boolean
+  /** True from a user's retry to the next visible call: where reconciling cannot decide, the user has decided. */
+  repeatAllowed?: boolean
   /** Definite failures in this round that allowed another try. */
   tries: number
   /** Looks for the trace of an unknown outcome, in this round. */

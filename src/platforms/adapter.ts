@@ -43,6 +43,8 @@ export interface Profile {
 export interface DeliveryLog {
   key: string
   startedAt: Date
+  /** Whether an earlier call with this key may have been accepted. */
+  isRepeat: boolean
   handle(name: string): string | undefined
   save(name: string, value: string): Promise<void>
 }
@@ -73,15 +75,26 @@ export interface MediaSource {
   ): Promise<string>
 }
 
+/** What adapters learn of a server and need after a restart; every process sees the same. Nothing in it is secret or about a user. */
+export interface PlatformFacts {
+  find(name: string): Promise<string | null>
+  save(name: string, value: string): Promise<void>
+}
+
 export interface CallOptions {
   /** Aborts the call at the attempt's deadline or when the worker is told to stop. */
   signal: AbortSignal
 }
 
+/** What `reconcile` answers where it found nothing; see `PlatformAdapter`. */
+export type Untraced = 'absent' | 'undecidable' | 'unsettled'
+
 /** What the search for a trace needs besides. */
 export interface SearchOptions extends CallOptions {
   /** When the latest visible call began: one that was given up may still be at work on the platform for a while. */
   calledAt: Date
+  /** Whether that call was answered, so that no server still works on it (`PlatformError.answered`). */
+  wasAnswered: boolean
   /** Whether the platform's post is on record as that of another post of ours: then it is no candidate. */
   isTaken(platformPostId: string): Promise<boolean>
 }
@@ -94,7 +107,9 @@ export interface SearchOptions extends CallOptions {
  * Exactly once rests on this contract: `prepare` does nothing the public can see and may be repeated or thrown away at any time;
  * `publish` makes exactly one call that can make the post visible, carrying the platform's own idempotency device derived from
  * `delivery.key` and `delivery.startedAt`, and reports with `certain` whether a failure leaves room for doubt;
- * `reconcile` finds out what an earlier `publish` with the same delivery came to, without making anything visible.
+ * `reconcile` finds out what an earlier `publish` with the same delivery came to, without making anything visible: `absent` only when the
+ * call can no longer take effect, or when a repeat of it would be recognised (docs/adr/0031), `unsettled` as long as it may, `undecidable`
+ * when asking again will not help.
  */
 export interface PlatformAdapter {
   platform: Platform
@@ -105,7 +120,7 @@ export interface PlatformAdapter {
     account: Credentials,
     delivery: DeliveryLog,
     options: SearchOptions,
-  ): Promise<Published | 'absent' | 'undecidable'>
+  ): Promise<Published | Untraced>
   /**
    * Takes back what `prepare` left where its owner would come across it on the platform. Asked only for what was never to be
    * visible yet, by the handles saved for it; what is gone already is fine.

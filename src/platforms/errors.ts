@@ -8,6 +8,11 @@ interface PlatformErrorOptions {
    * False when it may have: time-out, reset, 5xx, a 2xx without an id.
    */
   certain: boolean
+  /**
+   * True when the call was answered, so that no server is still working on it. False after a time-out or a broken connection, and when
+   * a gateway answered 5xx: it may have stopped waiting for a server that goes on.
+   */
+  answered?: boolean
   /** How long the platform asked to wait, milliseconds. */
   retryAfterMs?: number
   /** Code and text of the platform's answer, as they came; without it those of `cause` hold. */
@@ -24,6 +29,8 @@ interface PlatformErrorOptions {
 export class PlatformError extends Error {
   readonly class: PlatformErrorClass
   readonly certain: boolean
+  /** Set by whoever made the call. */
+  answered: boolean
   readonly retryAfterMs: number | undefined
   readonly connectReason: ConnectReason
   /** What the platform said, sanitized; null when it said nothing. */
@@ -34,6 +41,7 @@ export class PlatformError extends Error {
     this.name = 'PlatformError'
     this.class = errorClass
     this.certain = options.certain
+    this.answered = options.answered ?? false
     this.retryAfterMs = options.retryAfterMs
     this.connectReason = options.connectReason ?? connectReasonOf(errorClass)
     this.platformReason = options.reason ? platformReason(options.reason) : reasonOf(options.cause)

@@ -1,7 +1,7 @@
 import { SECOND } from '../domain/times.ts'
 import type { Platform } from '../domain/platforms.ts'
 import { hideEchoes } from '../domain/platform-reason.ts'
-import type { Credentials, OutgoingPost, PlatformAdapter } from './adapter.ts'
+import type { Credentials, OutgoingPost, PlatformAdapter, Untraced } from './adapter.ts'
 import { PlatformError } from './errors.ts'
 
 type Step = 'prepare' | 'publish' | 'reconcile'
@@ -10,7 +10,7 @@ type Step = 'prepare' | 'publish' | 'reconcile'
 interface Figures {
   platformStep(platform: Platform, step: Step, seconds: number): void
   platformFailed(platform: Platform, step: Step, errorClass: string): void
-  reconciled(platform: Platform, result: 'found' | 'absent' | 'undecidable' | 'error'): void
+  reconciled(platform: Platform, result: 'found' | Untraced | 'error'): void
 }
 
 interface Registry {

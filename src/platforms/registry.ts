@@ -1,5 +1,5 @@
 import type { Platform } from '../domain/platforms.ts'
-import type { DirectConnect, MediaSource, PlatformAdapter, RedirectConnect } from './adapter.ts'
+import type { DirectConnect, MediaSource, PlatformAdapter, PlatformFacts, RedirectConnect } from './adapter.ts'
 import { createBluesky, type BlueskyOptions } from './bluesky/adapter.ts'
 import { createFacebook, type FacebookOptions } from './facebook/adapter.ts'
 import { createInstagram, type InstagramOptions } from './instagram/adapter.ts'
@@ -11,9 +11,12 @@ import { createThreads, type ThreadsOptions } from './threads/adapter.ts'
 interface Common {
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
+  /** How long such a call may still take effect when it got no answer, where the platform does not recognise repeats. */
+  unansweredSettleMs: number
   media: MediaSource
   /** Names this service in every call. */
   userAgent: string
+  facts: PlatformFacts
 }
 
 /** What is set for each platform; null: it is not set up in this deployment. */
@@ -34,8 +37,9 @@ interface ConnectablePlatform {
 }
 
 /** What can be done on which platform. Nothing is opened before the first call. */
-export function createPlatformRegistry({ publishTimeoutMs, media, userAgent, ...settings }: PlatformSettings & Common) {
-  const common = { publishTimeoutMs, media, userAgent }
+export function createPlatformRegistry(options: PlatformSettings & Common) {
+  const { publishTimeoutMs, unansweredSettleMs, media, facts, userAgent, ...settings } = options
+  const common = { publishTimeoutMs, unansweredSettleMs, media, facts, userAgent }
   const connections: Partial<Record<Platform, ConnectablePlatform>> = {
     bluesky: createBluesky({ ...settings.bluesky, ...common }),
     ...(settings.mastodon && { mastodon: createMastodon({ ...settings.mastodon, ...common }) }),

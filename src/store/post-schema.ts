@@ -41,6 +41,8 @@ const deliverySchema = new Schema(
     leaseUntil: nullable(Date),
     outcome: { type: String, enum: ['none', 'accepted', 'refused', 'deferred', 'unknown'], required: true },
     doubted: { type: Boolean, required: true },
+    answered: Boolean,
+    repeatAllowed: Boolean,
     tries: { type: Number, required: true },
     reconcileTries: { type: Number, required: true },
     nextAttemptAt: nullable(Date),

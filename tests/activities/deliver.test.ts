@@ -5,12 +5,19 @@ import { systemClock } from '../../src/clock.ts'
 import { failure } from '../../src/domain/failure.ts'
 import type { NewNotification } from '../../src/domain/notifications.ts'
 import { EffectTaken, giveUp } from '../../src/domain/delivery-moves.ts'
-import { isInDoubt } from '../../src/domain/post-entries.ts'
+import { changed, isInDoubt } from '../../src/domain/post-entries.ts'
 import { retry } from '../../src/domain/post-moves.ts'
 import type { Move, Post, Published } from '../../src/domain/post.ts'
 import { ServiceError } from '../../src/domain/service-error.ts'
 import { SECOND } from '../../src/domain/times.ts'
-import type { PlatformAdapter } from '../../src/platforms/adapter.ts'
+import type {
+  Credentials,
+  DeliveryLog,
+  OutgoingPost,
+  PlatformAdapter,
+  SearchOptions,
+  Untraced,
+} from '../../src/platforms/adapter.ts'
 import { createMetrics } from '../../src/integrations/metrics.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 import { after, buildPost, claimOf } from '../support/posts.ts'
@@ -38,6 +45,7 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
     bulkheads: createBulkheads(1, createMetrics()),
     metrics: createMetrics(),
     publishTimeoutMs: 8 * SECOND,
+    unansweredSettleMs: 600 * SECOND,
     maxLatenessMs: 3_600 * SECOND,
     ...overrides,
   } as unknown as DeliverDeps)
@@ -196,7 +204,7 @@ it('looks again for its own effect when the one it found is on record as another
 it('tells the search when the last call began, and which effects are taken', async () => {
   const asked: unknown[] = []
   const reconcile: PlatformAdapter['reconcile'] = async (_post, _account, _delivery, options) => {
-    asked.push(options.calledAt, await options.isTaken('an-id'))
+    asked.push(options.calledAt, options.wasAnswered, await options.isTaken('an-id'))
     return 'undecidable'
   }
   const adapter = { platform: 'bluesky', reconcile } as unknown as PlatformAdapter
@@ -218,7 +226,7 @@ it('tells the search when the last call began, and which effects are taken', asy
   const fresh = buildPost({}, before)
   const post = world.add(claimOf(fresh, 'bluesky', before)(fresh, before))
   await expect(attempt(post, new AbortController().signal)).rejects.toThrow('does not tell')
-  expect(asked).toEqual([before, true])
+  expect(asked).toEqual([before, false, true])
 })
 
 it('finds a post that was deleted before the claim gone, and nothing wrong with that', async () => {
@@ -258,4 +266,116 @@ it('tells once of a post that was published by a round that had been given up', 
   await givenUp
   await attempt(post, signal, () => {}, 1)
   expect([...told]).toEqual([`post-published:${post._id}:bluesky`])
+})
+
+describe("a user's retry after an unknown outcome", () => {
+  const HOURS_AGO = after(new Date(), -2 * 3_600 * SECOND)
+  const published = { platformPostId: '2', platformPostUrl: 'https://x.example/2' }
+  const unreachable = () => Promise.reject(new PlatformError('transient', 'The platform is away', { certain: false }))
+
+  /** A post whose call of two hours ago was given up and never decided, and that its user sent round again. */
+  function retried(reconcile: () => Promise<Published | Untraced>, connected: Partial<Credentials> | null = account) {
+    const sent: { key: string; isRepeat: boolean; container: string | undefined }[] = []
+    const adapter = {
+      platform: 'bluesky',
+      prepare: async () => {},
+      async publish(_post: OutgoingPost, _account: Credentials, delivery: DeliveryLog) {
+        sent.push({ key: delivery.key, isRepeat: delivery.isRepeat, container: delivery.handle('container') })
+        return published
+      },
+      reconcile,
+    }
+    const world = attempts(adapter.publish, {
+      platforms: { find: () => adapter as unknown as PlatformAdapter },
+      credentials: { get: async () => connected } as unknown as DeliverDeps['credentials'],
+    })
+    const fresh = buildPost({}, HOURS_AGO)
+    const claimed = claimOf(fresh, 'bluesky', HOURS_AGO)(fresh, HOURS_AGO)
+    const prepared = changed(claimed, 'bluesky', {
+      delivery: { ...claimed.platformStatuses[0]!.delivery, handles: { container: 'c-1' } },
+    })
+    const failed = giveUp('bluesky', failure('INTERNAL', 'lost'), 0)(prepared, HOURS_AGO)
+    const { leaseUntil: _, ...delivery } = failed.platformStatuses[0]!.delivery
+    const post = world.add(
+      retry()(changed(failed, 'bluesky', { delivery: { ...delivery, leaseUntil: null } }), new Date()),
+    )
+    const attempt = () => world.attempt(post, new AbortController().signal, () => {}, 1)
+    return { ...world, post, attempt, sent, firstKey: delivery.key }
+  }
+
+  it('completes the post without a call where reconciling finds it', async () => {
+    const { attempt, sent } = retried(async () => published)
+    expect(await attempt()).toMatchObject({ outcome: 'completed' })
+    expect(sent).toEqual([])
+  })
+
+  it('repeats the call with its key where reconciling finds nothing', async () => {
+    const { attempt, sent, firstKey } = retried(async () => 'absent')
+    expect(await attempt()).toMatchObject({ outcome: 'completed' })
+    expect(sent).toEqual([{ key: firstKey, isRepeat: true, container: 'c-1' }])
+  })
+
+  it.each<[string, () => Promise<Published | Untraced>, Partial<Credentials>]>([
+    ['cannot decide', async () => 'undecidable', account],
+    [
+      'is refused by the platform',
+      () => Promise.reject(new PlatformError('permission', 'Not allowed to read posts', { certain: true })),
+      account,
+    ],
+    ['would ask an account that is no longer connected', async () => 'absent', { ...account, accountId: 'another' }],
+  ])('publishes the post anew, with a key and preparations of its own, where reconciling %s', async (_, look, as) => {
+    const { attempt, sent, firstKey } = retried(look, as)
+    expect(await attempt()).toMatchObject({ outcome: 'completed' })
+    expect(sent).toEqual([{ key: expect.any(String), isRepeat: false, container: undefined }])
+    expect(sent[0]!.key).not.toBe(firstKey)
+  })
+
+  it('goes out after five looks that reached nobody', async () => {
+    const { attempt, sent, stored, post, deliveryOf } = retried(unreachable)
+    for (let look = 1; look <= 5; look++) {
+      await expect(attempt()).rejects.toThrow('could not be asked')
+      expect(deliveryOf(post).reconcileTries).toBe(look)
+      const due = changed(stored.get(post._id)!, 'bluesky', { delivery: { ...deliveryOf(post), nextAttemptAt: null } })
+      stored.set(post._id, due)
+    }
+    expect(await attempt()).toMatchObject({ outcome: 'completed' })
+    expect(sent).toHaveLength(1)
+  })
+
+  it('waits while the earlier call may still take effect', async () => {
+    const { attempt, sent } = retried(async () => 'unsettled')
+    await expect(attempt()).rejects.toThrow('no trace of the post yet')
+    expect(sent).toEqual([])
+  })
+
+  it('ends at once and keeps the doubt where no account is connected', async () => {
+    const { attempt, sent, stored, post } = retried(async () => 'absent', null)
+    expect(await attempt()).toMatchObject({ outcome: 'failed' })
+    expect(stored.get(post._id)!.platformStatuses[0]).toMatchObject({ errorCode: 'OUTCOME_UNKNOWN' })
+    expect(sent).toEqual([])
+  })
+})
+
+it('keeps with an unknown outcome whether the call was answered, through looks that decide nothing', async () => {
+  const wasAnswered: boolean[] = []
+  for (const answered of [true, false]) {
+    const lost = new PlatformError('transient', 'Lost', { certain: false, answered })
+    const adapter = {
+      platform: 'bluesky',
+      prepare: async () => {},
+      publish: () => Promise.reject(lost),
+      reconcile: async (_post: OutgoingPost, _account: Credentials, _log: DeliveryLog, options: SearchOptions) => {
+        wasAnswered.push(options.wasAnswered)
+        return 'unsettled'
+      },
+    } as unknown as PlatformAdapter
+    const { add, attempt, stored, deliveryOf } = attempts(adapter.publish, { platforms: { find: () => adapter } })
+    const post = add(buildPost({}, new Date()))
+    for (let call = 0; call < 3; call++) {
+      await attempt(post, new AbortController().signal).catch(() => undefined)
+      const due = changed(stored.get(post._id)!, 'bluesky', { delivery: { ...deliveryOf(post), nextAttemptAt: null } })
+      stored.set(post._id, due)
+    }
+  }
+  expect(wasAnswered).toEqual([true, true, false, false])
 })

@@ -1,5 +1,6 @@
 import type { LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
 import type { FaultAction } from '../../sandbox/platforms/faults.ts'
+import { afterAccept, insteadOf } from '../../sandbox/platforms/foreign-answers.ts'
 import { isOne, type FaultPlatform } from './platforms.ts'
 import type { Random } from './random.ts'
 import type { Session } from './session.ts'
@@ -84,13 +85,6 @@ function choose(world: FaultWorld, kind: string, number: number) {
   return parts[number % parts.length]!
 }
 
-/** As a server in front of the platform's own may answer. */
-export const PAGE_AFTER_ACCEPT: FaultAction = {
-  statusAfterAccept: 200,
-  headers: { 'content-type': 'text/html' },
-  body: '<!doctype html><title>We will be back soon</title>',
-}
-
 /** Everything that goes wrong in a run, by name. */
 const FAULTS = {
   'kill worker': away('worker', 'kill', [500, 4_000]),
@@ -107,7 +101,14 @@ const FAULTS = {
   'drop after accept': onCalls('publish', { dropAfterAccept: true }),
   'truncate the answer': onCalls('publish', { truncate: true }),
   '500 after accept': onCalls('publish', { statusAfterAccept: 500, body: { error: 'InternalServerError' } }),
-  'a page after accept': onCalls('publish', PAGE_AFTER_ACCEPT, 1),
+  'a page after accept': onCalls('publish', afterAccept('a page with 200'), 1),
+  'a 404 page after accept': onCalls('publish', afterAccept('a page with 404'), 1),
+  'another JSON after accept': onCalls('publish', afterAccept('another JSON with 403'), 1),
+  'a 404 page instead': onCalls('publish', insteadOf('a page with 404'), 1),
+  'a 401 page instead': onCalls('publish', insteadOf('a page with 401'), 1),
+  'an empty answer instead': onCalls('publish', insteadOf('an empty 200'), 1),
+  'accept long after': onCalls('publish', { delayMs: 12_000 }, 1),
+  'a page for a trace': onCalls('reconcile', insteadOf('a page with 404'), 1),
   'hold after accept': onCalls('publish', { holdAfterAccept: true }),
   'cut before accept': onCalls('publish', { cut: true }),
   hang: onCalls('publish', { hang: true }, 1),

@@ -1,22 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Platform } from '../../src/domain/platforms.ts'
 import type { FaultAction } from '../../sandbox/platforms/faults.ts'
-import { isAccepted, PAGE_AFTER_ACCEPT } from './faults.ts'
+import {
+  afterAccept,
+  FOREIGN_ANSWERS,
+  insteadOf,
+  type ForeignAnswerName,
+} from '../../sandbox/platforms/foreign-answers.ts'
+import { isAccepted } from './faults.ts'
 import { marked, type StoredPost, type Wish } from './judge/evidence.ts'
 import { isOne, type FaultPlatform } from './platforms.ts'
 import { createRandom } from './random.ts'
 import { openSession, type Session, type SessionUser } from './session.ts'
 import { until } from './waiting.ts'
-import { unique, type FaultWorld } from './world.ts'
+import { SETTLE_MS, unique, type FaultWorld } from './world.ts'
 
-/** What may become of the visible call's answer; after a hang the platform has nothing. */
+const FOREIGN = Object.keys(FOREIGN_ANSWERS) as ForeignAnswerName[]
+
+/** What may become of the visible call and its answer; after a hang, and after an answer of another server, the platform has nothing. */
 const WAYS: Record<string, FaultAction> = {
   'accept then drop': { dropAfterAccept: true },
   'truncated answer': { truncate: true },
   '500 after accept': { statusAfterAccept: 500, body: { error: 'InternalServerError' } },
-  '200 with HTML': PAGE_AFTER_ACCEPT,
   hang: { hang: true },
   'hang after accept': { holdAfterAccept: true },
+  // The client went away long before, and has looked in vain twice.
+  'accept late': { delayMs: SETTLE_MS * (2 / 3) },
+  ...Object.fromEntries(FOREIGN.map((name) => [`${name} instead`, insteadOf(name)])),
+  ...Object.fromEntries(FOREIGN.map((name) => [`${name} after accept`, afterAccept(name)])),
 }
 
 const KILL = 'worker killed after accept'

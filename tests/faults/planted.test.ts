@@ -24,7 +24,7 @@ beforeAll(async () => {
   const program = await findMongod()
   const starting = [
     startMongod({ program, logFile: join(dir, 'mongod.log'), dir: join(dir, 'mongodb') }),
-    startFaultPlatforms(dir, PUBLIC_URL),
+    startFaultPlatforms(dir, PUBLIC_URL, { mastodonOfAnotherMaker: true }),
   ] as const
   ;[mongod, outside] = await Promise.all(starting)
 })

@@ -25,6 +25,8 @@ import { startFaultPlatforms } from './platforms.ts'
 /** Short deadlines, so that what is lost is looked for soon. The lease outlives the call by two seconds. */
 const PUBLISH_TIMEOUT_MS = 3_000
 const LEASE_MS = PUBLISH_TIMEOUT_MS + 2_000
+/** How late a call that was given up may still be accepted, and is found: the third look is the first to believe that there is none. */
+export const SETTLE_MS = 30_000
 
 export interface FaultWorldOptions {
   /** Data, logs and the journal go here. */
@@ -67,7 +69,8 @@ export async function startFaultWorld({
 
   try {
     const shown = publicAddresses(settings, servers.addresses)
-    const starting = startFaultPlatforms(dir, shown.api)
+    // The harder kind of server: what holds there holds on Mastodon itself.
+    const starting = startFaultPlatforms(dir, shown.api, { mastodonOfAnotherMaker: true })
     stops.push(async () => (await starting.catch(() => null))?.stop())
     const [outside] = await Promise.all([starting, mongod.start(), temporal.start(), storage.start()])
     const { platforms } = outside
@@ -75,6 +78,7 @@ export async function startFaultWorld({
     const environment = {
       ...serviceEnvironment(settings, servers.addresses, outside.env),
       PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
+      UNANSWERED_CALL_SETTLE_MS: String(SETTLE_MS),
       SHUTDOWN_GRACE_MS: '5000',
       ...env,
     } as Record<string, string>

@@ -6,6 +6,7 @@ import { createPlatformRegistry, type PlatformRegistry } from '../../src/platfor
 import { film } from '../support/film.ts'
 import {
   controlOf,
+  memoryFacts,
   memoryMedia,
   newDelivery,
   newHandle,
@@ -39,7 +40,9 @@ function registryWith(blobLimitBytes: number): PlatformRegistry {
     instagram: null,
     publishTimeoutMs: 5_000,
     userAgent: USER_AGENT,
+    unansweredSettleMs: 600_000,
     media,
+    facts: memoryFacts(),
   })
 }
 
@@ -65,7 +68,12 @@ beforeEach(async () => {
 })
 
 const options = (): CallOptions => ({ signal: AbortSignal.timeout(20_000) })
-const search = (): SearchOptions => ({ ...options(), calledAt: new Date(), isTaken: async () => false })
+const search = (): SearchOptions => ({
+  ...options(),
+  calledAt: new Date(),
+  wasAnswered: false,
+  isTaken: async () => false,
+})
 
 let films = 0
 /** No two of them are alike. */

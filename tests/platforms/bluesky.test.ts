@@ -16,12 +16,16 @@ import type {
 } from '../../src/platforms/adapter.ts'
 import { recordKey } from '../../src/platforms/bluesky/record-key.ts'
 import { createPlatformRegistry, type PlatformRegistry } from '../../src/platforms/registry.ts'
+import { answeredByOthers } from './foreign-suite.ts'
 import {
+  bytesOf as testBytes,
   controlOf,
+  memoryFacts,
   memoryMedia,
   newDelivery,
   newHandle,
   newPost,
+  picture as testPicture,
   platformErrorOf,
   postsOf,
   withVersion,
@@ -44,6 +48,7 @@ const { media, add, opened } = memoryMedia()
 const options = (): SearchOptions => ({
   signal: AbortSignal.timeout(20_000),
   calledAt: new Date(),
+  wasAnswered: false,
   isTaken: async () => false,
 })
 
@@ -62,7 +67,9 @@ function registryAt(entryUrl: string): PlatformRegistry {
     instagram: null,
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     userAgent: USER_AGENT,
+    unansweredSettleMs: 600_000,
     media,
+    facts: memoryFacts(),
   })
 }
 
@@ -544,6 +551,14 @@ describe('a definite failure', () => {
     expect(await requestsTo(PUT)).toBe(before)
   })
 })
+
+answeredByOthers(async () => ({
+  control,
+  adapter,
+  account,
+  post: newPost('answered by others', [add(await testBytes(testPicture(20, 20).png()), 'image/png')]),
+  connect: () => direct.connect(owner.handle, owner.appPassword, options()),
+}))
 
 describe('reconcile', () => {
   async function plant(rkey: string, record: Record<string, unknown>): Promise<void> {

@@ -1,20 +1,12 @@
 import type { MetaOptions } from '../../sandbox/platforms/meta.ts'
 import type { Page } from '../../sandbox/platforms/meta/state.ts'
-import type { Credentials, MediaSource, PlatformAdapter, SearchOptions } from '../../src/platforms/adapter.ts'
+import type { Credentials, MediaSource, PlatformAdapter } from '../../src/platforms/adapter.ts'
 import { createFacebook, type FacebookOptions } from '../../src/platforms/facebook/adapter.ts'
 import { decide, metaWorld, REDIRECT_URI, VERSION, type KeptBack } from './meta-support.ts'
 import { controlOf, withVersion } from './support.ts'
 import { USER_AGENT } from '../support/user-agent.ts'
 
 export const PUBLISH_TIMEOUT_MS = 1_500
-
-/** A call began long enough ago that nothing of it is still at work. */
-export const searchOptions = (overrides: Partial<SearchOptions> = {}): SearchOptions => ({
-  signal: AbortSignal.timeout(20_000),
-  calledAt: new Date(Date.now() - 60_000),
-  isTaken: async () => false,
-  ...overrides,
-})
 
 /** The graph of the sandbox and an adapter that is registered with it. */
 export async function facebookWorld(

@@ -4,9 +4,19 @@ import type { Fault } from '../../sandbox/platforms/faults.ts'
 import type { Page } from '../../sandbox/platforms/meta/state.ts'
 import type { MediaItem, Published } from '../../src/domain/post.ts'
 import type { Credentials, DeliveryLog, OutgoingPost } from '../../src/platforms/adapter.ts'
-import { facebookWorld, PUBLISH_TIMEOUT_MS, searchOptions, type FacebookWorld } from './facebook-support.ts'
+import { answeredByOthers } from './foreign-suite.ts'
+import { facebookWorld, PUBLISH_TIMEOUT_MS, type FacebookWorld } from './facebook-support.ts'
 import { REDIRECT_URI, SCOPES, VERSION } from './meta-support.ts'
-import { newDelivery, newPost, platformErrorOf, storedMedia, withVersion } from './support.ts'
+import {
+  LOST_ANSWERS,
+  LOST_CALLS,
+  newDelivery,
+  newPost,
+  platformErrorOf,
+  searchOptions,
+  storedMedia,
+  withVersion,
+} from './support.ts'
 
 const FEED = '/feed'
 
@@ -438,24 +448,20 @@ describe('videos', () => {
   })
 })
 
-/** What happens to the answer of a call that the server did. */
-const LOST_ANSWERS: [string, Fault['action']][] = [
-  ['the connection breaks', { dropAfterAccept: true }],
-  ['the answer is cut off', { truncate: true }],
-  ['the answer has no end of waiting', { holdAfterAccept: true }],
-  ['a proxy answers 500', { statusAfterAccept: 500, body: 'Internal Server Error' }],
-  ['a proxy answers 200 with a page', { statusAfterAccept: 200, body: '<html>Welcome</html>' }],
+const LOST_HERE: typeof LOST_ANSWERS = [
+  ...LOST_ANSWERS,
   ['the answer tells of trouble inside', { statusAfterAccept: 400, body: refusal(2) }],
 ]
-/** What happens to a call that the server never gets. */
-const LOST_CALLS: [string, Fault['action']][] = [
-  ['it hangs', { hang: true }],
-  ['the connection breaks', { cut: true }],
-  ['a proxy answers 502', { status: 502, body: '<html>Bad gateway</html>' }],
-]
+
+answeredByOthers(async () => ({
+  ...world,
+  ...(await world.newAccount()),
+  post: newPost('answered by others', [await png()]),
+  connect: () => world.redirect.complete({ query: { code: 'x' }, redirectUri: REDIRECT_URI, secrets: {} }, options()),
+}))
 
 describe('exactly one post', () => {
-  it.each(LOST_ANSWERS)('when the server published and %s', async (name, action) => {
+  it.each(LOST_HERE)('when the server published and %s', async (name, action) => {
     const { account: as } = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost(`published, and ${name}\nhttps://example.test/`)
@@ -505,7 +511,7 @@ describe('exactly one post', () => {
       await platformErrorOf(slow.adapter.publish(post, as, delivery, options()))
       const look = (minutes: number) =>
         slow.adapter.reconcile(post, as, delivery, searchOptions({ calledAt: new Date(Date.now() - minutes * 60_000) }))
-      expect(await look(9)).toBe('undecidable')
+      expect(await look(9)).toBe('unsettled')
       expect(await look(11)).toBe('absent')
       const [entry] = await slow.control.ledger()
       await expect.poll(() => look(1), { timeout: 20_000 }).toMatchObject({ platformPostId: entry!.id })
@@ -626,7 +632,7 @@ describe('the search for a trace', () => {
     const { account: as } = await world.newAccount()
     const look = (seconds: number) =>
       reconcile(newPost('not yet'), newDelivery(), { calledAt: new Date(Date.now() - seconds * 1_000) }, as)
-    expect(await look(20)).toBe('undecidable')
+    expect(await look(20)).toBe('unsettled')
     expect(await look(40)).toBe('absent')
   })
 

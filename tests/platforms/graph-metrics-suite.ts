@@ -97,7 +97,7 @@ export function graphMetricsSuite({ start, listPath, countsPath, followersPath }
     it('is not meant by a 404 that the platform did not write', async () => {
       const id = world.publish(account)
       await world.control.addFault({ path: id, action: { status: 404, body: '<html>Not found</html>' } })
-      expect(await platformErrorOf(read(id))).toMatchObject({ class: 'not_found' })
+      expect(await platformErrorOf(read(id))).toMatchObject({ class: 'transient' })
     })
 
     it('is not meant where the post itself is still there', async () => {

@@ -109,8 +109,8 @@ describe('a refusal of the Graph API', () => {
     [400, { code: 100, is_transient: true }, 'validation', true],
     [400, { code: 12_345, is_transient: true }, 'transient', false],
     [400, { code: 12_345 }, 'validation', true],
-    [401, {}, 'transient', true],
-    [404, {}, 'not_found', true],
+    [401, {}, 'transient', false],
+    [404, {}, 'transient', false],
     [429, {}, 'rate_limited', true],
     [503, {}, 'transient', false],
   ])('%i %j is %s', async (status, fields, errorClass, certain) => {
@@ -118,11 +118,11 @@ describe('a refusal of the Graph API', () => {
     expect(await post()).toMatchObject({ class: errorClass, certain })
   })
 
-  it('that is no JSON is told by its status', async () => {
+  it('that is no JSON comes from another server', async () => {
     answer = { status: 502, body: '<html>' }
     expect(await post()).toMatchObject({ class: 'transient', certain: false })
     answer = { status: 403, body: '<html>' }
-    expect(await post()).toMatchObject({ class: 'transient', certain: true })
+    expect(await post()).toMatchObject({ class: 'transient', certain: false })
   })
 
   it('is known by the kind that its row names', async () => {

@@ -22,7 +22,7 @@ containerSuite({
   createPath: 'media',
   publishPath: 'media_publish',
   permanentProblem: '2207026',
-  notReady: { code: 9_007, error_subcode: 2_207_027, message: 'Media ID is not available' },
+  notReady: { type: 'OAuthException', code: 9_007, error_subcode: 2_207_027, message: 'Media ID is not available' },
 })
 
 describe('Instagram', () => {
@@ -196,7 +196,9 @@ describe('Instagram', () => {
     const post = newPost('refused', [await image()])
     const delivery = newDelivery()
     await world.adapter.prepare(post, account, delivery, options())
-    const body = { error: { message: 'm', code, ...(subcode !== undefined && { error_subcode: subcode }) } }
+    const body = {
+      error: { type: 'OAuthException', message: 'm', code, ...(subcode !== undefined && { error_subcode: subcode }) },
+    }
     await world.control.addFault({ method: 'POST', path: 'media_publish', times: 1, action: { status: 400, body } })
     const refused = await platformErrorOf(world.adapter.publish(post, account, delivery, options()))
     expect(refused).toMatchObject({ class: errorClass, certain })

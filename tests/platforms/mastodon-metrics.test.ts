@@ -111,6 +111,27 @@ describe('the counts of posts', () => {
   })
 })
 
+describe('a batch endpoint that the server does not have', () => {
+  it.each([
+    [404, { error: 'Not Found' }],
+    [405, { error: 'Method Not Allowed' }],
+    [405, '405 method not allowed'],
+    [501, ''],
+  ])('is not asked again after %i %j', async (status, body) => {
+    const other = await mastodonWorld(media)
+    try {
+      const as = await other.newAccount()
+      const ids = [await publish(as, other), await publish(as, other)]
+      await other.control.addFault({ path: `${STATUSES}?`, action: { status, body } })
+      expect([...(await read(ids, as, other)).keys()]).toEqual(ids)
+      await read(ids, as, other)
+      expect(await requestsTo(`${STATUSES}?`, other)).toBe(1)
+    } finally {
+      await other.stop()
+    }
+  })
+})
+
 describe('a post that the server does not have', () => {
   it.each([
     ['alone', 0],
@@ -139,7 +160,7 @@ describe('a post that the server does not have', () => {
   it('is not taken as deleted where only something on the way says so', async () => {
     const id = await publish()
     await world.control.addFault({ path: STATUSES, action: { status: 404, body: '<html>Not found</html>' } })
-    expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'not_found' })
+    expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'transient' })
   })
 
   it('is not spoken of where the login is that of another account', async () => {

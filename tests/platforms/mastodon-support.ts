@@ -3,8 +3,8 @@ import { startMastodon, type MastodonOptions } from '../../sandbox/platforms/mas
 import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import type { Credentials, MediaSource, PlatformAdapter } from '../../src/platforms/adapter.ts'
 import { createMastodon, type MastodonOptions as AdapterOptions } from '../../src/platforms/mastodon/adapter.ts'
-import { controlOf, withVersion } from './support.ts'
 import { USER_AGENT } from '../support/user-agent.ts'
+import { controlOf, memoryFacts, withVersion } from './support.ts'
 
 export const REDIRECT_URI = 'https://api.example.test/api/platform/mastodon/callback'
 export const PUBLISH_TIMEOUT_MS = 1_500
@@ -25,6 +25,7 @@ export async function mastodonWorld(
     processingWaitMs: 5_000,
     media,
     userAgent: USER_AGENT,
+    facts: memoryFacts(),
     ...client,
   })
 

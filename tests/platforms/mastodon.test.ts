@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { insteadOf } from '../../sandbox/platforms/foreign-answers.ts'
 import type { Published } from '../../src/domain/post.ts'
-import type { Credentials, DeliveryLog, OutgoingPost } from '../../src/platforms/adapter.ts'
+import type { Credentials, DeliveryLog, OutgoingPost, PlatformAdapter } from '../../src/platforms/adapter.ts'
+import { createMastodon } from '../../src/platforms/mastodon/adapter.ts'
+import { answeredByOthers } from './foreign-suite.ts'
+import { USER_AGENT } from '../support/user-agent.ts'
 import { mastodonWorld, REDIRECT_URI, type MastodonWorld } from './mastodon-support.ts'
 import {
   bytesOf,
   film,
   LOST_ANSWERS,
   LOST_CALLS,
+  memoryFacts,
   memoryMedia,
   newDelivery,
   newPost,
@@ -199,6 +204,41 @@ describe('posts', () => {
     }
   })
 
+  it('are counted by code points, links as they are written, for a server of another maker', async () => {
+    const options_ = { honoursKeys: false, countsCodePoints: true, maxCharacters: 100, charactersPerUrl: 25 }
+    const other = await mastodonWorld(media, options_)
+    try {
+      const as = await other.newAccount()
+      const send = async (text: string) => {
+        const [log, post] = [newDelivery(), newPost(text)]
+        await other.adapter.prepare(post, as, log, options())
+        await other.adapter.publish(post, as, log, options())
+      }
+      const family = '👨‍👩‍👧‍👦'
+      expect([...family]).toHaveLength(7)
+      await send(family.repeat(14))
+      await send(`https://example.test/${'x'.repeat(79)}`)
+      for (const text of [family.repeat(15), `https://example.test/${'x'.repeat(80)}`]) {
+        const error = await platformErrorOf(send(text))
+        expect(error).toMatchObject({ class: 'validation', message: expect.stringContaining('at most 100') })
+      }
+      expect(await other.control.ledger()).toHaveLength(2)
+    } finally {
+      await other.stop()
+    }
+  })
+
+  it('are refused as invalid where the server has a reason of its own, whatever status it chose', async () => {
+    for (const status of [400, 422]) {
+      const body = { error: 'Bad Request: status too long, 600 characters provided but limit is 500' }
+      await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { status, body } })
+      expect(await platformErrorOf(publish(newPost('too long there')))).toMatchObject({
+        class: 'validation',
+        certain: true,
+      })
+    }
+  })
+
   it('go by the usual limits while the instance does not tell its own', async () => {
     const mute = await mastodonWorld(media)
     try {
@@ -388,12 +428,49 @@ describe('exactly one status', () => {
     const post = newPost('published and deleted')
     const { platformPostId } = await publish(post, delivery, as)
     await world.control.deletePost(platformPostId)
-    expect(await platformErrorOf(world.adapter.publish(post, as, delivery, options()))).toMatchObject({
+    const repeat = { ...delivery, isRepeat: true }
+    expect(await platformErrorOf(world.adapter.publish(post, as, repeat, options()))).toMatchObject({
       class: 'duplicate',
       certain: false,
     })
     expect(await reconcile(post, delivery, {}, as)).toBe('undecidable')
     expect(await withText(post.content.text)).toEqual([])
+  })
+})
+
+answeredByOthers(async () => ({
+  ...world,
+  account: await world.newAccount(),
+  post: newPost('answered by others', [add(await bytesOf(picture(20, 20).png()), 'image/png')]),
+  connect: () =>
+    world.redirect.complete({ query: { code: 'x' }, redirectUri: REDIRECT_URI, secrets: { verifier: 'v' } }, options()),
+}))
+
+describe('a 404 to the visible call', () => {
+  it('passes when it comes from something in front of the server, also for a repeat', async () => {
+    const as = await world.newAccount()
+    for (const isRepeat of [false, true]) {
+      const delivery = { ...newDelivery(), isRepeat }
+      const post = newPost(`behind a proxy, repeat ${isRepeat}`)
+      await world.adapter.prepare(post, as, delivery, options())
+      await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: insteadOf('a page with 404') })
+      expect(await platformErrorOf(world.adapter.publish(post, as, delivery, options()))).toMatchObject({
+        class: 'transient',
+        certain: false,
+        answered: true,
+      })
+      // What the round before published is on record.
+      expect(await reconcile(post, delivery, { isTaken: async () => true }, as)).toBe('absent')
+      await world.adapter.publish(post, as, delivery, options())
+      expect(await withText(post.content.text)).toHaveLength(1)
+    }
+  })
+
+  it('passes when the server itself gives it to a first call', async () => {
+    const post = newPost('not a repeat')
+    const body = { error: 'Record not found' }
+    await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { status: 404, body } })
+    expect(await platformErrorOf(publish(post))).toMatchObject({ class: 'transient', certain: true })
   })
 })
 
@@ -427,6 +504,38 @@ describe('the search for a trace', () => {
       )
       expect(await other.adapter.reconcile(newPost('ours'), as, newDelivery(), searchOptions())).toBe('undecidable')
     } finally {
+      await other.stop()
+    }
+  })
+
+  it('learns the name of the application from an accepted post, and knows it after a restart', async () => {
+    const facts = memoryFacts()
+    const server = { namesApplication: false, honoursKeys: false }
+    const other = await mastodonWorld(media, server, { facts })
+    const { clientId, clientSecret } = other.app
+    const restarted = createMastodon({
+      instanceUrl: other.mastodon.url,
+      clientId,
+      clientSecret,
+      publishTimeoutMs: 1_500,
+      media,
+      facts,
+      userAgent: USER_AGENT,
+    })
+    try {
+      const as = await other.newAccount()
+      const log = newDelivery()
+      await other.adapter.publish(newPost('teaches the name'), as, log, options())
+      const owner = other.mastodon.createAccount({ username: as.handle.split('@')[0]! })
+      other.mastodon.publishElsewhere(owner, 'written with the web client')
+      const isTaken = async (id: string) => id === (await other.control.ledger())[0]!.id
+      const look = (adapter: PlatformAdapter) =>
+        adapter.reconcile(newPost('lost'), as, newDelivery(), searchOptions({ isTaken }))
+      expect(await look(other.adapter)).toBe('absent')
+      await expect.poll(() => facts.facts.size).toBe(1)
+      expect(await look(restarted.adapter)).toBe('absent')
+    } finally {
+      await restarted.close()
       await other.stop()
     }
   })
@@ -501,11 +610,49 @@ describe('the search for a trace', () => {
     expect(await reconcile(post, delivery, {}, as)).toBe('undecidable')
   })
 
-  it('does not say that nothing is there while the call may still be at work', async () => {
-    const as = await world.newAccount()
-    const post = newPost('not yet')
-    expect(await reconcile(post, newDelivery(), { calledAt: new Date(Date.now() - 20_000) }, as)).toBe('undecidable')
-    expect(await reconcile(post, newDelivery(), { calledAt: new Date(Date.now() - 40_000) }, as)).toBe('absent')
+  it('believes that nothing is there once the call can no longer take effect, which a key shortens', async () => {
+    const careless = await mastodonWorld(media, { honoursKeys: false })
+    try {
+      const post = newPost('not yet')
+      const look = async (of: MastodonWorld, seconds: number, wasAnswered: boolean) => {
+        const overrides = { calledAt: new Date(Date.now() - seconds * 1_000), wasAnswered }
+        return of.adapter.reconcile(post, await of.newAccount(), newDelivery(), searchOptions(overrides))
+      }
+      for (const wasAnswered of [true, false]) {
+        expect(await look(world, 20, wasAnswered)).toBe('unsettled')
+        expect(await look(world, 40, wasAnswered)).toBe('absent')
+      }
+      expect(await look(careless, 20, true)).toBe('unsettled')
+      expect(await look(careless, 40, true)).toBe('absent')
+      expect(await look(careless, 9 * 60, false)).toBe('unsettled')
+      expect(await look(careless, 11 * 60, false)).toBe('absent')
+    } finally {
+      await careless.stop()
+    }
+  })
+
+  it.each([
+    ['4.5.0', true],
+    ['4.4.0-beta.1+glitch', true],
+    ['4.2.10+hometown-1.1.1', true],
+    ['0.19.1+git-5a2f9c0', false],
+    ['2.7.2 (compatible; Pleroma 2.6.0)', false],
+    ['4.0.0 (not true Mastodon; snac/2.74)', false],
+    ['', false],
+  ])('trusts the key of a server that calls itself "%s": %s', async (version, isTrusted) => {
+    const other = await mastodonWorld(media, { version })
+    try {
+      const called = { calledAt: new Date(Date.now() - 60_000), wasAnswered: false }
+      const found = await other.adapter.reconcile(
+        newPost('?'),
+        await other.newAccount(),
+        newDelivery(),
+        searchOptions(called),
+      )
+      expect(found).toBe(isTrusted ? 'absent' : 'unsettled')
+    } finally {
+      await other.stop()
+    }
   })
 
   it('fails with the platform, and says so', async () => {
@@ -542,7 +689,11 @@ describe('refusals', () => {
     ],
     [422, 'Media 1, 2 not found or already attached to another post', 'media_not_ready', true],
     [422, 'Error processing thumbnail for uploaded media', 'media_fetch_failed', true],
-    [418, '', 'validation', true],
+    [418, 'A new refusal', 'validation', true],
+    [418, '', 'transient', false],
+    [401, '', 'transient', false],
+    [403, '', 'transient', false],
+    [404, '', 'transient', false],
     [429, 'Too many requests', 'rate_limited', true],
     [500, 'Error processing thumbnail for uploaded media', 'media_fetch_failed', false],
     [500, 'There was a problem', 'transient', false],

@@ -4,10 +4,23 @@ import { inject } from 'vitest'
 import type { Bluesky, BlueskyAccount } from '../../sandbox/platforms/bluesky.ts'
 import type { LedgerEntry, LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
 import type { Fault } from '../../sandbox/platforms/faults.ts'
+import {
+  afterAccept,
+  FOREIGN_ANSWERS,
+  insteadOf,
+  type ForeignAnswerName,
+} from '../../sandbox/platforms/foreign-answers.ts'
 import type { MediaItem } from '../../src/domain/post.ts'
 import { createMediaSource } from '../../src/integrations/media-source.ts'
 import { createObjectStorage } from '../../src/integrations/storage.ts'
-import type { Credentials, DeliveryLog, MediaSource, OutgoingPost, SearchOptions } from '../../src/platforms/adapter.ts'
+import type {
+  Credentials,
+  DeliveryLog,
+  MediaSource,
+  OutgoingPost,
+  PlatformFacts,
+  SearchOptions,
+} from '../../src/platforms/adapter.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 
 /** At most 18 characters before `.test`, as the server wants it. */
@@ -21,6 +34,7 @@ export function newDelivery(startedAt = new Date()): DeliveryLog & { handles: Ma
   return {
     key: randomUUID(),
     startedAt,
+    isRepeat: false,
     handles,
     handle: (name) => handles.get(name),
     save: async (name, value) => void handles.set(name, value),
@@ -100,10 +114,20 @@ export async function platformErrorOf(work: Promise<unknown>): Promise<PlatformE
   throw new Error('It did not fail')
 }
 
-/** A call began long enough ago that nothing of it is still at work. */
+/** What an adapter learnt, kept in a map. */
+export function memoryFacts(facts = new Map<string, string>()): PlatformFacts & { facts: Map<string, string> } {
+  return {
+    facts,
+    find: async (name) => facts.get(name) ?? null,
+    save: async (name, value) => void facts.set(name, value),
+  }
+}
+
+/** A call that was answered, long enough ago that nothing of it is still at work. */
 export const searchOptions = (overrides: Partial<SearchOptions> = {}): SearchOptions => ({
   signal: AbortSignal.timeout(20_000),
   calledAt: new Date(Date.now() - 60_000),
+  wasAnswered: true,
   isTaken: async () => false,
   ...overrides,
 })
@@ -119,20 +143,21 @@ export function film(sizeBytes: number): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
+const FOREIGN = Object.keys(FOREIGN_ANSWERS) as ForeignAnswerName[]
+
 /** What happens to the answer of a call that the server did. */
 export const LOST_ANSWERS: [string, Fault['action']][] = [
   ['the connection breaks', { dropAfterAccept: true }],
   ['the answer is cut off', { truncate: true }],
   ['the answer has no end of waiting', { holdAfterAccept: true }],
   ['a proxy answers 500', { statusAfterAccept: 500, body: 'Internal Server Error' }],
-  ['a proxy answers 200 with a page', { statusAfterAccept: 200, body: '<html>Welcome</html>' }],
+  ...FOREIGN.map((name): [string, Fault['action']] => [`a proxy answers ${name}`, afterAccept(name)]),
 ]
 /** What happens to a call that the server never gets. */
 export const LOST_CALLS: [string, Fault['action']][] = [
   ['it hangs', { hang: true }],
   ['the connection breaks', { cut: true }],
-  ['a proxy answers 502', { status: 502, body: '<html>Bad gateway</html>' }],
-  ['a proxy answers 200 with a page', { status: 200, body: '<html>Welcome</html>' }],
+  ...FOREIGN.map((name): [string, Fault['action']] => [`a proxy answers ${name}`, insteadOf(name)]),
 ]
 
 /** The control interface of a sandbox platform. */

@@ -22,7 +22,12 @@ containerSuite({
   createPath: 'threads',
   publishPath: 'threads_publish',
   permanentProblem: 'INVALID_DURATION',
-  notReady: { code: 24, error_subcode: 4_279_009, message: 'The requested resource does not exist' },
+  notReady: {
+    type: 'OAuthException',
+    code: 24,
+    error_subcode: 4_279_009,
+    message: 'The requested resource does not exist',
+  },
 })
 
 describe('Threads', () => {
@@ -196,7 +201,7 @@ describe('Threads', () => {
     const delivery = newDelivery()
     const post = newPost('lost container')
     await world.adapter.prepare(post, account, delivery, options())
-    const action = { status: 400, body: { error: { code: 24, message: 'm' } } }
+    const action = { status: 400, body: { error: { type: 'OAuthException', code: 24, message: 'm' } } }
     await world.control.addFault({ method: 'POST', path: 'threads_publish', times: 1, action })
     await platformErrorOf(world.adapter.publish(post, account, delivery, options()))
     expect(delivery.handle('container')).toBe('')

@@ -109,7 +109,10 @@ describe('the counts of posts', () => {
   it.each([403, 404])('are not spoken of where the notes are not shown (%i)', async (status) => {
     const [id, other] = [publish(), publish()]
     await world.control.setMetrics(id, { likes: 5 })
-    await world.control.addFault({ path: '/notes', action: { status, body: { response: [] } } })
+    await world.control.addFault({
+      path: '/notes',
+      action: { status, body: { meta: { status, msg: 'x' }, response: [] } },
+    })
     expect(await read([id, other])).toEqual(new Map([[other, NOTHING_YET]]))
   })
 
@@ -174,7 +177,7 @@ it.each(['/posts?', '/posts/', '/info'])(
     const id = publish()
     await world.control.deletePost(id)
     await world.control.addFault({ path, action: { status: 404, body: '<html>Not found</html>' } })
-    expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'not_found' })
+    expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'transient' })
   },
 )
 
@@ -217,7 +220,11 @@ describe('what is refused', () => {
   })
 
   it.each([
-    ['not allowed', { status: 403, body: { response: [] } }, { class: 'permission' }],
+    [
+      'not allowed',
+      { status: 403, body: { meta: { status: 403, msg: 'Forbidden' }, response: [] } },
+      { class: 'permission' },
+    ],
     ['too much', { status: 429, headers: { 'retry-after': '7' } }, { class: 'rate_limited', retryAfterMs: 7_000 }],
     ['out of order', { status: 503, body: 'Down' }, { class: 'transient' }],
     ['a page', { status: 200, body: '<html>Welcome</html>' }, { class: 'transient' }],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Published } from '../../src/domain/post.ts'
 import type { Credentials, DeliveryLog, OutgoingPost } from '../../src/platforms/adapter.ts'
+import { answeredByOthers } from './foreign-suite.ts'
 import { tumblrWorld, REDIRECT_URI, type TumblrWorld } from './tumblr-support.ts'
 import {
   bytesOf,
@@ -339,16 +340,33 @@ describe('media', () => {
   })
 
   it('go up anew with another draft when the first is no longer there', async () => {
+    const notFound = { meta: { status: 404, msg: 'Not Found' }, response: [], errors: [] }
     const as = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost('lost draft', [add(await bytesOf(picture(20, 20).png()), 'image/png')])
-    await world.control.addFault({ method: 'GET', path: `${POSTS}/`, times: 1, action: { status: 404, body: {} } })
+    await world.control.addFault({
+      method: 'GET',
+      path: `${POSTS}/`,
+      times: 1,
+      action: { status: 404, body: notFound },
+    })
     const prepare = world.adapter.prepare(post, as, delivery, options())
     expect(await platformErrorOf(prepare)).toMatchObject({ class: 'transient', certain: true })
     await publish(post, delivery, as)
     expect(await withText('lost draft')).toHaveLength(1)
   })
 })
+
+answeredByOthers(async () => ({
+  ...world,
+  account: await world.newAccount(),
+  post: newPost('answered by others', [add(await bytesOf(picture(20, 20).png()), 'image/png')]),
+  connect: () =>
+    world.redirect.complete(
+      { query: { oauth_verifier: 'x' }, redirectUri: REDIRECT_URI, secrets: { token: 't', secret: 's' } },
+      options(),
+    ),
+}))
 
 describe('exactly one post', () => {
   it.each(LOST_ANSWERS)('when the server published and %s', async (name, action) => {
@@ -464,7 +482,7 @@ describe('refusals', () => {
     [404, errors(0), 'duplicate', false],
     [408, '', 'transient', false],
     [413, '', 'validation', true],
-    [418, '', 'validation', true],
+    [418, '', 'transient', false],
     [429, errors(0), 'rate_limited', true],
     [500, errors(8006), 'transient', false],
     [500, errors(8009), 'transient', false],

@@ -40,6 +40,8 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     CONNECT_COOKIE: 'browsers',
     BLUESKY_ENTRY_URL: bluesky.url,
     BLUESKY_VIDEO_URL: bluesky.url,
+    // No test waits ten minutes.
+    UNANSWERED_CALL_SETTLE_MS: '30000',
   }
   return Object.freeze({ ...readConfig(defaults), ...overrides })
 }

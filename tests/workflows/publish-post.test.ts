@@ -184,6 +184,38 @@ describe('publishPost', () => {
     ])
   })
 
+  it('sends a post of unknown outcome when its user retries it, though nothing can be decided', async () => {
+    const post = await begin({
+      answer: (_platform, call) =>
+        call === 1
+          ? Promise.reject(new PlatformError('transient', 'The answer was lost', { certain: false }))
+          : Promise.resolve(),
+      reconcile: async () => 'undecidable',
+    })
+    expect(await post.result()).toBe('FAILED')
+    expect(post.post()!.platformStatuses[0]).toMatchObject({ errorCode: 'OUTCOME_UNKNOWN' })
+    await post.change(retry(), 'retry')
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.sent).toHaveLength(1)
+  })
+
+  it('repeats a call that got no answer within 13 minutes, once it can no longer take effect', async () => {
+    const settleMs = 10 * MINUTE
+    const calls: number[] = []
+    const post = await begin({
+      answer: async (_platform, call) => {
+        calls.push(post.clock.now().getTime())
+        if (call === 1) throw new PlatformError('transient', 'The answer was lost', { certain: false })
+      },
+      reconcile: async (_post, _account, _delivery, { calledAt }) =>
+        post.clock.now().getTime() - calledAt.getTime() >= settleMs ? 'absent' : 'unsettled',
+    })
+    expect(await post.result()).toBe('COMPLETED')
+    const [first, second] = calls as [number, number]
+    expect(second - first).toBeGreaterThanOrEqual(settleMs)
+    expect(second - first).toBeLessThan(13 * MINUTE)
+  })
+
   it('fails a platform whose activity is lost for good, and leaves the others alone', async () => {
     const post = await begin({
       platforms: ['bluesky'],

@@ -20,7 +20,7 @@ import { ServiceError } from '../../src/domain/service-error.ts'
 import { SECOND } from '../../src/domain/times.ts'
 import { createMetrics } from '../../src/integrations/metrics.ts'
 import { newUser } from '../../src/domain/user.ts'
-import type { Credentials, PlatformAdapter } from '../../src/platforms/adapter.ts'
+import type { Credentials, PlatformAdapter, Untraced } from '../../src/platforms/adapter.ts'
 import { bundleWorkflows } from '../../src/workflow-bundle.ts'
 import {
   PUBLISH_SIGNALS,
@@ -139,7 +139,7 @@ async function startScenario(
       sent.push({ platform, text: outgoing.content.text, at: clock.now().getTime() })
       return { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` }
     },
-    async reconcile(...args): Promise<Published | 'absent' | 'undecidable'> {
+    async reconcile(...args): Promise<Published | Untraced> {
       if (options.reconcile) return options.reconcile(...args)
       const done = sent.some((entry) => entry.platform === platform)
       return done ? { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` } : 'absent'
@@ -177,6 +177,7 @@ async function startScenario(
     metrics: createMetrics(),
     draining: new AbortController().signal,
     publishTimeoutMs: 8_000,
+    unansweredSettleMs: 600_000,
     maxLatenessMs: 86_400_000,
     callsInFlight: 10,
     collection: { ages: [], retentionMs: 0, deletionGraceMs: 0, callsInFlight: 1, timeoutMs: 1 },

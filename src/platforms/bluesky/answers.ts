@@ -105,7 +105,10 @@ const StoredRecord = Type.Object({
 export type StoredRecord = Static<typeof StoredRecord>
 export const readStoredRecord = answerReader(StoredRecord)
 
-/** https://atproto.com/specs/xrpc#error-responses */
-const XrpcError = Type.Object({ error: Type.String(), message: Type.Optional(Type.String()) })
+/** https://atproto.com/specs/xrpc#error-responses; the name of an error is one word. */
+const XrpcError = Type.Object({
+  error: Type.String({ pattern: '^[A-Za-z0-9]+$' }),
+  message: Type.Optional(Type.String()),
+})
 export type XrpcError = Static<typeof XrpcError>
 export const readXrpcError = answerReader(XrpcError)

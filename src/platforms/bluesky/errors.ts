@@ -68,6 +68,11 @@ const BY_STATUS: Record<number, Meaning> = {
   429: BY_CODE['RateLimitExceeded']!,
 }
 
+/** The video service names the job of a video that it has already, and no error. */
+export function isOwnError({ text }: HttpAnswer): boolean {
+  return readXrpcError(text) !== null || readKnownJob(text) !== null
+}
+
 /**
  * What an answer other than 2xx means. A 4xx is a definite refusal; a 5xx or a redirect leaves open whether anything was done.
  */

@@ -3,7 +3,15 @@ import type { Published } from '../../domain/post.ts'
 import { mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
 import { withoutTrailingSlashes } from '../../domain/text.ts'
 import { SECOND } from '../../domain/times.ts'
-import type { CallOptions, Credentials, DeliveryLog, MediaSource, OutgoingPost, PreparationLog } from '../adapter.ts'
+import type {
+  CallOptions,
+  Credentials,
+  DeliveryLog,
+  MediaSource,
+  OutgoingPost,
+  PreparationLog,
+  Untraced,
+} from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { createMediaTurns } from '../shared/media-turns.ts'
@@ -124,7 +132,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     account: Credentials,
     delivery: DeliveryLog,
     options: CallOptions,
-  ): Promise<Published | 'absent' | 'undecidable'> {
+  ): Promise<Published | Untraced> {
     const params = { repo: account.accountId, collection: POST_COLLECTION, rkey: keyOf(delivery) }
     try {
       const stored = await xrpc.query(
@@ -134,6 +142,8 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
         readStoredRecord,
         options,
       )
+      // Another record in its place says nothing of ours.
+      if (stored.uri !== `at://${params.repo}/${params.collection}/${params.rkey}`) return 'undecidable'
       const whose = compareRecord(stored, post.content, delivery.startedAt)
       if (whose === 'ours') return published(stored.uri)
       if (whose === 'unclear') return 'undecidable'

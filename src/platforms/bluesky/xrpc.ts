@@ -2,7 +2,7 @@ import { withoutTrailingSlashes } from '../../domain/text.ts'
 import { createCalls, json } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { queryOf, type Query } from '../shared/query.ts'
-import { refusalOf } from './errors.ts'
+import { isOwnError, refusalOf } from './errors.ts'
 
 export interface XrpcOptions {
   /** Bearer token. */
@@ -24,7 +24,7 @@ interface Bytes {
 
 /** Calls to Bluesky servers (https://atproto.com/specs/xrpc). */
 export function createXrpc(http: HttpClient) {
-  const sendCall = createCalls(http, { label: 'Bluesky', refusalOf })
+  const sendCall = createCalls(http, { label: 'Bluesky', refusalOf, isOwnError })
 
   async function send<T>(
     { token, ...options }: XrpcOptions,

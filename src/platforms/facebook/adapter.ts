@@ -1,10 +1,11 @@
 import { POSTING_RULES } from '../../domain/posting-rules.ts'
 import { withoutTrailingSlashes } from '../../domain/text.ts'
-import { MINUTE, SECOND } from '../../domain/times.ts'
+import { MINUTE } from '../../domain/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createHttpClient } from '../shared/http.ts'
 import { createPulledMedia } from '../shared/pulled-media.ts'
+import type { SettleTimes } from '../shared/settling.ts'
 import { createAccounts } from './accounts.ts'
 import { FACEBOOK_ERRORS } from './errors.ts'
 import { createFiles, isVideo } from './files.ts'
@@ -12,7 +13,7 @@ import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createSearch } from './search.ts'
 
-export interface FacebookOptions {
+export interface FacebookOptions extends SettleTimes {
   /** Where browsers go, and where calls go. */
   dialogUrl: string
   graphUrl: string
@@ -33,8 +34,7 @@ export interface FacebookOptions {
   media: MediaSource
   /** Names this service in every call. */
   userAgent: string
-  /** How long after a call that was given up its post may still appear, and its video. */
-  settleMs?: number
+  /** How long after its call a video may still appear. */
   videoSettleMs?: number
 }
 
@@ -46,7 +46,7 @@ const READING_CONNECTIONS = 8
 export function createFacebook(options: FacebookOptions) {
   const { version, appId, appSecret, extraScopes = [], userAgent } = options
   const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
-  const { settleMs = 30 * SECOND, videoSettleMs = 10 * MINUTE } = options
+  const { settleMs, unansweredSettleMs, videoSettleMs = 10 * MINUTE } = options
   const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
   const uploads = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
@@ -69,7 +69,7 @@ export function createFacebook(options: FacebookOptions) {
   const posts = createPosts({
     api,
     files: createFiles({ api: createGraphApi({ ...graph, http: uploads }), media }),
-    search: createSearch({ api, settleMs, videoSettleMs }),
+    search: createSearch({ api, times: { settleMs, unansweredSettleMs, videoSettleMs } }),
     webUrl,
     publishTimeoutMs: (post) => (isVideo(post) ? videoTimeoutMs : publishTimeoutMs),
   })

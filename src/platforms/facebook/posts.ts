@@ -1,7 +1,15 @@
 import type { Published } from '../../domain/post.ts'
 import { POSTING_RULES } from '../../domain/posting-rules.ts'
 import { SECOND } from '../../domain/times.ts'
-import type { CallOptions, Credentials, DeliveryLog, OutgoingPost, PreparationLog, SearchOptions } from '../adapter.ts'
+import type {
+  CallOptions,
+  Credentials,
+  DeliveryLog,
+  OutgoingPost,
+  PreparationLog,
+  SearchOptions,
+  Untraced,
+} from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { readMade } from '../shared/graph/answers.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
@@ -49,7 +57,13 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
         ? await publishVideo(post, account, delivery, call)
         : await publishToFeed(post, account, delivery, call)
     } catch (error) {
-      if (isRefusedAs(error, PHOTO_GONE)) await forgetPhotos(post, delivery)
+      if (isRefusedAs(error, PHOTO_GONE)) {
+        await forgetPhotos(post, delivery)
+        // They may be on the post that an earlier call made.
+        throw delivery.isRepeat
+          ? new PlatformError(error.class, error.message, { certain: false, cause: error })
+          : error
+      }
       if (isRefusedAs(error, LINK_REFUSED)) await delivery.save(WITHOUT_LINK, 'true')
       if (isRefusedAs(error, REPEATED)) throw await asRepeat(error, delivery)
       // What may have been published makes the next repeat worth a look again.
@@ -106,7 +120,7 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     account: Credentials,
     delivery: DeliveryLog,
     options: SearchOptions,
-  ): Promise<Published | 'absent' | 'undecidable'> {
+  ): Promise<Published | Untraced> {
     const found = await search(post, account, delivery, options)
     return typeof found === 'string' ? found : published(post, found.id, found.permalink)
   }

@@ -1,16 +1,17 @@
 import { MINUTE } from '../../domain/times.ts'
-import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions } from '../adapter.ts'
+import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions, Untraced } from '../adapter.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
+import { isSettled, type SettleTimes } from '../shared/settling.ts'
 import { readPosts, readVideos } from './answers.ts'
 import { isVideo, uploadedPhotos } from './files.ts'
 import { previewedLink } from './links.ts'
 
 interface SearchDeps {
   api: GraphApi
-  /** A call that was given up may still be at work this long after it began; before, nothing found proves nothing. */
-  settleMs: number
-  /** The same for videos, which nobody sees before Facebook has done its work on them. */
-  videoSettleMs: number
+  times: SettleTimes & {
+    /** The least for videos, which nobody sees before Facebook has done its work on them. */
+    videoSettleMs: number
+  }
 }
 
 /** A post or video of the page. */
@@ -33,13 +34,13 @@ const POST_FIELDS =
 const VIDEO_FIELDS = 'id,description,created_time,permalink_url'
 
 /** Looks for what an earlier call published among the page's own posts or videos (design section 6). */
-export function createSearch({ api, settleMs, videoSettleMs }: SearchDeps) {
+export function createSearch({ api, times }: SearchDeps) {
   return async function search(
     post: OutgoingPost,
     account: Credentials,
     delivery: DeliveryLog,
     options: SearchOptions,
-  ): Promise<{ id: string; permalink: string | undefined } | 'absent' | 'undecidable'> {
+  ): Promise<{ id: string; permalink: string | undefined } | Untraced> {
     const since = delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS
     const list = isVideo(post) ? videosFrom : postsFrom
     const found = await newest(since, (after) => list(account, after, options))
@@ -49,10 +50,10 @@ export function createSearch({ api, settleMs, videoSettleMs }: SearchDeps) {
     // Of several alike the oldest: the others belong to posts that are yet to be looked for.
     const match = candidates.toReversed().find((one) => isOurs(one, post, delivery))
     if (match) return match
+    const settleMs = isVideo(post) ? times.videoSettleMs : times.settleMs
+    if (!isSettled(options, false, { ...times, settleMs })) return 'unsettled'
     // Whatever nothing explains may be this very post with its words changed.
-    if (candidates.length > 0) return 'undecidable'
-    const settled = Date.now() - options.calledAt.getTime() >= (isVideo(post) ? videoSettleMs : settleMs)
-    return settled ? 'absent' : 'undecidable'
+    return candidates.length > 0 ? 'undecidable' : 'absent'
   }
 
   /** Newest first; null when there are too many to look through. */

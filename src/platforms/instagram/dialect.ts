@@ -7,7 +7,11 @@ import type { PublishDialect } from '../shared/graph/container-posts.ts'
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-container */
 const readContainer = answerReader(
-  Type.Object({ status_code: Type.String(), status: Type.Optional(Type.Union([Type.String(), Type.Null()])) }),
+  Type.Object({
+    id: Type.String(),
+    status_code: Type.String(),
+    status: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  }),
 )
 
 const caption = (text: string): GraphParams => ({ caption: text === '' ? undefined : text })

@@ -1,9 +1,11 @@
 import { SECOND } from '../../domain/times.ts'
-import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
+import type { MediaSource, PlatformAdapter, PlatformFacts, RedirectConnect } from '../adapter.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
 import { createHttpClient, MANY_POSTS_BYTES } from '../shared/http.ts'
+import type { SettleTimes } from '../shared/settling.ts'
 import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
+import { createApplicationName } from './application-name.ts'
 import { createInstanceLimits } from './instance-limits.ts'
 import { callWindows, tokenOf } from './limits.ts'
 import { createMedia } from './media.ts'
@@ -11,7 +13,7 @@ import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createSearch } from './search.ts'
 
-export interface MastodonOptions {
+export interface MastodonOptions extends SettleTimes {
   /** The one instance on which accounts live. */
   instanceUrl: string
   /** Of this service as an application there (`POST /api/v1/apps`, once per deployment). */
@@ -22,8 +24,7 @@ export interface MastodonOptions {
   media: MediaSource
   /** Names this service in every call. */
   userAgent: string
-  /** How long after a call that was given up its post may still appear. */
-  settleMs?: number
+  facts: PlatformFacts
   /** How long one preparation waits for the server's work on an image or video. */
   processingWaitMs?: number
 }
@@ -34,8 +35,8 @@ const READING_CONNECTIONS = 8
 
 /** Mastodon, by OAuth at one instance. */
 export function createMastodon(options: MastodonOptions) {
-  const { instanceUrl, clientId, clientSecret, publishTimeoutMs, media, userAgent } = options
-  const { settleMs = 30 * SECOND, processingWaitMs = 5 * SECOND } = options
+  const { instanceUrl, clientId, clientSecret, publishTimeoutMs, media, facts, userAgent } = options
+  const { settleMs, unansweredSettleMs, processingWaitMs = 5 * SECOND } = options
   const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
   const transfers = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
@@ -45,10 +46,12 @@ export function createMastodon(options: MastodonOptions) {
   const reading = createApi(budget.sparing(counting), instanceUrl)
   const { connect, assertAtHome, isThere, ...accounts } = createAccounts({ api, reading, clientId, clientSecret })
   const limits = createInstanceLimits(api)
+  const application = createApplicationName({ api, clientId, facts })
   const posts = createPosts({
     api,
     media: createMedia({ api, uploads: createApi(transfers, instanceUrl), media, processingWaitMs }),
-    search: createSearch({ api, settleMs }),
+    search: createSearch({ api, application, limits, times: { settleMs, unansweredSettleMs } }),
+    application,
     limits,
     assertAtHome,
     publishTimeoutMs,

@@ -1,10 +1,9 @@
-import { Type, type Static } from '@sinclair/typebox'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { answerReader } from '../shared/answers.ts'
 
 /** The parts we use of what Mastodon answers, each beside its description. */
 
-const nullable = <T extends ReturnType<typeof Type.String | typeof Type.Object>>(type: T) =>
-  Type.Optional(Type.Union([type, Type.Null()]))
+const nullable = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
 
 /** Read by `countOf`: a count that is none must not keep the rest from being read. */
 const count = Type.Optional(Type.Unknown())
@@ -70,6 +69,7 @@ const limit = Type.Optional(Type.Integer({ minimum: 1 }))
 
 /** https://docs.joinmastodon.org/entities/Instance/; servers of the same API leave parts of it out. */
 const Instance = Type.Object({
+  version: Type.Optional(Type.String()),
   configuration: Type.Object({
     statuses: Type.Optional(Type.Object({ max_characters: limit, max_media_attachments: limit })),
     media_attachments: Type.Optional(
@@ -87,5 +87,5 @@ export type Instance = Static<typeof Instance>
 export const readInstance = answerReader(Instance)
 
 /** https://docs.joinmastodon.org/entities/Error/ */
-const MastodonError = Type.Object({ error: Type.String(), error_description: nullable(Type.String()) })
+const MastodonError = Type.Object({ error: Type.String({ minLength: 1 }), error_description: nullable(Type.String()) })
 export const readError = answerReader(MastodonError)

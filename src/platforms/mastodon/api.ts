@@ -2,7 +2,7 @@ import { withoutTrailingSlashes } from '../../domain/text.ts'
 import { createCalls } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { queryOf, type Query } from '../shared/query.ts'
-import { refusalOf } from './errors.ts'
+import { isOwnError, refusalOf } from './errors.ts'
 
 interface ApiOptions {
   /** Bearer token. */
@@ -16,7 +16,7 @@ type Body = Required<Pick<HttpRequest, 'headers' | 'body'>>
 /** Calls to one Mastodon server (https://docs.joinmastodon.org/api/). */
 export function createApi(http: HttpClient, baseUrl: string) {
   const base = withoutTrailingSlashes(baseUrl)
-  const sendCall = createCalls(http, { label: 'Mastodon', refusalOf })
+  const sendCall = createCalls(http, { label: 'Mastodon', refusalOf, isOwnError })
 
   function send<T>(
     call: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,

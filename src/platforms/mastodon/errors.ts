@@ -1,5 +1,6 @@
 import type { PlatformErrorClass } from '../../domain/failure.ts'
-import type { PlatformError } from '../errors.ts'
+import { PlatformError } from '../errors.ts'
+import { foreignStatusOf } from '../shared/foreign-answer.ts'
 import type { HttpAnswer } from '../shared/http.ts'
 import { meaningOf, refused, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
@@ -43,14 +44,7 @@ const RULES: Rule[] = [
     message: 'Mastodon was not allowed enough when it was connected: connect it again',
   },
   { status: 403, class: 'permission', message: 'Mastodon does not allow this account to do that' },
-  {
-    status: 404,
-    text: /./,
-    class: 'not_found',
-    message: 'Mastodon does not have what was asked for',
-    kind: 'missing',
-  },
-  { status: 404, class: 'not_found', message: 'Mastodon does not know what was asked for' },
+  { status: 404, class: 'not_found', message: 'Mastodon does not have what was asked for', kind: 'missing' },
   // A server or proxy that gave up waiting for the rest of a request may still have it.
   { status: 408, class: 'transient', message: 'Mastodon did not get the request in time', certain: false },
   { status: 410, class: 'not_found', message: 'This Mastodon account does not exist any more' },
@@ -105,6 +99,10 @@ const RULES: Rule[] = [
   },
 ]
 
+export function isOwnError({ text }: HttpAnswer): boolean {
+  return readError(text) !== null
+}
+
 /** What an answer other than 2xx means. */
 export function refusalOf(answer: HttpAnswer): PlatformError {
   const { status } = answer
@@ -114,6 +112,12 @@ export function refusalOf(answer: HttpAnswer): PlatformError {
   // OAuth names its errors and describes them; everything else is a sentence.
   const reason = description ? { code: text, text: description } : { text }
   return refused(status, meaning, { retryAfterMs: waitOf(meaning.class, answer), reason })
+}
+
+/** Whether a question got a definite no, from the server or from whatever stands in front of it: asking again does not help now. */
+export function isNoAnswerToBeHad(error: unknown): boolean {
+  if (foreignStatusOf(error) !== null) return true
+  return error instanceof PlatformError && ['not_found', 'permission', 'validation'].includes(error.class)
 }
 
 /** Every answer says when the rate limit begins anew; that is worth waiting for only when the limit was the reason. */

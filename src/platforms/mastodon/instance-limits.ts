@@ -9,6 +9,8 @@ export interface InstanceLimits {
   /** Types of images that the instance takes; others are converted. */
   imageTypes: readonly string[]
   imagePixels: number
+  /** Whether a repeat with the same `Idempotency-Key` publishes nothing. */
+  honoursKeys: boolean
 }
 
 const LIFE_MS = HOUR
@@ -22,7 +24,7 @@ const DEFAULT_IMAGE_PIXELS = 33_177_600
  * nobody waits for a newer answer.
  */
 export function createInstanceLimits(api: Api) {
-  let known: InstanceLimits = limitsOf({ configuration: {} })
+  let known: InstanceLimits = { ...limitsOf({ version: MASTODON_ITSELF, configuration: {} }), honoursKeys: false }
   let askAgainAt = 0
   let hasAnswered = false
   let asking: Promise<void> | null = null
@@ -53,7 +55,16 @@ function untilAborted(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }
 
-function limitsOf({ configuration: { statuses = {}, media_attachments: files = {} } }: Instance): InstanceLimits {
+/**
+ * Mastodon and its forks answer a plain version. Other servers of its API have one below 1, name themselves in it ("2.7.2 (compatible;
+ * Pleroma 2.6.0)"), or leave it out; one of them takes the key and ignores it (platforms.md 6e).
+ */
+const OWN_VERSION = /^[1-9]\d*\.\d+\.\d+[\w.+-]*$/
+const MASTODON_ITSELF = '4.0.0'
+
+function limitsOf({ version = '', configuration }: Instance): InstanceLimits {
+  const { statuses = {}, media_attachments: files = {} } = configuration
+  const isMastodon = OWN_VERSION.test(version)
   const defaults = POSTING_RULES.mastodon
   const { image, video } = defaults.media
   const types = files.supported_mime_types
@@ -61,7 +72,13 @@ function limitsOf({ configuration: { statuses = {}, media_attachments: files = {
   const imageTypes = types ? image.types.filter((type) => types.includes(type)) : image.types
   return {
     rules: {
-      text: [{ unit: 'graphemesLinksAs23', max: statuses.max_characters ?? defaults.text[0].max }],
+      // Servers of other makers count code points, and links as they are written, or less than that: what fits so fits all of them.
+      text: [
+        {
+          unit: isMastodon ? 'graphemesLinksAs23' : 'codePoints',
+          max: statuses.max_characters ?? defaults.text[0].max,
+        },
+      ],
       media: {
         ...defaults.media,
         max,
@@ -84,5 +101,6 @@ function limitsOf({ configuration: { statuses = {}, media_attachments: files = {
     },
     imageTypes,
     imagePixels: files.image_matrix_limit ?? DEFAULT_IMAGE_PIXELS,
+    honoursKeys: isMastodon,
   }
 }

@@ -9,7 +9,7 @@ import { multipart, textPart } from '../shared/multipart.ts'
 import { lostMedia, whenProcessed } from '../shared/processing.ts'
 import { readMediaAttachment } from './answers.ts'
 import type { Api } from './api.ts'
-import { isRefusedAs, isRefusedWith } from '../shared/refusals.ts'
+import { isRefusedAs } from '../shared/refusals.ts'
 import type { InstanceLimits } from './instance-limits.ts'
 
 interface MediaDeps {
@@ -113,7 +113,7 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
       const { status } = await api.get(path, {}, readMediaAttachment, { token: account.accessToken, signal })
       return status !== 206
     } catch (error) {
-      const isGone = isRefusedWith(error, 404)
+      const isGone = isRefusedAs(error, 'missing')
       if (isGone || isRefusedAs(error, 'media-broken')) await log.save(handleOf(index), '')
       if (!isGone) throw error
       throw lostMedia('Mastodon no longer has an uploaded file, so it is uploaded again', error)

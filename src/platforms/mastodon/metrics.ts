@@ -1,12 +1,13 @@
 import { NO_COUNTS, type PostCounts } from '../../domain/analytics.ts'
 import { DAY } from '../../domain/times.ts'
 import type { CallOptions, Credentials, PostMetrics } from '../adapter.ts'
-import { PlatformError } from '../errors.ts'
 import { countOf, isAnyKnown } from '../shared/counts.ts'
+import { foreignStatusOf } from '../shared/foreign-answer.ts'
 import { inGroups } from '../shared/in-groups.ts'
-import { isRefusedAs } from '../shared/refusals.ts'
+import { isRefusedAs, isRefusedWith } from '../shared/refusals.ts'
 import { readCountedStatus, readCountedStatuses, type CountedStatus } from './answers.ts'
 import type { Api } from './api.ts'
+import { isNoAnswerToBeHad } from './errors.ts'
 
 interface MetricsDeps {
   api: Api
@@ -48,9 +49,9 @@ export function createMetrics({ api, assertAtHome, isThere }: MetricsDeps): Post
     try {
       return (await api.get(STATUSES, { 'id[]': ids }, readCountedStatuses, options)).body
     } catch (error) {
-      if (isRefusedAs(error, 'missing')) isOldUntil = Date.now() + OLD_FOR_MS
-      if (error instanceof PlatformError && (error.class === 'not_found' || error.class === 'validation')) return []
-      throw error
+      if (hasNoSuchEndpoint(error)) isOldUntil = Date.now() + OLD_FOR_MS
+      else if (!isNoAnswerToBeHad(error)) throw error
+      return []
     }
   }
 
@@ -66,6 +67,11 @@ export function createMetrics({ api, assertAtHome, isThere }: MetricsDeps): Post
   }
 
   return { perCall: PER_CALL, read }
+}
+
+function hasNoSuchEndpoint(error: unknown): boolean {
+  const isUnknownMethod = [405, 501].some((status) => isRefusedWith(error, status)) || foreignStatusOf(error) === 405
+  return isUnknownMethod || isRefusedAs(error, 'missing')
 }
 
 function countsOf(status: CountedStatus): PostCounts {

@@ -1,11 +1,20 @@
 import type { Published } from '../../domain/post.ts'
-import type { CallOptions, Credentials, DeliveryLog, OutgoingPost, PreparationLog, SearchOptions } from '../adapter.ts'
+import type {
+  CallOptions,
+  Credentials,
+  DeliveryLog,
+  OutgoingPost,
+  PreparationLog,
+  SearchOptions,
+  Untraced,
+} from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { json } from '../shared/calls.ts'
 import { assertPostable } from '../shared/postable.ts'
 import { readStatus, type Status } from './answers.ts'
 import type { Api } from './api.ts'
-import { isRefusedAs, isRefusedWith } from '../shared/refusals.ts'
+import type { ApplicationName } from './application-name.ts'
+import { isRefusedAs } from '../shared/refusals.ts'
 import type { createInstanceLimits } from './instance-limits.ts'
 import { forgetUploads, uploadedIds, type createMedia } from './media.ts'
 import type { createSearch } from './search.ts'
@@ -14,6 +23,7 @@ interface PostDeps {
   api: Api
   media: ReturnType<typeof createMedia>
   search: ReturnType<typeof createSearch>
+  application: ApplicationName
   limits: ReturnType<typeof createInstanceLimits>
   assertAtHome(account: Credentials): void
   publishTimeoutMs: number
@@ -23,7 +33,9 @@ interface PostDeps {
 const DELETED = 'deleted'
 
 /** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
-export function createPosts({ api, media, search, limits, assertAtHome, publishTimeoutMs }: PostDeps) {
+export function createPosts(deps: PostDeps) {
+  const { api, media, search, application, limits, assertAtHome, publishTimeoutMs } = deps
+
   async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
     assertAtHome(account)
     const instance = await limits(options)
@@ -48,17 +60,26 @@ export function createPosts({ api, media, search, limits, assertAtHome, publishT
         readStatus,
         call,
       )
+      application.learn(body.application)
       return published(body, account)
     } catch (error) {
-      if (isRefusedAs(error, 'media-missing')) await forgetUploads(post, delivery)
-      if (!isRefusedWith(error, 404)) throw error
-      // So it answers a repeat whose first status was deleted meanwhile (platforms.md 6e): what was published once stays so.
-      await delivery.save(DELETED, 'true')
-      throw new PlatformError('duplicate', 'The post was published on Mastodon and deleted there', {
-        certain: false,
-        cause: error,
-      })
+      if (isRefusedAs(error, 'media-missing')) {
+        await forgetUploads(post, delivery)
+        // They may be on the status that an earlier call made.
+        throw delivery.isRepeat
+          ? new PlatformError(error.class, error.message, { certain: false, cause: error })
+          : error
+      }
+      throw isRefusedAs(error, 'missing') ? await asMissing(error, delivery) : error
     }
+  }
+
+  /** The server itself answers so to a repeat whose first status was deleted meanwhile (platforms.md 6e): what was published once stays so. */
+  async function asMissing(cause: PlatformError, delivery: DeliveryLog): Promise<PlatformError> {
+    if (!delivery.isRepeat) return new PlatformError('transient', cause.message, { certain: true, cause })
+    await delivery.save(DELETED, 'true')
+    const message = 'The post was published on Mastodon and deleted there'
+    return new PlatformError('duplicate', message, { certain: false, answered: true, cause })
   }
 
   async function reconcile(
@@ -66,11 +87,13 @@ export function createPosts({ api, media, search, limits, assertAtHome, publishT
     account: Credentials,
     delivery: DeliveryLog,
     options: SearchOptions,
-  ): Promise<Published | 'absent' | 'undecidable'> {
+  ): Promise<Published | Untraced> {
     assertAtHome(account)
     if (delivery.handle(DELETED)) return 'undecidable'
     const found = await search(post, account, delivery, options)
-    return typeof found === 'string' ? found : published(found, account)
+    if (typeof found === 'string') return found
+    application.learn(found.application)
+    return published(found, account)
   }
 
   function published({ id, url }: Status, { handle }: Credentials): Published {

@@ -1,16 +1,20 @@
 import type { Content } from '../../domain/post.ts'
 import { MINUTE } from '../../domain/times.ts'
-import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions } from '../adapter.ts'
-import { PlatformError } from '../errors.ts'
-import { readApplication, readStatuses, readStatusSource, type Status } from './answers.ts'
+import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions, Untraced } from '../adapter.ts'
+import { isSettled, type SettleTimes } from '../shared/settling.ts'
+import { readStatuses, readStatusSource, type Status } from './answers.ts'
 import type { Api } from './api.ts'
+import type { ApplicationName } from './application-name.ts'
+import { isNoAnswerToBeHad } from './errors.ts'
 import { plainText } from './html.ts'
+import type { createInstanceLimits } from './instance-limits.ts'
 import { uploadedId } from './media.ts'
 
 interface SearchDeps {
   api: Api
-  /** A call that was given up may still be at work this long after it began; before, nothing found proves nothing. */
-  settleMs: number
+  application: ApplicationName
+  limits: ReturnType<typeof createInstanceLimits>
+  times: SettleTimes
 }
 
 /** By how much the server's clock and ours may differ. */
@@ -22,21 +26,20 @@ const MOST_UNLIKE = 10
 
 /**
  * Looks for what an earlier call published among the account's own statuses (design section 6). The idempotency key is not asked:
- * some servers ignore it, all forget it after an hour, and asking it would publish.
+ * some servers ignore it, all forget it after an hour, and asking it would publish. Where the server honours it, it shortens the time until
+ * nothing found is believed.
  */
-export function createSearch({ api, settleMs }: SearchDeps) {
-  let applicationName: string | undefined
-
+export function createSearch({ api, application, limits, times }: SearchDeps) {
   return async function search(
     post: OutgoingPost,
     account: Credentials,
     delivery: DeliveryLog,
     options: SearchOptions,
-  ): Promise<Status | 'absent' | 'undecidable'> {
+  ): Promise<Status | Untraced> {
     const statuses = await statusesSince(delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
     if (!statuses) return 'undecidable'
     const candidates: Status[] = []
-    const ourName = statuses.length > 0 ? await ourApplication(account, options) : null
+    const ourName = statuses.length > 0 ? await application.find(account, options) : null
     for (const status of statuses) {
       if (mayBeOurs(status, ourName) && !(await options.isTaken(status.id))) candidates.push(status)
     }
@@ -46,9 +49,10 @@ export function createSearch({ api, settleMs }: SearchDeps) {
     for (const candidate of [...alike!, ...unlike!.slice(0, MOST_UNLIKE)]) {
       if (await saysTheSame(candidate, post, account, delivery, options)) return candidate
     }
+    const { honoursKeys } = await limits(options)
+    if (!isSettled(options, honoursKeys, times)) return 'unsettled'
     // Something that we published and that nothing explains may be this very post with its words changed.
-    if (candidates.length > 0) return 'undecidable'
-    return Date.now() - options.calledAt.getTime() >= settleMs ? 'absent' : 'undecidable'
+    return candidates.length > 0 ? 'undecidable' : 'absent'
   }
 
   /** Newest first; null when there are too many to look through. */
@@ -64,19 +68,6 @@ export function createSearch({ api, settleMs }: SearchDeps) {
       if (body.length === 0 || recent.length < body.length) return found.filter(({ reblog }) => !reblog)
     }
     return null
-  }
-
-  /** What our statuses are signed with; null when the server does not tell, and then every status may be ours. */
-  async function ourApplication(account: Credentials, { signal }: SearchOptions): Promise<string | null> {
-    if (applicationName !== undefined) return applicationName
-    const options = { token: account.accessToken, signal }
-    try {
-      const { body } = await api.get('/api/v1/apps/verify_credentials', {}, readApplication, options)
-      return (applicationName = body.name)
-    } catch (error) {
-      if (isDefinite(error)) return null
-      throw error
-    }
   }
 
   async function saysTheSame(
@@ -99,7 +90,7 @@ export function createSearch({ api, settleMs }: SearchDeps) {
     try {
       return (await api.get(path, {}, readStatusSource, { token: account.accessToken, signal })).body.text
     } catch (error) {
-      if (isDefinite(error)) return null
+      if (isNoAnswerToBeHad(error)) return null
       throw error
     }
   }
@@ -118,9 +109,4 @@ function normal(text: string): string {
 function isShownAs({ content }: Status, { text }: Content): boolean {
   const words = (written: string) => written.replace(/(@[\w.-]*\w)@[\w.-]*\w(:\d+)?/g, '$1').replace(/\s+/g, '')
   return words(plainText(content)) === words(text)
-}
-
-/** A refusal that is about the question, not about now or the login. */
-function isDefinite(error: unknown): boolean {
-  return error instanceof PlatformError && ['not_found', 'permission', 'validation'].includes(error.class)
 }

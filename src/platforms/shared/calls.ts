@@ -1,5 +1,6 @@
 import { hideEchoes } from '../../domain/platform-reason.ts'
 import { PlatformError } from '../errors.ts'
+import { foreignAnswer } from './foreign-answer.ts'
 import { HttpFailure, type HttpAnswer, type HttpClient, type HttpRequest } from './http.ts'
 
 /** What differs between the interfaces of platforms. */
@@ -8,6 +9,8 @@ interface Dialect {
   label: string
   /** What an answer other than 2xx means. */
   refusalOf(answer: HttpAnswer): PlatformError
+  /** Returns whether an error answer has the platform's own error body; a proxy's page or another server's JSON has not. */
+  isOwnError(answer: HttpAnswer): boolean
 }
 
 interface Body {
@@ -16,7 +19,7 @@ interface Body {
 }
 
 /** Calls whose answers are read by a schema. Everything that goes wrong comes out as a `PlatformError`. */
-export function createCalls(http: HttpClient, { label, refusalOf }: Dialect) {
+export function createCalls(http: HttpClient, { label, refusalOf, isOwnError }: Dialect) {
   return async function send<T>(
     call: HttpRequest,
     read: (text: string) => T | null,
@@ -24,7 +27,13 @@ export function createCalls(http: HttpClient, { label, refusalOf }: Dialect) {
     const answer = await http.send(call).catch((error: unknown) => {
       throw error instanceof HttpFailure ? lostCall(label, error) : error
     })
-    if (answer.status < 200 || answer.status >= 300) throw withoutSecrets(refusalOf(answer), call)
+    if (answer.status < 200 || answer.status >= 300) {
+      const isOwn = isOwnError(answer)
+      if (!isOwn && isRefusalOfPlatform(answer.status)) throw foreignAnswer(label, answer)
+      const refusal = withoutSecrets(refusalOf(answer), call)
+      refusal.answered = isOwn || answer.status < 500
+      throw refusal
+    }
     const body = read(answer.text)
     if (body === null) throw unreadableAnswer(label)
     return { status: answer.status, body }
@@ -55,6 +64,14 @@ function fieldsOf(body: string): [string, string][] {
   return fields.filter((field): field is [string, string] => typeof field[1] === 'string')
 }
 
+/** Statuses that mean the same whoever answers: too slow, too large, too many. */
+const ANYBODYS_REFUSALS = [408, 413, 429]
+
+/** Whether a status says something of the request only when the platform itself gave it. */
+function isRefusalOfPlatform(status: number): boolean {
+  return status >= 400 && status < 500 && !ANYBODYS_REFUSALS.includes(status)
+}
+
 /** A call that got no answer to its end. */
 function lostCall(label: string, failure: HttpFailure): PlatformError {
   return new PlatformError('transient', `${label} ${failure.message}`, { certain: !failure.sent, cause: failure })
@@ -62,7 +79,7 @@ function lostCall(label: string, failure: HttpFailure): PlatformError {
 
 /** A 2xx answer that does not say what it should. */
 export function unreadableAnswer(label: string): PlatformError {
-  return new PlatformError('transient', `${label} answered in an unexpected way`, { certain: false })
+  return new PlatformError('transient', `${label} answered in an unexpected way`, { certain: false, answered: true })
 }
 
 export function form(fields: Record<string, string>): Body {

@@ -7,7 +7,11 @@ import type { PublishDialect } from '../shared/graph/container-posts.ts'
 
 /** https://developers.facebook.com/docs/threads/troubleshooting#publishing-does-not-return-a-media-id */
 const readContainer = answerReader(
-  Type.Object({ status: Type.String(), error_message: Type.Optional(Type.Union([Type.String(), Type.Null()])) }),
+  Type.Object({
+    id: Type.String(),
+    status: Type.String(),
+    error_message: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  }),
 )
 
 const words = (text: string): GraphParams => ({ text: text === '' ? undefined : text })

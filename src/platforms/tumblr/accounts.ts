@@ -20,7 +20,7 @@ interface AccountDeps {
 
 /** The login on Tumblr's own page by OAuth 1.0a (RFC 5849 section 2), and whose blog it is. */
 export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps) {
-  const sendCall = createCalls(http, { label: 'Tumblr', refusalOf: loginRefusalOf })
+  const sendCall = createCalls(http, { label: 'Tumblr', refusalOf: loginRefusalOf, isOwnError: isOwnLoginError })
 
   async function askForToken(
     path: string,
@@ -101,6 +101,11 @@ function idOf({ uuid, name }: Blog): string {
 export function tokenOf({ accessToken, tokenSecret }: Credentials): TokenPair {
   if (tokenSecret !== undefined) return { token: accessToken, secret: tokenSecret }
   throw new PlatformError('unauthorized', 'The Tumblr login is not whole', { certain: true })
+}
+
+/** The calls of OAuth answer errors as a line of text, or as a page that names a parameter (platforms.md 7a). */
+function isOwnLoginError({ text }: HttpAnswer): boolean {
+  return /^\s*[<{[]/.test(text) ? /\boauth_/.test(text) : text.trim() !== ''
 }
 
 /** The calls of OAuth answer in words of their own, where a refusal is about the attempt and not about an earlier login. */

@@ -6,7 +6,7 @@ import { createCalls, form } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { readLimits, readUser } from './answers.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
-import { refusalOf, untilTomorrow } from './errors.ts'
+import { isOwnError, refusalOf, untilTomorrow } from './errors.ts'
 import type { Signer, TokenPair } from './oauth1.ts'
 
 interface ApiDeps {
@@ -36,7 +36,7 @@ type Reader<T> = (text: string) => T | null
 /** Calls to https://www.tumblr.com/docs/en/api/v2, each signed. */
 export function createApi({ http, apiUrl, sign }: ApiDeps) {
   const base = withoutTrailingSlashes(apiUrl)
-  const sendCall = createCalls(http, { label: 'Tumblr', refusalOf })
+  const sendCall = createCalls(http, { label: 'Tumblr', refusalOf, isOwnError })
 
   async function send<T>(
     { method, path, params, fields, body }: Call,

@@ -21,7 +21,7 @@ import {
   type MediaBlock,
   type MediaObject,
 } from './content.ts'
-import { isRefusedWith } from '../shared/refusals.ts'
+import { isRefusedAs } from '../shared/refusals.ts'
 
 interface DraftDeps {
   api: Api
@@ -109,7 +109,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
   async function remove(id: string, account: Credentials, { signal }: CallOptions): Promise<void> {
     const call = { method: 'POST', path: blogPath(account, 'post/delete'), fields: { id } } as const
     await api.send(call, ignoreAnswer, { token: tokenOf(account), signal }).catch((error: unknown) => {
-      if (!isRefusedWith(error, 404)) throw error
+      if (!isRefusedAs(error, 'missing')) throw error
     })
   }
 
@@ -155,7 +155,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
       const draft = await api.send({ method: 'GET', path }, readPost, { token: tokenOf(account), signal })
       return uploadedMedia(draft, mediaItems.length)
     } catch (error) {
-      if (!isRefusedWith(error, 404)) throw error
+      if (!isRefusedAs(error, 'missing')) throw error
       await log.save(DRAFT, '')
       throw lostMedia('Tumblr no longer has the draft, so it is made again', error)
     }

@@ -42,11 +42,16 @@ const BY_STATUS: Record<number, Row> = {
   // Bad signatures, clocks that differ and ended logins look alike.
   401: { class: 'unauthorized', message: 'Tumblr does not accept the login any more', kind: 'login' },
   403: { class: 'permission', message: 'Tumblr does not allow this account to do that' },
-  404: { class: 'not_found', message: 'Tumblr does not know what was asked for' },
+  404: { class: 'not_found', message: 'Tumblr does not have what was asked for', kind: 'missing' },
   // A server or proxy that gave up waiting for the rest of a request may still have it.
   408: { class: 'transient', message: 'Tumblr did not get the request in time', certain: false },
   413: { class: 'validation', message: 'Tumblr refused an image or video as too large' },
   429: { class: 'rate_limited', message: 'Tumblr asks to slow down' },
+}
+
+/** All but the calls of OAuth answer in one envelope. */
+export function isOwnError({ text }: HttpAnswer): boolean {
+  return readMeta(text) !== null
 }
 
 /** What an answer other than 2xx means. */
@@ -55,7 +60,7 @@ export function refusalOf(answer: HttpAnswer): PlatformError {
   const errors = readErrors(answer.text)?.errors ?? []
   const named = errors.find((error) => BY_CODE[error.code ?? 0])
   const code = named?.code
-  const known = isSkewed(answer) ? SKEWED : (BY_CODE[code ?? 0] ?? byStatus(answer))
+  const known = isSkewed(answer) ? SKEWED : (BY_CODE[code ?? 0] ?? BY_STATUS[status])
   const row: Row = known ?? meaningOf(status, 'Tumblr')
   const reason = reasonOf(named ?? errors[0] ?? {})
   return refused(status, row, { retryAfterMs: row.retryAfterMs ?? waitOf(row.class, answer), reason })
@@ -64,13 +69,6 @@ export function refusalOf(answer: HttpAnswer): PlatformError {
 function reasonOf({ code, title, detail }: { code?: number | null; title?: unknown; detail?: unknown }) {
   const text = [detail, title].find((part) => typeof part === 'string' && part !== '') as string | undefined
   return { code: code || undefined, text }
-}
-
-const MISSING: Row = { class: 'not_found', message: 'Tumblr does not have what was asked for', kind: 'missing' }
-
-/** What is missing Tumblr says itself, in its envelope; something on the way may answer 404 as well. */
-function byStatus({ status, text }: HttpAnswer): Row | undefined {
-  return status === 404 && readMeta(text)?.meta.status === status ? MISSING : BY_STATUS[status]
 }
 
 const SKEWED: Row = { class: 'transient', message: 'The clocks of Tumblr and of this service do not agree' }

@@ -1,12 +1,12 @@
 import type { Published } from '../../domain/post.ts'
-import type { CallOptions, Credentials, DeliveryLog, OutgoingPost, SearchOptions } from '../adapter.ts'
+import type { CallOptions, Credentials, DeliveryLog, OutgoingPost, SearchOptions, Untraced } from '../adapter.ts'
 import { PlatformError } from '../errors.ts'
 import { json, unreadableAnswer } from '../shared/calls.ts'
 import { tokenOf } from './accounts.ts'
 import { readCreated, readPosts, type Post } from './answers.ts'
 import { blogPath, type Api } from './api.ts'
 import { draftId, type createDrafts } from './drafts.ts'
-import { isRefusedWith } from '../shared/refusals.ts'
+import { isRefusedAs } from '../shared/refusals.ts'
 
 interface PostDeps {
   api: Api
@@ -45,7 +45,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     account: Credentials,
     delivery: DeliveryLog,
     options: SearchOptions,
-  ): Promise<Published | 'absent' | 'undecidable'> {
+  ): Promise<Published | Untraced> {
     const draft = draftId(delivery)
     if (draft === null) return 'undecidable'
     if (await isDraft(draft, account, options)) return 'absent'
@@ -98,7 +98,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
 
 /** Published by an earlier call that took its time, or thrown away by its author: the one must not be taken for the other. */
 function draftGone(error: unknown): never {
-  if (!isRefusedWith(error, 404)) throw error
+  if (!isRefusedAs(error, 'missing')) throw error
   throw new PlatformError('duplicate', 'The draft of this post is no longer on Tumblr', {
     certain: false,
     cause: error,

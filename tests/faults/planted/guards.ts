@@ -92,6 +92,32 @@ export const GUARDS: Guard[] = [
     breaks: 'I1',
   },
   {
+    guard: 'Nothing found is believed only when the call can no longer take effect (on a server that ignores the key)',
+    platform: 'mastodon',
+    removed: [
+      {
+        file: 'platforms/shared/settling.ts',
+        find: '  return elapsedMs >= (',
+        put: '  return elapsedMs >= 0 * (',
+      },
+    ],
+    scenario: 'a call reaches the platform after its repeat',
+    breaks: 'I1',
+  },
+  {
+    guard: "An answer without the platform's own error body decides nothing",
+    platform: 'mastodon',
+    removed: [
+      {
+        file: 'platforms/shared/calls.ts',
+        find: '      if (!isOwn && isRefusalOfPlatform(answer.status)) throw foreignAnswer(label, answer)\n',
+        put: '',
+      },
+    ],
+    scenario: 'another server answers an accepted call',
+    breaks: 'I1',
+  },
+  {
     guard: 'The sweeper takes up what Temporal never heard of',
     removed: [
       {
@@ -286,7 +312,7 @@ export const GUARDS: Guard[] = [
     removed: [
       {
         file: 'platforms/shared/graph/container-posts.ts',
-        find: "    if (state !== 'published') return Date.now() - options.calledAt.getTime() >= settleMs ? 'absent' : 'undecidable'\n",
+        find: "    if (state !== 'published') return isSettled(options, true, { settleMs }) ? 'absent' : 'unsettled'\n",
         put: "    if (state === 'published') return 'absent'\n",
       },
       {

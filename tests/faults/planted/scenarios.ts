@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { afterAccept } from '../../../sandbox/platforms/foreign-answers.ts'
 import { marked } from '../judge/evidence.ts'
 import type { Stage } from './stage.ts'
 
@@ -20,6 +21,12 @@ export const SCENARIOS = {
 
   async 'the answer to an accepted call is lost'(stage: Stage) {
     await stage.fault('publish', { dropAfterAccept: true })
+    const [postId] = await createSome(stage, 1)
+    await stage.deliver(0, postId!)
+  },
+
+  async 'another server answers an accepted call'(stage: Stage) {
+    await stage.fault('publish', afterAccept('a page with 404'))
     const [postId] = await createSome(stage, 1)
     await stage.deliver(0, postId!)
   },

@@ -26,6 +26,8 @@ export const PUBLIC_URL = 'http://localhost:4000'
 
 const PUBLISH_TIMEOUT_MS = 1_500
 const LEASE_MARGIN_MS = 2_000
+/** Longer than any call of a scenario is held up. */
+const SETTLE_MS = 6_000
 const LONGEST_WAIT_MS = 500
 const ENDS_WITHIN_MS = 30_000
 
@@ -64,6 +66,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     RATE_LIMIT_PER_USER: '100000',
     RATE_LIMIT_PER_ADDRESS: '100000',
     PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
+    UNANSWERED_CALL_SETTLE_MS: String(SETTLE_MS),
     ...outside.env,
   })
   const log = createOperationLog()
@@ -117,6 +120,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     const activities = createActivities({
       ...context,
       publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
+      unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
       maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
       callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
     })

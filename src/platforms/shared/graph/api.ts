@@ -1,7 +1,7 @@
 import { withoutTrailingSlashes } from '../../../domain/text.ts'
 import { createCalls, form } from '../calls.ts'
 import type { HttpClient, HttpRequest } from '../http.ts'
-import { createGraphErrors, type GraphRule } from './errors.ts'
+import { createGraphErrors, isOwnError, type GraphRule } from './errors.ts'
 
 export interface GraphApiOptions {
   http: HttpClient
@@ -29,7 +29,7 @@ export type GraphParams = Record<string, string | undefined>
  */
 export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphApiOptions) {
   const base = withoutTrailingSlashes(baseUrl)
-  const call = createCalls(http, { label, refusalOf: createGraphErrors(label, rules) })
+  const call = createCalls(http, { label, refusalOf: createGraphErrors(label, rules), isOwnError })
 
   async function send<T>(
     request: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,

@@ -10,10 +10,12 @@ import type {
   OutgoingPost,
   PreparationLog,
   SearchOptions,
+  Untraced,
 } from '../../adapter.ts'
 import { PlatformError } from '../../errors.ts'
 import { assertPostable } from '../postable.ts'
 import { createPulledMedia, type PulledImageLimits } from '../pulled-media.ts'
+import { isSettled, type SettleTimes } from '../settling.ts'
 import { readMade, readOwnPosts, readPermalink, readQuota, type OwnPost } from './answers.ts'
 import type { GraphApi } from './api.ts'
 import { CONTAINER_GONE, createContainers, type ContainerDialect } from './containers.ts'
@@ -30,11 +32,9 @@ export interface PublishDialect {
   pageOf(handle: string): string
 }
 
-export interface ContainerTimes {
+export interface ContainerTimes extends Pick<SettleTimes, 'settleMs'> {
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
-  /** A call that was given up may still be at work this long after it began. */
-  settleMs?: number
   /** How long one preparation waits for the platform's work on an image or video. */
   processingWaitMs?: number
 }
@@ -60,7 +60,7 @@ const MOST_PAGES = 6
 /** The one call that makes a container visible, and the search for what became of it (design section 6). */
 export function createContainerPosts(deps: ContainerPostDeps) {
   const { platform, api, makingApi, dialect, publishTimeoutMs } = deps
-  const { settleMs = 30 * SECOND, processingWaitMs = 2 * MINUTE } = deps
+  const { settleMs, processingWaitMs = 2 * MINUTE } = deps
   const rules = POSTING_RULES[platform]
   const media = createPulledMedia({
     media: deps.media,
@@ -133,13 +133,13 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     account: Credentials,
     delivery: DeliveryLog,
     options: SearchOptions,
-  ): Promise<Published | 'absent' | 'undecidable'> {
+  ): Promise<Published | Untraced> {
     const container = containers.find(delivery)
     // Given up after a refusal that was certain, or never made.
     if (!container) return 'absent'
     const { state } = await containers.look(container.id, account, options)
     if (state === 'gone') return 'undecidable'
-    if (state !== 'published') return Date.now() - options.calledAt.getTime() >= settleMs ? 'absent' : 'undecidable'
+    if (state !== 'published') return isSettled(options, true, { settleMs }) ? 'absent' : 'unsettled'
     const found = await search(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)
     return found ? published(found.id, found.permalink, account) : 'undecidable'
   }

@@ -20,6 +20,18 @@ const GraphError = Type.Object({
 })
 const readError = answerReader(GraphError)
 
+/** What tells an error of the Graph API from that of another server; some token hosts put it in other words. */
+const readOwnError = answerReader(
+  Type.Union([
+    Type.Object({ error: Type.Object({ code: Type.Number(), type: Type.String() }) }),
+    Type.Object({ error_type: Type.String(), error_message: Type.String() }),
+  ]),
+)
+
+export function isOwnError({ text }: HttpAnswer): boolean {
+  return readOwnError(text) !== null
+}
+
 interface Meaning {
   class: PlatformErrorClass
   /** What comes after the platform's name in the sentence for people. */
@@ -85,7 +97,7 @@ const COMMON: readonly GraphRule[] = [
   { code: 100, class: 'validation', message: 'refused the post as invalid' },
 ]
 
-/** Only a code of the Graph API says that a login is dead: a bare 401 or 403 may come from anything on the way. */
+/** Only a code of the Graph API says that a login is dead. */
 const BY_STATUS: Readonly<Record<number, Meaning>> = {
   401: { class: 'transient', message: 'did not let the request in' },
   403: { class: 'transient', message: 'did not let the request in' },
