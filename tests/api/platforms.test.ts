@@ -215,6 +215,23 @@ describe('POST /api/platform/bluesky/connect', () => {
     expect((await user.find()).bluesky).toEqual({ connected: false })
   })
 
+  it('the main password is refused with the place to create an app password, and nothing is stored', async () => {
+    const account = await bluesky.createAccount({ handle: `${unique('m').replace('-', '')}.test` })
+    const user = await signIn()
+    const ended = await requestsOf('deleteSession')
+    expect(await user.connect(account.handle, account.password)).toMatchObject({
+      status: 400,
+      body: {
+        code: 'PLATFORM_CREDENTIALS_INVALID',
+        message: expect.stringContaining('Settings > Privacy and security > App passwords'),
+      },
+    })
+    expect((await requestsOf('deleteSession')) - ended).toBe(1)
+    expect(await user.stored()).toBeNull()
+    expect((await user.find()).bluesky).toEqual({ connected: false })
+    expect(await user.connect(account.handle, account.appPassword)).toMatchObject({ status: 200 })
+  })
+
   it.each([
     ['nothing', {}, ['identifier', 'appPassword']],
     ['empty fields', { identifier: '', appPassword: '' }, ['identifier', 'appPassword']],

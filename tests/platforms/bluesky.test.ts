@@ -1,4 +1,5 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import sharp, { type Sharp } from 'sharp'
@@ -90,6 +91,39 @@ async function requestsTo(method: string): Promise<number> {
   return (await control.requests()).filter(({ path }) => path.includes(method)).length
 }
 
+/** A server that forwards calls to the sandbox, and keeps the refresh token of each session that was opened through it. */
+async function startRecorder() {
+  const refreshTokens: string[] = []
+  async function forward({ method, url, headers }: IncomingMessage, body: Buffer, response: ServerResponse) {
+    const { authorization, 'content-type': type, 'user-agent': agent } = headers
+    const answer = await fetch(`${bluesky.url}${url}`, {
+      method: method!,
+      headers: {
+        ...(authorization !== undefined && { authorization }),
+        ...(type !== undefined && { 'content-type': type }),
+        ...(agent !== undefined && { 'user-agent': agent }),
+      },
+      ...(body.length > 0 && { body: new Uint8Array(body) }),
+    })
+    const text = await answer.text()
+    if (url!.includes('createSession')) refreshTokens.push((JSON.parse(text) as { refreshJwt: string }).refreshJwt)
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
+  }
+  const server = createServer((request, response) => {
+    void buffer(request).then((body) => forward(request, body, response))
+  })
+  return { url: await listenOnLoopback(server), refreshTokens, stop: () => closeServer(server) }
+}
+
+/** Asks the server itself for new tokens of a session. */
+async function refreshAt(pdsUrl: string, token: string): Promise<{ status: number; error: string | undefined }> {
+  const response = await fetch(`${pdsUrl}/xrpc/com.atproto.server.refreshSession`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  return { status: response.status, error: ((await response.json()) as { error?: string }).error }
+}
+
 beforeAll(async () => {
   bluesky = await startBluesky()
   control = controlOf(bluesky)
@@ -126,6 +160,28 @@ describe('connect', () => {
     ['an empty one', () => direct.connect('', '', options())],
   ])('refuses %s', async (_, connect) => {
     expect(await platformErrorOf(connect())).toMatchObject({ class: 'unauthorized', certain: true })
+  })
+
+  it('the main password is refused, and the server ends the session that was opened with it', async () => {
+    const recorder = await startRecorder()
+    const recorded = registryAt(recorder.url)
+    const connect = (password: string) => recorded.direct('bluesky')!.connect(owner.handle, password, options())
+    try {
+      expect(await platformErrorOf(connect(owner.password))).toMatchObject({
+        class: 'permission',
+        certain: true,
+        message: expect.stringMatching(
+          /^This is the main password .+ Create an app password in Bluesky under Settings/,
+        ),
+      })
+      await connect(owner.appPassword)
+      const [refused, connectedOne] = recorder.refreshTokens
+      expect(await refreshAt(bluesky.pdsUrl, refused!)).toEqual({ status: 400, error: 'ExpiredToken' })
+      expect(await refreshAt(bluesky.pdsUrl, connectedOne!)).toMatchObject({ status: 200 })
+    } finally {
+      await recorded.close()
+      await recorder.stop()
+    }
   })
 
   it('does not take trouble of the server for wrong credentials', async () => {

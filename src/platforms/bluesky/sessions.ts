@@ -18,10 +18,11 @@ type Secrets = Omit<Credentials, 'version'>
 
 /** What the server calls a handle it could not verify; the account's last good one stays. */
 const INVALID_HANDLE = 'handle.invalid'
-/** The scope of sessions that were opened with the account's own password; those of app passwords have others. */
+/** The scope of sessions that the account's main password opened; those of app passwords have other scopes. */
 const MAIN_PASSWORD_SCOPE = 'com.atproto.access'
 const MAIN_PASSWORD =
-  'This is the main password of the Bluesky account. Create an app password in Bluesky (Settings, Privacy and security, App passwords) and use that instead'
+  'This is the main password of the Bluesky account. Create an app password in Bluesky under Settings > Privacy and security > ' +
+  'App passwords, and use it instead.'
 /** Invisible marks that come along when a handle is copied from an app. */
 const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
