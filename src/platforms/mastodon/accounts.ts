@@ -16,8 +16,8 @@ interface AccountDeps {
   clientSecret: string
 }
 
-/** What publishing and looking for the trace of a post need, and no more. */
-const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media']
+/** The scopes that publishing, reconciling and metrics need, and no more. The application on the instance needs them as well. */
+export const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media']
 
 /** The login on the instance's own page (https://docs.joinmastodon.org/spec/oauth/), its end, and whose account it is. */
 export function createAccounts({ api, reading, clientId, clientSecret }: AccountDeps) {
