@@ -1,4 +1,6 @@
 import type * as openid from 'openid-client'
+import { IdentityError } from '../domain/identity-login.ts'
+import { inPlatformWords, platformReason, type PlatformReason } from '../domain/platform-reason.ts'
 import { SECOND } from '../domain/times.ts'
 import { cappedFetch } from './capped-fetch.ts'
 
@@ -92,7 +94,7 @@ export function createIdentityProvider(options: IdentityProviderOptions) {
     /**
      * Exchanges the code of the callback, once.
      * @param query what the provider sent along, each parameter once
-     * @throws Error that says what the provider refused, or what is wrong with its answer
+     * @throws IdentityError that says what the provider refused, or what is wrong with its answer
      */
     async complete(query: Record<string, string>, { redirectUri, state, nonce, verifier }: IdentityRequest) {
       const callback = new URL(redirectUri)
@@ -108,7 +110,9 @@ export function createIdentityProvider(options: IdentityProviderOptions) {
         return identityOf(tokens.claims()!)
       } catch (error) {
         // Without its cause, which holds what nobody should read in a log: the answer, the callback, the claims.
-        throw new Error(`The login was not completed: ${reasonOf(error)}`)
+        const reason = oauthReason(error)
+        const why = reason ? inPlatformWords(reason, 'the provider') : descriptionOf(error)
+        throw new IdentityError(`The login was not completed: ${why}`, reason)
       }
     },
   }
@@ -125,10 +129,15 @@ function identityOf({ sub, email, email_verified, name, picture }: openid.IDToke
   }
 }
 
-function reasonOf(error: unknown): string {
+/** Returns the OAuth error of a callback or of a token response; null when it has none. */
+function oauthReason(error: unknown): PlatformReason | null {
+  if (!(error instanceof Error) || !('error' in error) || typeof error.error !== 'string') return null
+  const text = 'error_description' in error ? error.error_description : undefined
+  return platformReason({ code: error.error, ...(typeof text === 'string' && { text }) })
+}
+
+function descriptionOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
-  // What the provider itself said, where it said something.
-  if ('error' in error && typeof error.error === 'string') return error.error
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }
 

@@ -175,11 +175,40 @@ describe('a login with Google', () => {
   })
 })
 
-describe('is refused', () => {
-  it('when the user denies it', async () => {
+/** The last refusal in the log. */
+function lastRefusal(): Record<string, unknown> {
+  const line = logged.findLast((text) => text.includes('a login with Google was refused'))
+  return JSON.parse(line ?? '{}') as Record<string, unknown>
+}
+
+describe('the log names the OAuth error', () => {
+  it('of a login that the user denied', async () => {
     expect(await logIn({ decision: 'deny' })).toMatchObject(refused('google_auth_failed'))
+    expect(lastRefusal()).toMatchObject({ refusal: 'google_auth_failed', platformCode: 'access_denied' })
   })
 
+  it('of an exchange that the provider refused, with its description sanitized', async () => {
+    const body = {
+      error: 'invalid_client',
+      error_description: '<b>Bad</b>\u202e secret\n\u0000 abc123def456ghi789jkl012',
+    }
+    await control.fault({ path: '/token', times: 1, action: { status: 401, body } })
+    expect(await logIn({ name: 'Ann', email: newAddress() })).toMatchObject(refused('google_auth_failed'))
+    expect(lastRefusal()).toMatchObject({ platformCode: 'invalid_client', platformText: 'Bad secret [hidden]' })
+    expect(JSON.stringify(lastRefusal())).not.toMatch(/<b>|\u202e|abc123def456/)
+  })
+
+  it('only when it is a word: other texts are left out', async () => {
+    const { url, binding } = await begin()
+    const callback = new URL(await signInAtProvider(url, { decision: 'deny' }))
+    callback.searchParams.set('error', `<script>${'x'.repeat(500)}</script>`)
+    expect(await finish(callback.href, binding)).toMatchObject(refused('google_auth_failed'))
+    expect(lastRefusal()).toMatchObject({ platformCode: null })
+    expect(JSON.stringify(lastRefusal())).not.toContain('<script>')
+  })
+})
+
+describe('is refused', () => {
   it.each([
     ['no address', {}],
     ['an address that nobody verified', { email: 'someone@example.test', verified: false }],

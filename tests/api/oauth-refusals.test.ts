@@ -10,6 +10,7 @@ import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import { REDIRECTS } from '../../src/api/platforms/redirects.ts'
 import { buildApp } from '../../src/api/app.ts'
 import type { Context } from '../../src/context.ts'
+import { createLogger } from '../../src/logger.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { MINUTE, SECOND } from '../../src/domain/times.ts'
 import { shiftableClock } from '../accounts/world.ts'
@@ -34,6 +35,7 @@ const FROM_FRONTEND = { origin: 'http://localhost:3000', 'sec-fetch-site': 'same
 const clock = shiftableClock()
 const dir = mkdtempSync(join(tmpdir(), 'postonce-test-'))
 const controls = new Map<Platform, Control>()
+const logged: string[] = []
 let running: RunningPlatform[]
 let context: Context
 let app: Awaited<ReturnType<typeof buildApp>>
@@ -44,7 +46,8 @@ beforeAll(async () => {
   const { PUBLIC_URL } = testConfig()
   const limits = { RATE_LIMIT_PER_ADDRESS: 1_000_000, RATE_LIMIT_PER_USER: 1_000_000 }
   const settings = Object.assign({}, ...running.map((platform) => platform.env(PUBLIC_URL)))
-  context = await testContext({ ...limits, ...settings }, { clock })
+  const logger = createLogger('warn', { write: (line) => void logged.push(line) })
+  context = await testContext({ ...limits, ...settings }, { clock, logger })
   app = await buildApp(context)
 })
 
@@ -253,6 +256,9 @@ describe.each(REDIRECTS)('connecting $platform', ({ platform }) => {
     expect(await user.callBack((await user.granted('deny')).query)).toBe(`?error=${platform}_auth_failed`)
     expect(await user.tokenCalls()).toBe(before)
     expect(await user.stored()).toBe(0)
+    expect(lastFailure()).toMatchObject({ platform, reason: 'DENIED' })
+    // OAuth 1.0a has no word for it.
+    if (platform !== 'tumblr') expect(lastFailure()).toMatchObject({ platformCode: 'access_denied' })
   })
 
   it.each<[string, FaultAction]>([
@@ -260,6 +266,41 @@ describe.each(REDIRECTS)('connecting $platform', ({ platform }) => {
     ['answers what nobody can read', { status: 200, body: '<html></html>' }],
   ])('saves nothing half when the platform %s', async (_, action) => expectNothingSaved(platform, action))
 })
+
+it.each<[Platform, object, object]>([
+  [
+    'mastodon',
+    { error: 'invalid_client', error_description: 'Client authentication failed.' },
+    { platformCode: 'invalid_client', platformText: 'Client authentication failed.' },
+  ],
+  [
+    'mastodon',
+    { error: 'invalid_grant', error_description: 'The grant is <b>invalid</b>.' },
+    { platformCode: 'invalid_grant', platformText: 'The grant is invalid .' },
+  ],
+  [
+    'facebook',
+    { error: { message: 'Error validating client secret.', type: 'OAuthException', code: 1 } },
+    { platformCode: '1', platformText: 'Error validating client secret.' },
+  ],
+  [
+    'threads',
+    { error: { message: 'Invalid authorization code', type: 'OAuthException', code: 100 } },
+    { platformCode: '100', platformText: 'Invalid authorization code' },
+  ],
+])('the log names the error with which %s refuses the exchange of a code: %j', async (platform, body, words) => {
+  const user = await someone(platform)
+  const { query } = await user.granted()
+  const status = JSON.stringify(body).includes('invalid_client') ? 401 : 400
+  for (const path of ['access_token', 'oauth/token'])
+    await controls.get(platform)!.fault({ path, action: { status, body } })
+  expect(await user.callBack(query)).toBe(`?error=${platform}_auth_failed`)
+  expect(lastFailure()).toMatchObject({ platform, reason: 'LOGIN_REFUSED', ...words })
+})
+
+function lastFailure(): object {
+  return JSON.parse(logged.findLast((line) => line.includes('connecting an account failed')) ?? '{}') as object
+}
 
 /** All at once, since each waits as long as a callback may. */
 it('saves nothing half when platforms do not answer', async () => {

@@ -284,6 +284,31 @@ describe('GET /api/platform/mastodon/callback', () => {
       expect(await reasonOf(...given)).toBe(reason)
     })
 
+    const lastFailure = () =>
+      JSON.parse(logged.findLast((line) => line.includes('connecting an account failed')) ?? '{}') as object
+
+    it('a user who denied access', async () => {
+      expect(await reasonOf({ error: 'access_denied', error_description: 'The user said no.' })).toBe('DENIED')
+      expect(lastFailure()).toMatchObject({
+        platform: 'mastodon',
+        reason: 'DENIED',
+        platformCode: 'access_denied',
+        platformText: 'The user said no.',
+      })
+    })
+
+    it('an error of the application, with its description sanitized', async () => {
+      const text = '<b>Bad</b>\u202e scope\r\n abc123def456ghi789jkl012'
+      expect(await reasonOf({ error: 'invalid_scope', error_description: text })).toBe('LOGIN_REFUSED')
+      expect(lastFailure()).toMatchObject({ platformCode: 'invalid_scope', platformText: 'Bad scope [hidden]' })
+    })
+
+    it('an error that is no word of OAuth', async () => {
+      const error = `<script>${'x'.repeat(500)}</script>`
+      expect(await reasonOf({ error })).toBe('LOGIN_REFUSED')
+      expect(lastFailure()).not.toMatchObject({ platformCode: expect.any(String) })
+    })
+
     it('an account that another user has here', async () => {
       const accountId = await (await someone()).connect()
       const { page } = await (await someone()).begin()

@@ -4,7 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { beginIdentityLogin } from '../../commands/begin-identity-login.ts'
 import { finishIdentityLogin } from '../../commands/finish-identity-login.ts'
 import type { ApiContext } from '../../context.ts'
-import { identityCallbackUrl, loggedInUrl, loginRefusedUrl, type LoginRefusal } from '../../domain/identity-login.ts'
+import {
+  IdentityError,
+  identityCallbackUrl,
+  loggedInUrl,
+  loginRefusedUrl,
+  type LoginRefusal,
+} from '../../domain/identity-login.ts'
 import { SECOND } from '../../domain/times.ts'
 import { createBindingCookie } from '../binding-cookie.ts'
 import { CallbackQuery, parametersOf } from '../callback-query.ts'
@@ -32,7 +38,11 @@ export const googleRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { co
   const binding = createBindingCookie(redirectUri)
 
   function refuse(request: FastifyRequest, reply: FastifyReply, refusal: LoginRefusal, cause?: unknown) {
-    if (cause !== undefined) request.log.warn({ err: cause, refusal }, 'a login with Google was refused')
+    if (cause !== undefined) {
+      const reason = cause instanceof IdentityError ? cause.reason : null
+      const words = { platformCode: reason?.code, platformText: reason?.text }
+      request.log.warn({ refusal, ...words, err: cause }, 'a login with Google was refused')
+    }
     return reply.redirect(loginRefusedUrl(config.FRONTEND_URL, refusal))
   }
 

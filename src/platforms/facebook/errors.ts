@@ -6,8 +6,10 @@ export const REPEATED = 'repeated'
 export const PHOTO_GONE = 'photo-gone'
 export const LINK_REFUSED = 'link-refused'
 
-const BAD_LOGIN = { class: 'permission', message: 'does not accept this login' } as const
-const BAD_CLIENT = { class: 'permission', message: 'does not know this service any more' } as const
+/** Of the exchange of a code: connecting again with more permissions would not help. */
+const LOGIN_REFUSED = { class: 'permission', connectReason: 'LOGIN_REFUSED' } as const
+const BAD_LOGIN = { ...LOGIN_REFUSED, message: 'does not accept this login' } as const
+const BAD_CLIENT = { ...LOGIN_REFUSED, message: 'does not know this service any more' } as const
 const BLOCKED = { class: 'blocked_by_platform' } as const
 /** A post is worth more than the preview of its link, so it is sent again without. */
 const NO_PREVIEW = {

@@ -23,12 +23,14 @@ const RULES: Rule[] = [
     text: /^invalid_grant/,
     class: 'permission',
     message: 'Mastodon does not accept this login',
+    connectReason: 'LOGIN_REFUSED',
   },
   {
     status: 401,
     text: /^(invalid_client|unauthorized_client)/,
     class: 'permission',
     message: 'Mastodon does not know this service any more',
+    connectReason: 'LOGIN_REFUSED',
   },
   { status: 401, class: 'unauthorized', message: 'Mastodon does not accept the login any more' },
   {

@@ -1,4 +1,5 @@
 import type { PlatformErrorClass } from '../../domain/failure.ts'
+import type { ConnectReason } from '../../domain/platform-connect.ts'
 import { PlatformError } from '../errors.ts'
 
 /** What an error answer means, as a row of a platform's table. */
@@ -7,6 +8,8 @@ export interface Meaning<Kind extends string = never> {
   message: string
   /** Names refusals that the adapter itself acts on. */
   kind?: Kind
+  /** For refusals of a login whose class does not tell users what to do. */
+  connectReason?: ConnectReason
   /** Only where the status does not tell: a 4xx is a definite refusal, a 5xx or a redirect leaves open whether anything was done. */
   certain?: boolean
 }
@@ -32,12 +35,13 @@ interface RefusalDetails {
 
 export function refused(
   status: number,
-  { class: errorClass, message, kind, certain }: Meaning<string>,
+  { class: errorClass, message, kind, certain, connectReason }: Meaning<string>,
   { retryAfterMs, reason }: RefusalDetails,
 ): PlatformError {
   return new PlatformError(errorClass, message, {
     certain: certain ?? isRefusal(status),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(connectReason && { connectReason }),
     reason,
     cause: new Refusal(status, kind),
   })

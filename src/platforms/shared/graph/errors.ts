@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { PlatformErrorClass } from '../../../domain/failure.ts'
+import type { ConnectReason } from '../../../domain/platform-connect.ts'
 import { MINUTE } from '../../../domain/times.ts'
 import { PlatformError } from '../../errors.ts'
 import { answerReader } from '../answers.ts'
@@ -40,6 +41,8 @@ interface Meaning {
   certain?: false
   /** Names refusals that the adapter itself acts on. */
   kind?: string
+  /** For refusals of a login whose class does not tell users what to do. */
+  connectReason?: ConnectReason
   /** Where the answer states no wait of its own, milliseconds. */
   waitMs?: number
 }
@@ -148,6 +151,7 @@ export function createGraphErrors(label: string, ownRules: readonly GraphRule[])
     return new PlatformError(meaning.class, `${label} ${meaning.message}`, {
       certain: isRefusal && meaning.certain !== false,
       ...(WAITING.includes(meaning.class) && wait !== undefined && { retryAfterMs: wait }),
+      ...(meaning.connectReason && { connectReason: meaning.connectReason }),
       reason,
       cause,
     })
