@@ -8,6 +8,10 @@ export const SUBSCRIPTION_PLANS = ['free', 'pro'] as const
 export type SubscriptionPlan = (typeof SUBSCRIPTION_PLANS)[number]
 export const SUBSCRIPTION_STATUSES = ['active', 'cancelled', 'pastDue'] as const
 
+/** How an account proves who its user is: an `email` account has a password, the others do not. */
+export const AUTH_PROVIDERS = ['email', 'google'] as const
+export type AuthProvider = (typeof AUTH_PROVIDERS)[number]
+
 export interface Subscription {
   plan: SubscriptionPlan
   status: (typeof SUBSCRIPTION_STATUSES)[number]
@@ -39,7 +43,7 @@ export interface User {
   /** Null for accounts of an identity provider. */
   passwordHash: string | null
   /** With the provider's own id of the account, which never changes, where there is a provider. */
-  auth: { provider: 'email' | 'google'; subject?: string }
+  auth: { provider: AuthProvider; subject?: string }
   avatar: string | null
   timezone: string
   /** Claim `ver` of access tokens: raising it ends every token of the user at once. */

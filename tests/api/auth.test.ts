@@ -69,6 +69,7 @@ describe('login', () => {
               role,
               avatar: user.avatar,
               timezone: 'UTC',
+              auth: { provider: 'email' },
               subscription: user.subscription,
               usage: user.usage,
               limits: user.limits,

@@ -125,7 +125,12 @@ describe('a login with Google', () => {
     const person = google.createPerson({ name: '  Ann Other ', email: email.toUpperCase(), picture })
     const first = await logIn({ account: person.id })
     expect(first.cookie).not.toBeNull()
-    expect(await meBy(first.location)).toMatchObject({ email, name: 'Ann Other', avatar: picture, timezone: 'UTC' })
+    expect(await meBy(first.location)).toMatchObject({
+      email,
+      name: 'Ann Other',
+      avatar: picture,
+      auth: { provider: 'google' },
+    })
     const user = (await userOf(person.id))!
     expect(user).toMatchObject({
       auth: { provider: 'google', subject: person.id },

@@ -212,7 +212,11 @@ describe('signup', () => {
     expect(envelope).toEqual({ success: true, message: 'Account created' })
     const { free } = world.context.planLimits
     expect(data.user).toMatchObject({ email, name: 'Ann Example', role: 'user', timezone: 'UTC', limits: free })
-    expect(data.user).toMatchObject({ id: data.user._id, avatar: identicon(data.user._id) })
+    expect(data.user).toMatchObject({
+      auth: { provider: 'email' },
+      id: data.user._id,
+      avatar: identicon(data.user._id),
+    })
     expect(response.body).not.toContain('argon2')
     expect(refreshCookieOf(response)).toMatch(/^[0-9a-f]{24}\./)
     expect(response.cookies[0]).toMatchObject({ path: '/api/auth', httpOnly: true, sameSite: 'Lax' })

@@ -13,6 +13,7 @@ export function presentUser(user: User): Static<typeof UserSchema> {
     role: user.role,
     avatar: user.avatar,
     timezone: user.timezone,
+    auth: { provider: user.auth.provider },
     subscription: {
       plan: subscription.plan,
       status: subscription.status,
@@ -32,7 +33,6 @@ export function presentRecord(user: User): Static<typeof UserRecord> {
   return {
     ...presentUser(user),
     isDisabled: user.isDisabled,
-    auth: { provider: user.auth.provider },
     createdAt: user.createdAt.toISOString(),
     lastLogin: user.lastLogin?.toISOString() ?? null,
   }

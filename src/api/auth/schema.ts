@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts'
-import { ROLES, SUBSCRIPTION_PLANS, SUBSCRIPTION_STATUSES } from '../../domain/user.ts'
+import { AUTH_PROVIDERS, ROLES, SUBSCRIPTION_PLANS, SUBSCRIPTION_STATUSES } from '../../domain/user.ts'
 import { Instant, nullable, oneOf, PersonName } from '../schemas/common.ts'
 
 export const LogInBody = Type.Object(
@@ -81,6 +81,9 @@ export const UserSchema = Type.Object(
     role: oneOf(ROLES),
     avatar: nullable(Type.String()),
     timezone: Type.String(),
+    auth: Type.Object({
+      provider: oneOf(AUTH_PROVIDERS, { description: 'Only an `email` account has a password that can be changed.' }),
+    }),
     subscription: Type.Object({
       plan: oneOf(SUBSCRIPTION_PLANS),
       status: oneOf(SUBSCRIPTION_STATUSES),
@@ -102,7 +105,6 @@ export const UserRecord = Type.Composite(
     UserSchema,
     Type.Object({
       isDisabled: Type.Boolean(),
-      auth: Type.Object({ provider: Type.String() }),
       createdAt: Instant,
       lastLogin: nullable(Instant),
     }),
