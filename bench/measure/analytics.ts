@@ -1,7 +1,6 @@
 import { inventHistory, storeHistory, type UserHistory } from '../../sandbox/analytics-history.ts'
 import { createContext, type Context } from '../../src/context.ts'
-import { windowOf } from '../../src/domain/analytics.ts'
-import { daysOf } from '../../src/domain/calendar.ts'
+import { daysOf, periodWindow } from '../../src/domain/calendar.ts'
 import {
   comparedPairs,
   followerCounts,
@@ -38,17 +37,17 @@ interface Read {
 }
 
 const everything = ({ userId }: UserHistory) => ({ userId, platform: null })
-const month = (now: Date) => windowOf('30d', now)
-const daysFor = ({ timezone }: UserHistory, now: Date) => daysOf(month(now), timezone)
+const month = ({ timezone }: UserHistory, now: Date) => periodWindow('30d', now, timezone)
+const daysFor = (history: UserHistory, now: Date) => daysOf(month(history, now), history.timezone)
 
 const READS: Record<string, Read> = {
   overview: {
     path: () => '/api/analytics/overview',
-    aggregation: ({ userId }, now) => comparedPairs(userId, month(now)),
+    aggregation: (history, now) => comparedPairs(history.userId, month(history, now)),
   },
   timeline: {
     path: () => '/api/analytics/timeline',
-    aggregation: (history, now) => timelinePairs(everything(history), month(now), daysFor(history, now)),
+    aggregation: (history, now) => timelinePairs(everything(history), month(history, now), daysFor(history, now)),
   },
   growth: {
     path: () => '/api/analytics/growth',
@@ -56,15 +55,15 @@ const READS: Record<string, Read> = {
   },
   'top posts': {
     path: () => '/api/analytics/posts/top',
-    aggregation: (history, now) => topPairs(everything(history), month(now), 'totalEngagement', 5),
+    aggregation: (history, now) => topPairs(everything(history), month(history, now), 'totalEngagement', 5),
   },
   platforms: {
     path: () => '/api/analytics/platforms',
-    aggregation: ({ userId }, now) => latestPairs(userId, month(now)),
+    aggregation: (history, now) => latestPairs(history.userId, month(history, now)),
   },
   heatmap: {
     path: () => '/api/analytics/heatmap',
-    aggregation: ({ userId }, now) => latestPairs(userId, month(now)),
+    aggregation: (history, now) => latestPairs(history.userId, month(history, now)),
   },
   'one post': {
     isKept: false,

@@ -76,7 +76,7 @@ async function showTop() {
   $('#top').replaceChildren(...(top.length > 0 ? top.map(topItem) : [element('li', { textContent: 'Nothing yet.' })]))
 }
 
-function topItem({ _id, platform, snapshotAt, metrics, derived, postDetails }) {
+function topItem({ postId, platform, snapshotAt, metrics, derived, postDetails }) {
   const { platformPostUrl } = postDetails.platformStatuses.find((entry) => entry.platform === platform) ?? {}
   const { text } = postDetails.content
   const shown = text.length > TEXT_LENGTH ? `${text.slice(0, TEXT_LENGTH)}…` : text
@@ -89,7 +89,7 @@ function topItem({ _id, platform, snapshotAt, metrics, derived, postDetails }) {
   refresh.onclick = async () => {
     refresh.disabled = true
     state.textContent = 'asking …'
-    const { words, snapshot } = await refreshed(_id, platform)
+    const { words, snapshot } = await refreshed(postId, platform)
     state.textContent = words
     if (snapshot) counts.textContent = countsOf({ metrics: snapshot, derived: snapshot })
     refresh.disabled = false

@@ -1,5 +1,3 @@
-import { DAY } from './times.ts'
-
 /** What a platform counts of one post; null is what it does not tell (spec section 2). */
 export interface PostCounts {
   likes: number | null
@@ -22,6 +20,11 @@ export const NO_COUNTS: PostCounts = {
 /** The counts that are engagement. */
 export const ENGAGEMENTS = ['likes', 'comments', 'shares'] as const satisfies (keyof PostCounts)[]
 
+/** The sum of the known values; null when none is known. */
+export function knownSum(values: (number | null)[]): number | null {
+  return values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null)
+}
+
 export interface DerivedFigures {
   /** Of the known counts; null when none is known. */
   totalEngagement: number | null
@@ -32,8 +35,7 @@ export interface DerivedFigures {
 }
 
 export function deriveFrom(counts: PostCounts, followers: number | null): DerivedFigures {
-  const known = ENGAGEMENTS.map((name) => counts[name]).filter((count) => count !== null)
-  const totalEngagement = known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0)
+  const totalEngagement = knownSum(ENGAGEMENTS.map((name) => counts[name]))
   return {
     totalEngagement,
     engagementRate: totalEngagement === null || !followers ? null : totalEngagement / followers,
@@ -59,16 +61,10 @@ export const PERIODS = ['7d', '30d'] as const
 
 export type Period = (typeof PERIODS)[number]
 
-const PERIOD_MS: Record<Period, number> = { '7d': 7 * DAY, '30d': 30 * DAY }
-
-/** What a read is about: from `start` until `end`, which is now. */
+/** The time that an analytics read covers: whole days of the user, of which today ends now. */
 export interface Window {
   start: Date
   end: Date
-}
-
-export function windowOf(period: Period, now: Date): Window {
-  return { start: new Date(now.getTime() - PERIOD_MS[period]), end: now }
 }
 
 /** The window of the same length that ends where this one starts. */

@@ -1,7 +1,7 @@
 import { Temporal } from '@js-temporal/polyfill'
-import type { Window } from './analytics.ts'
+import type { Period, Window } from './analytics.ts'
 
-/** A day as the user's clocks show it, or the part of it that a window begins with. */
+/** A day as the user's clocks show it. */
 export interface CalendarDay {
   /** `YYYY-MM-DD`. */
   date: string
@@ -9,13 +9,21 @@ export interface CalendarDay {
   start: Date
 }
 
-/** Every day that the window touches, in order; the first one starts with the window. */
+const PERIOD_DAYS: Record<Period, number> = { '7d': 7, '30d': 30 }
+
+/** Returns as many days of the user as the period names: the last one is today, and the first one starts at its beginning. */
+export function periodWindow(period: Period, now: Date, timezone: string): Window {
+  const today = zoned(now, timezone).toPlainDate()
+  return { start: startOfDay(today.subtract({ days: PERIOD_DAYS[period] - 1 }), timezone), end: now }
+}
+
+/** Returns every day that the window touches, in order; the first one starts with the window. */
 export function daysOf({ start, end }: Window, timezone: string): CalendarDay[] {
   const last = zoned(end, timezone).toPlainDate()
   const days = [{ date: zoned(start, timezone).toPlainDate(), start }]
   for (let date = days[0]!.date; Temporal.PlainDate.compare(date, last) < 0;) {
     date = date.add({ days: 1 })
-    days.push({ date, start: new Date(date.toZonedDateTime(timezone).epochMilliseconds) })
+    days.push({ date, start: startOfDay(date, timezone) })
   }
   return days.map((day) => ({ ...day, date: day.date.toString() }))
 }
@@ -24,6 +32,11 @@ export function daysOf({ start, end }: Window, timezone: string): CalendarDay[] 
 export function hourOfWeek(instant: Date, timezone: string): { day: number; hour: number } {
   const { dayOfWeek, hour } = zoned(instant, timezone)
   return { day: dayOfWeek % 7, hour }
+}
+
+/** The first instant that clocks show this date, which is not midnight where they skip it. */
+function startOfDay(date: Temporal.PlainDate, timezone: string): Date {
+  return new Date(date.toZonedDateTime(timezone).epochMilliseconds)
 }
 
 function zoned(instant: Date, timezone: string): Temporal.ZonedDateTime {

@@ -1,3 +1,4 @@
+import { knownSum } from './analytics.ts'
 import type { CalendarDay } from './calendar.ts'
 import { PLATFORMS, type Platform } from './platforms.ts'
 
@@ -36,13 +37,14 @@ export function growthOf(days: CalendarDay[], counts: DailyCount[], endings: End
     stand((day) => day === index)
     if (standing.size === 0) return []
     const breakdown = byPlatform((platform) => standing.get(platform)?.followers)
-    return { _id: date, totalFollowers: totalFollowers(breakdown), breakdown }
+    return { _id: date, totalFollowers: totalFollowers(breakdown) ?? 0, breakdown }
   })
 }
 
 export interface Followers {
-  total: number
-  /** Null where nobody knows yet. */
+  /** The sum of the known counts: null when accounts are connected and none of their counts is known. */
+  total: number | null
+  /** Null where the count is not known yet. */
   breakdown: Partial<Record<Platform, number | null>>
 }
 
@@ -66,6 +68,7 @@ function byPlatform<T>(valueOf: (platform: Platform) => T | undefined): Partial<
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<Record<Platform, T>>
 }
 
-function totalFollowers(breakdown: Partial<Record<Platform, number | null>>): number {
-  return Object.values(breakdown).reduce<number>((sum, followers) => sum + (followers ?? 0), 0)
+function totalFollowers(breakdown: Partial<Record<Platform, number | null>>): number | null {
+  const counts = Object.values(breakdown)
+  return counts.length === 0 ? 0 : knownSum(counts)
 }

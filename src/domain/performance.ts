@@ -1,3 +1,4 @@
+import { knownSum } from './analytics.ts'
 import { gainsOf, totalOf, type LastKnown } from './engagement.ts'
 import { hourOfWeek } from './calendar.ts'
 import type { Platform } from './platforms.ts'
@@ -46,17 +47,23 @@ export interface ComparedPair {
 
 export interface OverviewStats {
   bestPlatform: Platform | null
-  /** Distinct ones. */
+  /** Distinct posts that a platform accepted in the window. */
   totalPosts: number
   totalEngagement: number
-  totalImpressions: number
-  totalReach: number
+  /** Null when no platform reports any. */
+  totalImpressions: number | null
+  /** Null when no platform reports any. */
+  totalReach: number | null
   avgEngagementRate: number | null
   /** Of what the window brought; null when the one before brought nothing to compare with. */
   engagementChangePercent: number | null
 }
 
-export function overviewOf(compared: ComparedPair[]): {
+/** @param publishedPosts how many distinct posts were published in the current window */
+export function overviewOf(
+  compared: ComparedPair[],
+  publishedPosts: number,
+): {
   stats: OverviewStats
   platformPerformance: PlatformPerformance[]
 } {
@@ -64,10 +71,10 @@ export function overviewOf(compared: ComparedPair[]): {
   const platformPerformance = performanceOf(pairs)
   const stats = {
     bestPlatform: platformPerformance[0]?._id ?? null,
-    totalPosts: new Set(pairs.map(({ postId }) => postId)).size,
+    totalPosts: publishedPosts,
     totalEngagement: sumOf(pairs.map(({ totalEngagement }) => totalEngagement)),
-    totalImpressions: sumOf(pairs.map(({ impressions }) => impressions)),
-    totalReach: sumOf(pairs.map(({ reach }) => reach)),
+    totalImpressions: knownSum(pairs.map(({ impressions }) => impressions)),
+    totalReach: knownSum(pairs.map(({ reach }) => reach)),
     avgEngagementRate: meanOf(pairs.map(({ engagementRate }) => engagementRate)),
     engagementChangePercent: changeOf(compared),
   }
@@ -111,13 +118,13 @@ export function heatmapOf(pairs: PairFigures[], timezone: string): HeatCell[] {
   }))
 }
 
-/** Of the known ones. */
+/** The sum of the known values: 0 when none is known. */
 function sumOf(values: (number | null)[]): number {
-  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+  return knownSum(values) ?? 0
 }
 
-/** Of the known ones; null when there are none. */
+/** The mean of the known values; null when none is known. */
 function meanOf(values: (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null)
-  return known.length === 0 ? null : sumOf(known) / known.length
+  const sum = knownSum(values)
+  return sum === null ? null : sum / values.filter((value) => value !== null).length
 }

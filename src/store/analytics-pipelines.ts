@@ -90,22 +90,14 @@ export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay
   }
 }
 
-/** By the posts themselves: not every platform tells of them, and none at once. */
+/** Counts completed deliveries by the posts themselves: snapshots come later, and not from every platform. */
 function completions({ userId, platform }: Scope, start: Date, days: CalendarDay[]): Fields[] {
-  const completedAt = { $gte: start }
   return [
-    // The index has what is out.
-    {
-      $match: {
-        userId,
-        publishedKeys: { $exists: true },
-        platformStatuses: { $elemMatch: { completedAt, ...(platform && { platform }) } },
-      },
-    },
+    publishedSince({ userId, platform }, start),
     { $unwind: '$platformStatuses' },
     {
       $match: {
-        'platformStatuses.completedAt': completedAt,
+        'platformStatuses.completedAt': { $gte: start },
         ...(platform && { 'platformStatuses.platform': platform }),
       },
     },
@@ -114,7 +106,22 @@ function completions({ userId, platform }: Scope, start: Date, days: CalendarDay
   ]
 }
 
-/** Every pair over the window and the one before it, and what was last counted of the followers of every account. */
+/** Selects the posts with a delivery that was completed since. */
+function publishedSince({ userId, platform }: Scope, start: Date): Fields {
+  return {
+    $match: {
+      userId,
+      // The index has only posts that some platform accepted.
+      publishedKeys: { $exists: true },
+      platformStatuses: { $elemMatch: { completedAt: { $gte: start }, ...(platform && { platform }) } },
+    },
+  }
+}
+
+/**
+ * Every pair over the window and the one before it, the number of posts that were published in the window, and the last follower
+ * count of every account.
+ */
 export function comparedPairs(userId: string, window: Window): Aggregation {
   const { start } = windowBefore(window)
   const isCurrent = '$_id.isCurrent'
@@ -139,6 +146,12 @@ export function comparedPairs(userId: string, window: Window): Aggregation {
         previous: knownOf('previous'),
         current: knownOf('current'),
       }),
+      {
+        $unionWith: {
+          coll: 'posts',
+          pipeline: [publishedSince({ userId, platform: null }, window.start), { $count: 'publishedPosts' }],
+        },
+      },
       { $unionWith: { coll: ACCOUNT_SNAPSHOTS, pipeline: lastFollowers(userId) } },
     ],
   }

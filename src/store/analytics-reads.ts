@@ -53,11 +53,13 @@ export function createAnalyticsReads(connection: Connection) {
       return { pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])), completions }
     },
 
-    /** With the last count of every account. */
+    /** With the number of posts that were published in the window, and the last count of every account. */
     async comparedPairs(userId: string, window: Window) {
-      const rows = await run<Lot<Without<ComparedPair>> | { counted: FollowerCount }>(comparedPairs(userId, window))
+      type Row = Lot<Without<ComparedPair>> | { publishedPosts: number } | { counted: FollowerCount }
+      const rows = await run<Row>(comparedPairs(userId, window))
       return {
         pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])),
+        publishedPosts: rows.flatMap((row) => ('publishedPosts' in row ? row.publishedPosts : []))[0] ?? 0,
         followers: rows.flatMap((row) => ('counted' in row ? row.counted : [])),
       }
     },

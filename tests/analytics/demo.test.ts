@@ -63,7 +63,8 @@ it('every read has something to tell, of both periods', async () => {
     }
     expect(Object.values(followers.breakdown).every((count) => count > 100)).toBe(true)
     const engaged = (await ask<{ totalEngagement: number }[]>('timeline')).filter((day) => day.totalEngagement > 0)
-    expect(engaged.length).toBeGreaterThanOrEqual(7)
+    // Today may have just begun.
+    expect(engaged.length).toBeGreaterThanOrEqual(6)
     expect((await ask<object[]>('growth')).length).toBeGreaterThanOrEqual(7)
     expect(await ask<object[]>('posts/top')).toHaveLength(5)
     expect((await ask<{ _id: string }[]>('platforms')).map(({ _id }) => _id).toSorted()).toEqual(PLATFORMS.toSorted())

@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inventHistory, storeHistory, type UserHistory } from '../../sandbox/analytics-history.ts'
 import { systemClock } from '../../src/clock.ts'
-import { PERIODS, RANKINGS, windowOf } from '../../src/domain/analytics.ts'
-import { daysOf } from '../../src/domain/calendar.ts'
+import { PERIODS, RANKINGS } from '../../src/domain/analytics.ts'
+import { daysOf, periodWindow } from '../../src/domain/calendar.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { DAY, MINUTE } from '../../src/domain/times.ts'
 import {
@@ -110,10 +110,10 @@ describe('a history that was made up', () => {
 })
 
 function changesOf(zone: string, end: Date): string[] {
-  const starts = daysOf(windowOf('30d', end), zone).map(({ start }) => start.getTime())
+  const starts = daysOf(periodWindow('30d', end, zone), zone).map(({ start }) => start.getTime())
   return starts.slice(1).flatMap((start, index) => {
     const longer = start - starts[index]! - DAY
-    return longer === 0 || index === 0 ? [] : [`${zone} ${longer > 0 ? 'back' : 'forward'}`]
+    return longer === 0 ? [] : [`${zone} ${longer > 0 ? 'back' : 'forward'}`]
   })
 }
 
@@ -170,22 +170,24 @@ function flat({ postDetails, ...rest }: TopPost) {
 
 describe('no read', () => {
   type Read = (history: UserHistory, end: Date) => Aggregation
-  const month = (end: Date) => windowOf('30d', end)
+  const month = ({ timezone }: UserHistory, end: Date) => periodWindow('30d', end, timezone)
+  const daysFor = (history: UserHistory, end: Date) => daysOf(month(history, end), history.timezone)
   const timeline = (platform: Platform | null): Read => {
-    return ({ userId, timezone }, end) => timelinePairs({ userId, platform }, month(end), daysOf(month(end), timezone))
+    return (history, end) => timelinePairs({ ...history, platform }, month(history, end), daysFor(history, end))
   }
   const growth = (platform: Platform | null): Read => {
-    return ({ userId, timezone }, end) => followerCounts({ userId, platform }, daysOf(month(end), timezone))
+    return (history, end) => followerCounts({ ...history, platform }, daysFor(history, end))
   }
   const reads: Record<string, Read> = {
-    overview: ({ userId }, end) => comparedPairs(userId, month(end)),
-    'platforms and heatmap': ({ userId }, end) => latestPairs(userId, month(end)),
+    overview: (history, end) => comparedPairs(history.userId, month(history, end)),
+    'platforms and heatmap': (history, end) => latestPairs(history.userId, month(history, end)),
     timeline: timeline(null),
     'timeline of one platform': timeline('mastodon'),
     growth: growth(null),
     'growth of one platform': growth('mastodon'),
-    top: ({ userId }, end) => topPairs({ userId, platform: null }, month(end), 'likes', 5),
-    'top of one platform': ({ userId }, end) => topPairs({ userId, platform: 'mastodon' }, month(end), 'likes', 5),
+    top: (history, end) => topPairs({ ...history, platform: null }, month(history, end), 'likes', 5),
+    'top of one platform': (history, end) =>
+      topPairs({ ...history, platform: 'mastodon' }, month(history, end), 'likes', 5),
     'one post': ({ postSnapshots: [snapshot] }) => latestOfPosts([snapshot!.postId]),
   }
   const planOf = (aggregation: Aggregation) => explain(world.context.database.connection, aggregation)

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { END_OF_HISTORY, inventHistory, storeHistory } from '../../sandbox/analytics-history.ts'
 import { systemClock } from '../../src/clock.ts'
-import { DAY } from '../../src/domain/times.ts'
 import type { User } from '../../src/domain/user.ts'
-import { connectedUser } from '../support/published.ts'
+import { connectedUser, publishedPost, storePosts } from '../support/published.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
 import { openTestSession } from '../support/sessions.ts'
 
@@ -33,25 +32,25 @@ async function read(who: SignedIn, path: string): Promise<unknown> {
 describe('the routes', () => {
   it('answer somebody who has nothing with nothing, and with a cell for every hour', async () => {
     const who = await enter({ timezone: 'Asia/Tokyo' })
-    const start = new Date(END_OF_HISTORY.getTime() - 30 * DAY).toISOString()
     expect(await read(who, 'overview')).toEqual({
       stats: {
         bestPlatform: null,
         totalPosts: 0,
         totalEngagement: 0,
-        totalImpressions: 0,
-        totalReach: 0,
+        totalImpressions: null,
+        totalReach: null,
         avgEngagementRate: null,
         engagementChangePercent: null,
       },
       followers: { total: 0, breakdown: {} },
       platformPerformance: [],
-      period: { start, end: END_OF_HISTORY.toISOString() },
+      // The beginning of 9 March in Tokyo.
+      period: { start: '2026-03-08T15:00:00.000Z', end: END_OF_HISTORY.toISOString() },
     })
     const timeline = (await read(who, 'timeline')) as { _id: string }[]
-    expect(timeline).toHaveLength(31)
+    expect(timeline).toHaveLength(30)
     expect([timeline[0], timeline.at(-1)]).toEqual(
-      ['2026-03-08', '2026-04-07'].map((_id) => ({
+      ['2026-03-09', '2026-04-07'].map((_id) => ({
         _id,
         totalEngagement: 0,
         likes: 0,
@@ -72,6 +71,23 @@ describe('the routes', () => {
     expect(await read(who, 'posts/top')).toHaveLength(5)
     expect(((await read(who, 'posts/top?limit=1000')) as object[]).length).toBeGreaterThan(5)
     expect(await read(who, 'platforms')).toEqual(await read(who, 'platforms?period=30d'))
+  })
+
+  it('top posts have an id of their own for each platform, and name their post', async () => {
+    const rows = (await read(reader, 'posts/top?limit=100')) as { _id: string; postId: string; platform: string }[]
+    expect(new Set(rows.map(({ _id }) => _id)).size).toBe(rows.length)
+    expect(new Set(rows.map(({ postId }) => postId)).size).toBeLessThan(rows.length)
+    for (const { _id, postId, platform } of rows) expect(_id).toBe(`${postId}:${platform}`)
+  })
+
+  it('the overview counts a published post before its first metrics are collected', async () => {
+    const who = await enter({})
+    const post = publishedPost({ userId: who.user._id, on: ['mastodon', 'bluesky'], completedAt: END_OF_HISTORY })
+    await storePosts(world.context, [post])
+    expect(await read(who, 'overview')).toMatchObject({
+      stats: { totalPosts: 1, totalImpressions: null, totalReach: null },
+      platformPerformance: [],
+    })
   })
 
   it.each([

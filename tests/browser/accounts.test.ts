@@ -226,7 +226,7 @@ it('in a browser, the sandbox shows somebody how their posts do, in charts that 
   for (let place = 1; place <= 5; place++)
     await page.waitForSelector(`#top li:nth-child(${place}) b:has-text("instagram")`)
   await page.check('#period [value="7d"]')
-  await page.waitForSelector('#timeline svg g:nth-of-type(8):last-of-type')
+  await page.waitForSelector('#timeline svg g:nth-of-type(7):last-of-type')
 
   await context.limits.analyticsRefresh.take(userId)
   await page.click('#top li button')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { deriveFrom, NO_COUNTS, windowBefore, windowOf, type PostCounts } from '../../src/domain/analytics.ts'
-import { daysOf, hourOfWeek } from '../../src/domain/calendar.ts'
+import { deriveFrom, NO_COUNTS, windowBefore, type PostCounts } from '../../src/domain/analytics.ts'
+import { daysOf, hourOfWeek, periodWindow } from '../../src/domain/calendar.ts'
 import { gainsOf, NOTHING_KNOWN, timelineOf, totalOf, type LastKnown } from '../../src/domain/engagement.ts'
 import { followersOf, growthOf } from '../../src/domain/growth.ts'
 import { heatmapOf, overviewOf, performanceOf, type PairFigures } from '../../src/domain/performance.ts'
@@ -47,12 +47,33 @@ describe('what is derived from counts', () => {
 })
 
 describe('windows and days', () => {
-  it('of a period end now, and follow one on another', () => {
+  it('a window ends now, and the window before it has the same length', () => {
     const now = new Date('2026-04-06T15:20:00Z')
-    const window = windowOf('7d', now)
-    expect(window).toEqual({ start: new Date('2026-03-30T15:20:00Z'), end: now })
-    expect(windowBefore(window)).toEqual({ start: new Date('2026-03-23T15:20:00Z'), end: window.start })
-    expect(windowOf('30d', now).start).toEqual(new Date('2026-03-07T15:20:00Z'))
+    const window = periodWindow('7d', now, 'UTC')
+    expect(window).toEqual({ start: new Date('2026-03-31T00:00:00Z'), end: now })
+    expect(windowBefore(window)).toEqual({ start: new Date('2026-03-24T08:40:00Z'), end: window.start })
+    // Across the change of the clocks on 29 March.
+    expect(periodWindow('30d', now, 'Europe/Berlin').start).toEqual(new Date('2026-03-07T23:00:00Z'))
+  })
+
+  it.each([
+    ['7d', 7],
+    ['30d', 30],
+  ] as const)("a period of %s has exactly %i days, the last of which is the user's today", (period, length) => {
+    const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'America/Santiago', 'Africa/Cairo')
+    const instants = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) })
+    fc.assert(
+      fc.property(zones, instants, (timezone, end) => {
+        const now = new Date(end)
+        const window = periodWindow(period, now, timezone)
+        const formatter = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' })
+        expect(daysOf(window, timezone)).toHaveLength(length)
+        expect(daysOf(window, timezone).at(-1)!.date).toBe(formatter.format(now))
+        // A whole first day: the instant before belongs to another one.
+        expect(formatter.format(window.start.getTime() - 1)).not.toBe(formatter.format(window.start))
+      }),
+      { numRuns: 40 },
+    )
   })
 
   // When the clocks change: 23 hours, 25 hours, half an hour less, at midnight forward and at midnight back.
@@ -220,7 +241,8 @@ describe('growth', () => {
     const connected = new Set(['bluesky', 'tumblr'] as const)
     expect(followersOf(connected, latest, {})).toEqual({ total: 10, breakdown: { bluesky: 10, tumblr: null } })
     const endings = { bluesky: [new Date('2026-03-03T00:00:00Z')] }
-    expect(followersOf(connected, latest, endings)).toEqual({ total: 0, breakdown: { bluesky: null, tumblr: null } })
+    expect(followersOf(connected, latest, endings)).toEqual({ total: null, breakdown: { bluesky: null, tumblr: null } })
+    expect(followersOf(new Set(), latest, {})).toEqual({ total: 0, breakdown: {} })
   })
 })
 
@@ -251,7 +273,7 @@ describe('the performance of platforms', () => {
     ])
   })
 
-  it('at a glance counts distinct posts, and compares what two windows brought', () => {
+  it('the overview reports null for impressions that no platform tells, and compares what two windows brought', () => {
     const before = likes(10)
     const compared = [
       { latest: figures({ totalEngagement: 25, reach: 7 }), before, previous: likes(14), current: likes(25) },
@@ -264,18 +286,18 @@ describe('the performance of platforms', () => {
       // Nothing of it in the current window.
       { latest: null, before: NOTHING_KNOWN, previous: likes(4), current: NOTHING_KNOWN },
     ]
-    const { stats } = overviewOf(compared)
+    const { stats } = overviewOf(compared, 3)
     expect(stats).toEqual({
       bestPlatform: 'bluesky',
-      totalPosts: 1,
+      totalPosts: 3,
       totalEngagement: 25,
-      totalImpressions: 0,
+      totalImpressions: null,
       totalReach: 7,
       avgEngagementRate: null,
       engagementChangePercent: 37.5,
     })
-    expect(overviewOf(compared.slice(1, 2)).stats.engagementChangePercent).toBe(null)
-    expect(overviewOf([]).stats.bestPlatform).toBe(null)
+    expect(overviewOf(compared.slice(1, 2), 1).stats.engagementChangePercent).toBe(null)
+    expect(overviewOf([], 0).stats).toMatchObject({ bestPlatform: null, totalImpressions: null, totalReach: null })
   })
 
   it('by hour has a cell for every hour of the week, and means over what is known', () => {

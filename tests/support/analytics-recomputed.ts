@@ -14,7 +14,6 @@ export interface Asked {
 
 type Metric = 'likes' | 'comments' | 'shares'
 const METRICS: Metric[] = ['likes', 'comments', 'shares']
-const DAY_MS = 86_400_000
 const QUARTER_MS = 900_000
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 
@@ -53,7 +52,14 @@ function formatterFor(timeZone: string): Intl.DateTimeFormat {
   })
 }
 
-const startOf = ({ now, days }: Asked) => now.getTime() - days * DAY_MS
+/** The beginning of the day that so many dates end with today: clocks change at quarters of an hour, so one of these is the first of it. */
+function startOf({ now, days, timezone }: Asked): number {
+  const dates = new Set<string>()
+  for (let quarter = Math.floor(now.getTime() / QUARTER_MS); ; quarter--) {
+    dates.add(localTime(quarter * QUARTER_MS, timezone).date)
+    if (dates.size > days) return (quarter + 1) * QUARTER_MS
+  }
+}
 
 /** The dates that the user's calendar shows from the beginning of the window to its end. */
 function datesOf(asked: Asked): string[] {
@@ -113,6 +119,11 @@ function sum(values: (number | null)[]): number {
   return total
 }
 
+/** Null when no value is known. */
+function total(values: (number | null)[]): number | null {
+  return values.some((value) => value !== null) ? sum(values) : null
+}
+
 function mean(values: (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length > 0 ? sum(known) / known.length : null
@@ -141,7 +152,7 @@ export function expectedOverview(history: UserHistory, asked: Asked) {
   const start = startOf(asked)
   const [now, earlier] = [
     (takenAt: number) => takenAt >= start,
-    (takenAt: number) => takenAt >= start - asked.days * DAY_MS && takenAt < start,
+    (takenAt: number) => takenAt >= start - (asked.now.getTime() - start) && takenAt < start,
   ].map((within) => sum(pairsOf(history).flatMap((pair) => METRICS.map((metric) => gain(pair, metric, within)))))
   const breakdown: Record<string, number | null> = {}
   for (const platform of history.connected) {
@@ -154,14 +165,16 @@ export function expectedOverview(history: UserHistory, asked: Asked) {
   return {
     stats: {
       bestPlatform: platformPerformance.length > 0 ? platformPerformance[0]!._id : null,
-      totalPosts: new Set(latest.map(({ postId }) => postId)).size,
+      totalPosts: history.posts.filter(({ platformStatuses }) =>
+        platformStatuses.some(({ completedAt }) => completedAt !== null && completedAt.getTime() >= start),
+      ).length,
       totalEngagement: sum(latest.map(({ totalEngagement }) => totalEngagement)),
-      totalImpressions: sum(latest.map(({ impressions }) => impressions)),
-      totalReach: sum(latest.map(({ reach }) => reach)),
+      totalImpressions: total(latest.map(({ impressions }) => impressions)),
+      totalReach: total(latest.map(({ reach }) => reach)),
       avgEngagementRate: mean(latest.map(({ engagementRate }) => engagementRate)),
       engagementChangePercent: earlier === 0 ? null : Number((((now! - earlier!) / earlier!) * 100).toFixed(2)),
     },
-    followers: { total: sum(Object.values(breakdown)), breakdown },
+    followers: { total: history.connected.length === 0 ? 0 : total(Object.values(breakdown)), breakdown },
     platformPerformance,
     period: { start: new Date(start).toISOString(), end: asked.now.toISOString() },
   }
@@ -236,7 +249,8 @@ export function expectedTop(history: UserHistory, asked: Asked, sortBy: string, 
       const { likes, shares, comments, impressions, reach, saved } = snapshot
       const { totalEngagement, engagementRate, virality } = snapshot
       return {
-        _id: snapshot.postId,
+        _id: `${snapshot.postId}:${snapshot.platform}`,
+        postId: snapshot.postId,
         platform: snapshot.platform,
         snapshotAt: snapshot.takenAt.toISOString(),
         metrics: { likes, shares, comments, impressions, reach, saved },

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
-import { windowOf, type Period, type Ranking } from '../../domain/analytics.ts'
-import { daysOf } from '../../domain/calendar.ts'
+import type { Period, Ranking, Window } from '../../domain/analytics.ts'
+import { daysOf, periodWindow } from '../../domain/calendar.ts'
 import { timelineOf } from '../../domain/engagement.ts'
 import { followersOf, growthOf, type Endings } from '../../domain/growth.ts'
 import { heatmapOf, overviewOf, performanceOf } from '../../domain/performance.ts'
@@ -46,29 +46,32 @@ export function createAnalyticsAnswers({ accounts, analytics, clock }: Analytics
     }
   }
 
+  const toWindow = ({ timezone }: Reader, { period }: Query): Window => periodWindow(period, now(), timezone)
+
   return {
-    overview: cached('overview', async ({ userId }, { period }: Query) => {
-      const window = windowOf(period, now())
-      const [connected, { pairs, followers }] = await Promise.all([
+    overview: cached('overview', async (user, query: Query) => {
+      const { userId } = user
+      const window = toWindow(user, query)
+      const [connected, { pairs, publishedPosts, followers }] = await Promise.all([
         accounts.find(userId),
         analytics.comparedPairs(userId, window),
       ])
       return {
-        ...overviewOf(pairs),
+        ...overviewOf(pairs, publishedPosts),
         followers: followersOf(connectedOf(connected), followers, endingsOf(connected)),
         period: { start: window.start.toISOString(), end: window.end.toISOString() },
       }
     }),
 
     timeline: cached('timeline', async (user, query: OnePlatform) => {
-      const window = windowOf(query.period, now())
+      const window = toWindow(user, query)
       const days = daysOf(window, user.timezone)
       const { pairs, completions } = await analytics.timelinePairs(scopeOf(user, query), window, days)
       return timelineOf(days, pairs, completions)
     }),
 
     growth: cached('growth', async (user, query: OnePlatform) => {
-      const days = daysOf(windowOf(query.period, now()), user.timezone)
+      const days = daysOf(toWindow(user, query), user.timezone)
       const [connected, counts] = await Promise.all([
         accounts.find(user.userId),
         analytics.followerCounts(scopeOf(user, query), days),
@@ -77,17 +80,17 @@ export function createAnalyticsAnswers({ accounts, analytics, clock }: Analytics
     }),
 
     top: cached('top', async (user, query: TopQuery) => {
-      const { period, sortBy, limit } = query
-      const ranked = await analytics.topPairs(scopeOf(user, query), windowOf(period, now()), sortBy, limit)
+      const { sortBy, limit } = query
+      const ranked = await analytics.topPairs(scopeOf(user, query), toWindow(user, query), sortBy, limit)
       return ranked.map(presentRanked)
     }),
 
-    platforms: cached('platforms', async ({ userId }, { period }: Query) =>
-      performanceOf(await analytics.latestPairs(userId, windowOf(period, now()))),
+    platforms: cached('platforms', async (user, query: Query) =>
+      performanceOf(await analytics.latestPairs(user.userId, toWindow(user, query))),
     ),
 
-    heatmap: cached('heatmap', async ({ userId, timezone }, { period }: Query) =>
-      heatmapOf(await analytics.latestPairs(userId, windowOf(period, now())), timezone),
+    heatmap: cached('heatmap', async (user, query: Query) =>
+      heatmapOf(await analytics.latestPairs(user.userId, toWindow(user, query)), user.timezone),
     ),
   }
 }

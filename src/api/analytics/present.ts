@@ -9,7 +9,8 @@ export function presentRanked(pair: RankedPair): TopPost {
     null,
   )
   return {
-    _id: pair.postId,
+    _id: `${pair.postId}:${pair.platform}`,
+    postId: pair.postId,
     platform: pair.platform,
     snapshotAt: pair.takenAt.toISOString(),
     metrics: { likes, shares, comments, impressions, reach, saved },

@@ -87,7 +87,8 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('analytics', 'refreshPostMetrics', 'Ask a platform for the metrics of a post now', {
-          description: 'Once in 15 minutes. Waits about five seconds, and answers the latest snapshot either way.',
+          description:
+            'Once in 15 minutes; a refresh that fails does not count. Waits about five seconds, and answers the latest snapshot either way.',
         }),
         querystring: RefreshQuery,
         params: IdParam('postId'),

@@ -4,7 +4,11 @@ import { PostSchema } from '../posts/schema.ts'
 import { byPlatform, Instant, nullable, oneOf, pageFields, PlatformName } from '../schemas/common.ts'
 import { derivedFields, metricFields, SnapshotSchema } from '../schemas/snapshot.ts'
 
-const period = oneOf<Period>(PERIODS, { title: 'Period', default: '30d', description: 'So many days until now' })
+const period = oneOf<Period>(PERIODS, {
+  title: 'Period',
+  default: '30d',
+  description: "Days in the user's timezone: today until now, and the 6 or 29 whole days before",
+})
 
 export const PeriodQuery = Type.Object({ period })
 export const PlatformQuery = Type.Object({ period, platform: Type.Optional(PlatformName) })
@@ -35,19 +39,19 @@ export const Overview = Type.Object(
   {
     stats: Type.Object({
       bestPlatform: nullable(PlatformName),
-      totalPosts: Type.Integer({ description: 'Distinct ones' }),
+      totalPosts: Type.Integer({ description: 'Distinct posts that were published in the period' }),
       totalEngagement: Count,
-      totalImpressions: Count,
-      totalReach: Count,
+      totalImpressions: nullable(Type.Integer({ description: 'Null while no platform reports any' })),
+      totalReach: nullable(Type.Integer({ description: 'Null while no platform reports any' })),
       avgEngagementRate: Rate,
       engagementChangePercent: nullable(Type.Number({ description: 'Of what the period brought, to the one before' })),
     }),
     followers: Type.Object({
-      total: Count,
+      total: nullable(Type.Integer({ description: 'The sum of the known counts; null while none is known' })),
       breakdown: byPlatform(nullable(Count)),
     }),
     platformPerformance: PlatformList,
-    period: Type.Object({ start: Instant, end: Instant }),
+    period: Type.Object({ start: Instant, end: Instant }, { description: 'From the start of its first day until now' }),
   },
   { title: 'AnalyticsOverview' },
 )
@@ -73,7 +77,8 @@ const { content, platformSpecificContent, platformStatuses, createdAt, isShorten
 export const TopPosts = Type.Array(
   Type.Object(
     {
-      _id: Type.String({ description: 'Id of the post, which is listed once for each platform' }),
+      _id: Type.String({ description: '`<postId>:<platform>`: a post is listed once for each platform' }),
+      postId: Type.String(),
       platform: PlatformName,
       snapshotAt: Instant,
       metrics: Type.Object(metricFields),
