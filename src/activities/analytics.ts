@@ -6,17 +6,18 @@ import type { AccountCredentials } from '../commands/account-credentials.ts'
 import type { DeadLetterStore } from '../store/dead-letters.ts'
 import type { PlatformAccountStore } from '../store/platform-accounts.ts'
 import type { PublishedPost } from '../store/published-posts.ts'
-import type {
-  CollectedBatch,
-  DueAccount,
-  DueBatch,
-  DuePage,
-  DuePlace,
-  FollowersPage,
-  Pauses,
+import {
+  parseConnectionId,
+  type CollectedBatch,
+  type DueAccount,
+  type DueBatch,
+  type DuePage,
+  type DuePlace,
+  type FollowersPage,
+  type Pauses,
 } from '../workflows/messages.ts'
 import { createAccountCalls } from './account-calls.ts'
-import { keepAlive } from './attempts.ts'
+import { keepAlive, waiting } from './attempts.ts'
 import { createBulkheads } from './bulkheads.ts'
 import { createCollectFollowers, type CollectFollowersDeps } from './collect-followers.ts'
 import { createCollectPosts, type CollectPostsDeps } from './collect-posts.ts'
@@ -182,6 +183,18 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
           )
         }
         return { ...done, next: owners.length < OWNERS ? null : owners.at(-1)!.userId }
+      }),
+
+    /**
+     * Takes the follower count of a new connection, unless it has one of today.
+     * @throws waiting while the platform has to be left alone
+     */
+    collectFollowers: (connectionId: string): Promise<'taken' | 'skipped' | 'failed'> =>
+      alive(async () => {
+        const { userId, platform } = parseConnectionId(connectionId)
+        const result = await followers.collect(userId, platform, cancellationSignal())
+        if (result.kind === 'paused') throw waiting('The platform has to be left alone', result.waitMs || undefined)
+        return result.kind
       }),
 
     /** Takes up again what failed; the letter goes when nothing of it is left to do. */

@@ -4,7 +4,7 @@ import type { PlatformAccountStore } from '../store/platform-accounts.ts'
 import { endUnusedSession, openSecretsIfReadable } from './account-secrets.ts'
 import type { StoreConnectionDeps } from './store-connection.ts'
 
-interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts'> {
+interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts' | 'orchestrator'> {
   accounts: Pick<PlatformAccountStore, 'disconnect' | 'findHolder'>
 }
 

@@ -1,9 +1,11 @@
-import { PLATFORMS, type Platform } from '../domain/platforms.ts'
+import { PLATFORMS, platformLabel, type Platform } from '../domain/platforms.ts'
+import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
 import type { TokenCipher } from '../integrations/token-cipher.ts'
 import type { Connection, PlatformAdapter, RedirectConnection } from '../platforms/adapter.ts'
-import type { ConnectedAccount, PlatformAccountStore, Seal } from '../store/platform-accounts.ts'
+import type { ConnectedAccount, PlatformAccount, PlatformAccountStore, Seal } from '../store/platform-accounts.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { UserStore } from '../store/users.ts'
+import { toConnectionId } from '../workflows/messages.ts'
 import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
 
 export interface StoreConnectionDeps {
@@ -12,11 +14,13 @@ export interface StoreConnectionDeps {
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   cipher: TokenCipher
   platforms: { find(platform: Platform): PlatformAdapter | null }
+  orchestrator: Pick<PublishOrchestrator, 'startWork'>
 }
 
 /**
  * Stores what was just proven to be the user's accounts, all that came together or none. Connections the user had before are
- * replaced and their sessions ended, and posts that were prepared for them are looked at again.
+ * replaced and their sessions ended, and posts that were prepared for them are looked at again. Their follower counts are
+ * taken in the background.
  * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when an account is another user's here; the new sessions are ended then
  */
 export async function storeConnection(
@@ -30,6 +34,7 @@ export async function storeConnection(
   const { accounts, replaced } = await connect(deps, userId, connections)
   const account = accounts[platform] as ConnectedAccount
   await users.raiseAnalyticsVersion(userId)
+  startFollowerCounts(deps, userId, accounts)
   if (replaced.length === 0) return account
   await posts.unsettle(userId)
   for (const { platform: of, account: before } of replaced) {
@@ -37,6 +42,21 @@ export async function storeConnection(
     if (unused) await endUnusedSession(deps, of, unused)
   }
   return account
+}
+
+/** Does not wait and cannot fail: the daily run counts where Temporal does not answer now. */
+function startFollowerCounts(
+  { orchestrator, platforms }: StoreConnectionDeps,
+  userId: string,
+  accounts: Partial<Record<Platform, PlatformAccount>>,
+): void {
+  for (const platform of PLATFORMS) {
+    const account = accounts[platform]
+    if (!account?.connected || !platforms.find(platform)?.followers) continue
+    const summary = `Followers of a new connection to ${platformLabel(platform)}`
+    const connectionId = toConnectionId(userId, platform, account.version)
+    void orchestrator.startWork('collectFollowers', connectionId, { summary, fairnessKey: userId })
+  }
 }
 
 type Connections = Partial<Record<Platform, Connection | null>>

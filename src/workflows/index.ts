@@ -1,6 +1,7 @@
 /** Root of the workflow bundle: every export is a workflow type. */
 export { cleanUploads } from './clean-uploads.ts'
 export { collectAccountMetrics } from './collect-account-metrics.ts'
+export { collectFollowers } from './collect-followers.ts'
 export { collectPostMetrics } from './collect-post-metrics.ts'
 export { deliverPush } from './deliver-push.ts'
 export { eraseAccount } from './erase-account.ts'
