@@ -262,6 +262,12 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         // Clients know this message.
         () => 'Too many requests',
       ),
+      /** Failed refreshes that cost nothing, so that nobody has a failing platform asked without end. */
+      failedRefreshes: rateLimits.bucket({
+        name: 'failed_refreshes',
+        points: 10,
+        windowMs: config.ANALYTICS_REFRESH_SECONDS * SECOND,
+      }),
     },
     planLimits: planLimits(config),
     passwords: createPasswordHasher(),

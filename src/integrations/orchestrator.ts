@@ -3,6 +3,7 @@ import {
   ScheduleAlreadyRunning,
   ScheduleOverlapPolicy,
   WorkflowClient,
+  WorkflowFailedError,
   WorkflowNotFoundError,
   isGrpcServiceError,
   ScheduleClient,
@@ -18,11 +19,13 @@ import {
   paymentEventSignal,
   PUBLISH_SIGNALS,
   publishPostWorkflowId,
+  REFRESH_LASTS_MS,
   refreshWorkflowId,
   SUBSCRIPTION_SUMMARY,
   type BackgroundWork,
   type PaymentNews,
   type PublishSignal,
+  type RefreshOutcome,
 } from '../workflows/messages.ts'
 import { scheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../workflows/schedules.ts'
 import { TASK_QUEUES, TASKS_OF, type TaskKind, type TaskQueue } from '../workflows/task-queues.ts'
@@ -167,10 +170,10 @@ export function createOrchestrator({
     },
 
     /**
-     * Takes the metrics of a post now, or joins those who just do. Answers whether there is a new snapshot; also false, and never
-     * an error, when that is not known within the time.
+     * Takes the metrics of a post now, or joins the run that does. Returns how that ended, and `unknown`, never an error, when it is
+     * not known within the time.
      */
-    async refreshMetrics(postId: string, platform: Platform, waitMs: number): Promise<boolean> {
+    async refreshMetrics(postId: string, platform: Platform, waitMs: number): Promise<RefreshOutcome> {
       const until = Date.now() + waitMs
       const workflowId = refreshWorkflowId(postId, platform)
       const start = () =>
@@ -179,17 +182,17 @@ export function createOrchestrator({
           taskQueue: 'analytics' satisfies TaskQueue,
           workflowIdConflictPolicy: 'USE_EXISTING',
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          workflowRunTimeout: 2 * MINUTE,
+          workflowRunTimeout: REFRESH_LASTS_MS,
           staticSummary: `Fresh metrics from ${platformLabel(platform)}`,
           args: [postId, platform],
         })
-      if (!(await acknowledged(start, waitMs))) return false
+      if (!(await acknowledged(start, waitMs))) return 'unknown'
       try {
         const result = () => workflows.getHandle(workflowId).result() as Promise<boolean>
-        return await bounded(result, Math.max(1, until - Date.now()))
-      } catch {
+        return (await bounded(result, Math.max(1, until - Date.now()))) ? 'fresh' : 'failed'
+      } catch (error) {
         // That a platform is slow, or refuses, is nothing that Temporal has done.
-        return false
+        return error instanceof WorkflowFailedError ? 'failed' : 'unknown'
       }
     },
 

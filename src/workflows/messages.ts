@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import type { Platform } from '../domain/platforms.ts'
 import type { PublishPlan } from '../domain/publish-plan.ts'
 import type { PostStatus } from '../domain/post.ts'
+import { MINUTE } from '../domain/times.ts'
 import type { TaskQueue } from './task-queues.ts'
 
 /** One workflow a post; its id is the lock that keeps it single. */
@@ -174,8 +175,24 @@ export interface FollowersPage {
   paused: number
 }
 
+/** How a refresh of metrics ended. `unknown`: it may still run, or may never have started. */
+export type RefreshOutcome = 'fresh' | 'failed' | 'unknown'
+
+/** No refresh runs for longer than this after it was asked for. */
+export const REFRESH_LASTS_MS = 2 * MINUTE
+
 export function refreshWorkflowId(postId: string, platform: Platform): string {
   return `analytics-refresh/${postId}/${platform}`
+}
+
+/** Names one connection of an account: a new login has another version. */
+export function toConnectionId(userId: string, platform: Platform, version: number): string {
+  return `${userId}/${platform}/${version}`
+}
+
+export function parseConnectionId(connectionId: string): { userId: string; platform: Platform } {
+  const [userId, platform] = connectionId.split('/') as [string, Platform]
+  return { userId, platform }
 }
 
 /**
@@ -188,6 +205,7 @@ export const BACKGROUND_WORK = {
   subscription: { idPrefix: 'subscription/', taskQueue: 'billing' },
   routePaymentEvent: { idPrefix: 'payment-event/', taskQueue: 'billing' },
   eraseAccount: { idPrefix: 'erase/', taskQueue: 'maintenance' },
+  collectFollowers: { idPrefix: 'followers/', taskQueue: 'analytics' },
   replayDeadLetter: { idPrefix: 'dead-letter/', taskQueue: 'analytics' },
 } as const satisfies Record<string, { idPrefix: string; taskQueue: TaskQueue }>
 

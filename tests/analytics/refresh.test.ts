@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { refreshMetrics } from '../../src/commands/refresh-metrics.ts'
 import { HOUR, SECOND } from '../../src/domain/times.ts'
 import { createOrchestrator, type PublishOrchestrator } from '../../src/integrations/orchestrator.ts'
 import { startWorkers } from '../../src/workers.ts'
+import type { RefreshOutcome } from '../../src/workflows/messages.ts'
 import { publishedPost, storePosts } from '../support/published.ts'
 import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
 
@@ -82,6 +83,79 @@ it('answers what is known, not fresh, when the platform fails or takes too long'
   expect(await refresh(userId, second)).toEqual({ fresh: false, snapshot: null })
   expect(performance.now() - startedAt).toBeLessThan(6 * SECOND)
   expect(unreachable).toEqual([])
+})
+
+it('a refresh that fails at the platform leaves the allowance for another try', async () => {
+  const { userId, posts } = await world.author(1)
+  const [{ _id }] = posts as [(typeof posts)[0]]
+  await world.control.fault({ path: '/api/v1/statuses', action: { status: 500 } })
+  expect(await refresh(userId, _id)).toEqual({ fresh: false, snapshot: null })
+  await world.control.clearFaults()
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
+  await expect(refresh(userId, _id)).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+})
+
+describe('the allowance of a refresh', () => {
+  /** Refreshes that end as said; the wait for a late outcome ends by `later`. */
+  async function refreshing(outcome: RefreshOutcome) {
+    const { userId, posts } = await world.author(1)
+    const [{ _id: postId }] = posts as [(typeof posts)[0]]
+    const later = Promise.withResolvers<void>()
+    const calls: string[] = []
+    const read = { times: 0 }
+    const latest: typeof world.context.snapshots.latest = async (...args) => {
+      const snapshot = await world.context.snapshots.latest(...args)
+      read.times += 1
+      return snapshot
+    }
+    const deps = {
+      ...world.context,
+      snapshots: { latest },
+      clock: { ...world.context.clock, sleepUntil: () => later.promise },
+      orchestrator: { refreshMetrics: async (id: string) => (calls.push(id), outcome) },
+    }
+    const ask = () => refreshMetrics(deps, { userId, postId, platform: 'mastodon' })
+    const isRefused = () =>
+      ask().then(
+        () => false,
+        () => true,
+      )
+    return { ask, isRefused, later, calls, read, userId, postId }
+  }
+
+  it('is held while the outcome is unknown, and comes back when no snapshot came of it', async () => {
+    const { ask, isRefused, later, calls } = await refreshing('unknown')
+    await ask()
+    expect([await isRefused(), await isRefused()]).toEqual([true, true])
+    expect(calls).toHaveLength(1)
+    later.resolve()
+    await expect.poll(isRefused).toBe(false)
+  })
+
+  it('stays spent when the answer that came late was a snapshot', async () => {
+    const { ask, isRefused, later, calls, read, userId, postId } = await refreshing('unknown')
+    await ask()
+    await world.context.rateLimits.forget([userId])
+    expect(await refresh(userId, postId)).toMatchObject({ fresh: true })
+    later.resolve()
+    await expect.poll(() => read.times).toBe(2)
+    expect(await isRefused()).toBe(true)
+    expect(calls).toHaveLength(1)
+  })
+
+  it('does not come back for the eleventh failure in 15 minutes', async () => {
+    const { ask, isRefused, calls } = await refreshing('failed')
+    for (let call = 0; call < 11; call++) expect(await ask()).toEqual({ fresh: false, snapshot: null })
+    expect(await isRefused()).toBe(true)
+    expect(calls).toHaveLength(11)
+  })
+})
+
+it('an account that was just connected has its follower count without the daily run', async () => {
+  const { userId } = await world.author(0)
+  await expect
+    .poll(() => world.context.snapshots.latestFollowers(userId, 'mastodon'), { timeout: 20_000 })
+    .toMatchObject({ followers: expect.any(Number) })
 })
 
 it('answers within six seconds while no worker runs', async () => {

@@ -108,7 +108,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
       restartPosts: async () => {},
       ensureSearchAttributes: async () => {},
       ensureSchedules: async () => {},
-      refreshMetrics: async () => false,
+      refreshMetrics: async () => 'failed' as const,
       problems: async () => [],
       close: async () => {},
     } satisfies PublishOrchestrator
