@@ -19,7 +19,7 @@ export interface RefreshMetricsDeps {
   posts: Pick<PostStore, 'findOwned'>
   snapshots: Pick<SnapshotStore, 'latest'>
   orchestrator: Pick<PublishOrchestrator, 'refreshMetrics'>
-  limits: { analyticsRefresh: Pick<Bucket, 'take' | 'giveBack'>; failedRefreshes: Pick<Bucket, 'tryTake'> }
+  limits: { analyticsRefresh: Pick<Bucket, 'take' | 'clear'>; failedRefreshes: Pick<Bucket, 'tryTake'> }
   clock: Clock
   /** Aborts when the process stops. */
   draining: AbortSignal
@@ -58,7 +58,7 @@ export async function refreshMetrics(
 }
 
 async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): Promise<void> {
-  if (await limits.failedRefreshes.tryTake(userId)) await limits.analyticsRefresh.giveBack(userId)
+  if (await limits.failedRefreshes.tryTake(userId)) await limits.analyticsRefresh.clear(userId)
 }
 
 /** Once the refresh has ended for certain. Where this process stops before, the allowance stays spent. */

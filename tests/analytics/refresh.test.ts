@@ -129,7 +129,7 @@ describe('the allowance of a refresh', () => {
     expect([await isRefused(), await isRefused()]).toEqual([true, true])
     expect(calls).toHaveLength(1)
     later.resolve()
-    await expect.poll(isRefused).toBe(false)
+    await expect.poll(isRefused, { timeout: 10_000 }).toBe(false)
   })
 
   it('stays spent when the answer that came late was a snapshot', async () => {
