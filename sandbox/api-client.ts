@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { request, type Dispatcher } from 'undici'
 import type { Platform } from '../src/domain/platforms.ts'
 
 const POLL_MS = 150
@@ -18,8 +19,13 @@ export interface PostOutcome {
 
 /** What the sandbox itself asks of the API, as any client would. */
 export function createApiClient(base: string) {
-  async function call<T>(method: string, path: string, options: { token?: string; body?: unknown } = {}): Promise<T> {
-    const response = await fetch(`${base}${path}`, {
+  async function call<T>(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    options: { token?: string; body?: unknown } = {},
+  ): Promise<T> {
+    // `fetch` would add headers of a browser, from which the API wants cookies.
+    const response = await request(`${base}${path}`, {
       method,
       headers: {
         ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
@@ -27,8 +33,9 @@ export function createApiClient(base: string) {
       },
       ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
     })
-    const answer = (await response.json()) as { message: string; data: T }
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${answer.message}`)
+    const answer = (await response.body.json()) as { message: string; data: T }
+    if (response.statusCode >= 300)
+      throw new Error(`${method} ${path} answered ${response.statusCode}: ${answer.message}`)
     return answer.data
   }
 

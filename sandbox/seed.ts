@@ -5,6 +5,7 @@ import { openDatabase } from '../src/store/database.ts'
 import { newId } from '../src/store/schema-options.ts'
 import { createUserStore } from '../src/store/users.ts'
 import type { ApiClient } from './api-client.ts'
+import { follow } from './platforms/shared/follow.ts'
 import type { UserApi } from './platforms/sandbox-platform.ts'
 import type { FirstPost, SandboxUser } from './settings.ts'
 import type { World } from './world.ts'
@@ -44,10 +45,7 @@ export async function seedUsers(mongoUrl: string, wanted: SandboxUser[]): Promis
 export function userApi(api: ApiClient, token: string): UserApi {
   return {
     call: (method, path, body) => api.call(method, path, { token, ...(body && { body }) }),
-    async follow(address) {
-      const back = await fetch(address, { redirect: 'manual' })
-      return back.headers.get('location') ?? `status ${back.status}`
-    },
+    follow: (address) => follow(address),
   }
 }
 

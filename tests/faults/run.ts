@@ -55,7 +55,7 @@ export async function runSeed(world: FaultWorld, seed: number, size: RunSize = U
   await retryFailed(session)
   await session.rest()
   journal.write({ atRest: true })
-  const violations = await session.verdict()
+  const violations = [...(await session.verdict()), ...(await unsent(session))]
   journal.write({ seed, violations })
   return {
     seed,
@@ -118,6 +118,15 @@ async function retryFailed({ users, posts }: Session): Promise<void> {
     await client.read(_id)
     await client.retry(_id)
   }
+}
+
+/** With nothing in the way a retry sends whatever had failed. */
+async function unsent({ posts }: Session): Promise<string[]> {
+  return (await posts()).flatMap(({ _id, platformStatuses }) =>
+    platformStatuses
+      .filter(({ status }) => status === 'failed')
+      .map(({ platform, errorCode }) => `post ${_id} was not sent to ${platform} by its retry: ${errorCode}`),
+  )
 }
 
 /** A client with an idempotency key asks again until it is told; one without it never knows. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { request as send } from 'undici'
 import { createTokenCipher } from '../../src/integrations/token-cipher.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { createClient, type Client, type Send } from './client.ts'
@@ -7,6 +8,7 @@ import { uploadImage } from './image.ts'
 import type { Canary, Evidence, StoredPost } from './judge/evidence.ts'
 import { judge, sentencesOf } from './judge/judge.ts'
 import { createOperationLog, type Answer } from './operations.ts'
+import { follow } from '../../sandbox/platforms/shared/follow.ts'
 import type { SandboxAccount } from '../../sandbox/platforms/sandbox-platform.ts'
 import { unique, type FaultWorld } from './world.ts'
 
@@ -143,13 +145,11 @@ async function logIn(address: string, login: { email: string; password: string }
   return { token, userId: user._id, send: (method, path, sent) => request(address, method, path, sent, token) }
 }
 
-async function goTo(url: string): Promise<string> {
-  const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
-  return answer.headers.get('location') ?? `status ${answer.status}`
-}
+const goTo = (url: string): Promise<string> => follow(url, AbortSignal.timeout(ANSWER_WITHIN_MS))
 
 async function request(address: string, method: string, path: string, body?: object, token?: string): Promise<Answer> {
-  const response = await fetch(`${address}${path}`, {
+  // `fetch` would add headers of a browser, from which the API wants cookies.
+  const response = await send(`${address}${path}`, {
     method,
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -158,5 +158,5 @@ async function request(address: string, method: string, path: string, body?: obj
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  return { status: response.status, body: await response.json() }
+  return { status: response.statusCode, body: await response.body.json() }
 }
