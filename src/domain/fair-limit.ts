@@ -31,7 +31,6 @@ interface Lane {
   isReady: boolean
 }
 
-
 /**
  * Runs at most `atOnce` jobs concurrently and gives free places to the waiting keys in turn (round robin), so that a key with many
  * jobs delays another key by one job at most. The jobs of one key keep their order. Every operation takes constant time.

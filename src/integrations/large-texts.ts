@@ -32,7 +32,6 @@ export function createLargeTexts() {
   }
 }
 
-
 function runOnThread(job: TextJob): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(new URL('./text-thread.ts', import.meta.url), {

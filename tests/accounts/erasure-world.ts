@@ -58,6 +58,9 @@ export async function userWithEverything(
   await context.limits.otp.take(email)
   const stranger = { email, ipAddress: '192.0.2.1', device: null, isKnownNetwork: false }
   await context.loginThrottle.attempt(stranger, async () => null)
+  await context.uploads.insert({
+    ...{ _id: `posts/${userId}/asked.png`, userId, bytes: 1, maxBytes: 1, isSized: true },
+  })
   for (const folder of ['posts', 'copies', 'avatars', 'removed/posts', 'removed/avatars']) {
     await upload(context, `${folder}/${userId}/file.png`)
   }

@@ -199,7 +199,7 @@ describe('a request', () => {
     const second = await ask(others[0]!, { media })
     expect([second.status, second.body.code, second.headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '5'])
     const { status, body, headers } = await ask(who, { media })
-    expect([status, body.code, headers['retry-after']]).toEqual([503, 'SERVICE_UNAVAILABLE', '5'])
+    expect([status, body.code, headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '5'])
     provider.answer(completion({ content: captionsOf('One') }))
     expect((await ask(who)).status).toBe(200)
     await Promise.all(held)

@@ -75,7 +75,7 @@ const MODULES: {
           POSTING_RULES.tumblr,
         ),
     },
-    exempt: ['mediaKind', 'pixelProblem', 'prepareLeadMs'],
+    exempt: ['fileTooLarge', 'mediaKind', 'pixelProblem', 'prepareLeadMs'],
   },
   {
     file: 'src/domain/preflight.ts',
@@ -89,6 +89,7 @@ const MODULES: {
       contentFindings: (given: string) => preflight.contentFindings('tumblr', content(given), POSTING_RULES.tumblr),
       textProblems: (given: string) => preflight.textProblems('threads', content(given), POSTING_RULES.threads),
     },
+    exempt: ['schedulingProblem'],
   },
   {
     file: 'src/domain/captions.ts',
@@ -180,6 +181,9 @@ const MODULES: {
       parseInstant: each(['', '2026-01-01T00:00', '2026-01-01T00:00Z', '2026-01-01T00:00Z['], (start, given) =>
         timezones.parseInstant(start + given, 'UTC'),
       ),
+      parseRangeBound: each(['', '2026-01-01'], (start, given) =>
+        timezones.parseRangeBound(start + given, 'UTC', 'end'),
+      ),
     },
   },
   {
@@ -210,7 +214,7 @@ const MODULES: {
           around,
         ),
     },
-    exempt: ['refuseProblems'],
+    exempt: ['refuseProblem', 'refuseProblems'],
   },
   {
     file: 'src/platforms/bluesky/facets.ts',

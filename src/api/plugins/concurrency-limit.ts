@@ -17,14 +17,14 @@ export function createConcurrencyLimit({ perProcess, busyMessage }: ConcurrencyO
     /**
      * Takes a place until the reply is closed.
      * @param key of the user, or of whatever stands for one
-     * @throws ServiceError RATE_LIMITED while a request with this key runs, SERVICE_UNAVAILABLE while all places are taken
+     * @throws ServiceError RATE_LIMITED while a request with this key runs, or while all places are taken
      */
     enter(reply: FastifyReply, key: string): void {
       const retryAfterSeconds = RETRY_AFTER_SECONDS
       if (running.has(key)) throw new ServiceError('RATE_LIMITED', busyMessage, { retryAfterSeconds })
       if (running.size >= perProcess) {
         const message = 'Too many requests of this kind are in progress. Try again in a few seconds.'
-        throw new ServiceError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds })
+        throw new ServiceError('RATE_LIMITED', message, { retryAfterSeconds })
       }
       running.add(key)
       reply.raw.once('close', () => running.delete(key))

@@ -16,7 +16,6 @@ interface MediaTurnsOptions {
 const MAX_WAITING = 20
 const RETRY_AFTER_MS = 5 * SECOND
 
-
 /** Work on media files, by turns of the users who own them. */
 export function createMediaTurns({ atOnce, perUser }: MediaTurnsOptions) {
   const limit = createFairLimit({ atOnce, perKey: perUser, waitingPerKey: MAX_WAITING })
