@@ -16,6 +16,11 @@ const AUTH_FAILED = '?error=facebook_auth_failed'
 const CONNECT_FAILED = '?error=facebook_connect_failed'
 const STATE_INVALID = '?error=facebook_state_invalid'
 
+/** The error body that every Graph API response has; without `message` and `type` another server wrote it. */
+const refusal = (code: number, error_subcode?: number) => ({
+  error: { message: `(#${code}) Refused`, type: 'OAuthException', code, ...(error_subcode && { error_subcode }) },
+})
+
 const EXCHANGE = '/oauth/access_token'
 
 let meta: Meta
@@ -197,13 +202,13 @@ describe('connecting Facebook and Instagram', () => {
     ['the exchange, breaking off', EXCHANGE, { truncate: true }, CONNECT_FAILED],
     ['the exchange, losing its answer', EXCHANGE, { dropAfterAccept: true }, CONNECT_FAILED],
     ['the exchange, hanging', EXCHANGE, { hang: true }, CONNECT_FAILED],
-    ['the exchange, refusing us', EXCHANGE, { status: 400, body: { error: { code: 101 } } }, AUTH_FAILED],
-    ['the exchange, for too many calls', EXCHANGE, { status: 400, body: { error: { code: 4 } } }, CONNECT_FAILED],
+    ['the exchange, refusing us', EXCHANGE, { status: 400, body: refusal(101) }, AUTH_FAILED],
+    ['the exchange, for too many calls', EXCHANGE, { status: 400, body: refusal(4) }, CONNECT_FAILED],
     ['what was allowed', '/me/permissions', { status: 500, body: {} }, CONNECT_FAILED],
     ['the pages', '/me/accounts', { status: 503, body: '<html>' }, CONNECT_FAILED],
     ['the Instagram account', '/17841', { status: 503, body: {} }, CONNECT_FAILED],
     ['the Instagram account, hanging', '/17841', { hang: true }, CONNECT_FAILED],
-    ['the Instagram account, not showing it', '/17841', { status: 400, body: { error: { code: 10 } } }, AUTH_FAILED],
+    ['the Instagram account, not showing it', '/17841', { status: 400, body: refusal(10) }, AUTH_FAILED],
   ])('stores nothing when Facebook fails on %s, and the state is used up', async (_, path, action, outcome) => {
     const [user, { person }] = [await someone(), newPerson()]
     const callback = await decide(await user.dialogUrl(), person.id)
@@ -292,7 +297,7 @@ describe('a connected page', () => {
     const user = await connected()
     await control.fault({
       path: user.page.id,
-      action: { status: 400, body: { error: { code: 100, error_subcode: 33 } } },
+      action: { status: 400, body: refusal(100, 33) },
     })
     expect(await user.refresh()).toMatchObject({ status: 409 })
     expect((await user.find()).body.data.facebook.health).toMatchObject({ status: 'error', needsReconnection: true })
@@ -358,7 +363,7 @@ describe('a page and its Instagram account, refreshed by one call', () => {
   it.each<[string, FaultAction]>([
     ['is away', { status: 503, body: {} }],
     ['hangs', { hang: true }],
-    ['asks to slow down', { status: 400, body: { error: { code: 4 } } }],
+    ['asks to slow down', { status: 400, body: refusal(4) }],
   ])('neither is the worse for it when the other %s', async (_, action) => {
     const user = await connected()
     await instagramControl.fault({ path: user.page.instagramId!, action })
