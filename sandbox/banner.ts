@@ -1,6 +1,6 @@
 import { platformLabel, type Platform } from '../src/domain/platforms.ts'
 import type { RunningService } from './services/all.ts'
-import type { Settings } from './settings.ts'
+import type { MovedPort, Settings } from './settings.ts'
 import type { World } from './world.ts'
 
 export interface Started {
@@ -9,11 +9,14 @@ export interface Started {
   services: RunningService[]
   /** Where all platforms' posts can be looked at. */
   startPage: string
+  /** The user's own; null: the sandbox's page is the frontend. */
+  frontend: string | null
+  moved: MovedPort[]
 }
 
 /** What a person wants to know when everything is up, and can copy from there. */
-export function banner({ world, settings, services, startPage }: Started, dir: string, took: string): string {
-  const { api, frontend, temporal, platforms } = world
+export function banner({ world, settings, services, startPage, frontend, moved }: Started, dir: string, took: string): string {
+  const { api, temporal, platforms } = world
   const { user, admin } = settings.users
   const { firstPost } = settings
   const row = (name: string, value: string) => `  ${name.padEnd(15)}${value}`
@@ -23,7 +26,8 @@ export function banner({ world, settings, services, startPage }: Started, dir: s
     '',
     `postonce is up after ${took}. Ctrl-C stops it; what it knows stays in ${dir}`,
     '',
-    row('to try it', frontend),
+    ...(frontend === null ? [] : [row('your frontend', `${frontend}  (redirects and mails lead there)`)]),
+    row('to try it', world.frontend),
     row('API', api),
     row('reference', `${api}/docs`),
     row('Temporal UI', temporal.ui),
@@ -34,6 +38,7 @@ export function banner({ world, settings, services, startPage }: Started, dir: s
     row('admin', `${admin.email}  ${admin.password}`),
     row('for scripts', `${dir}/world.json`),
     row('logs', `${dir}/logs`),
+    ...moved.map(({ name, from, to }) => row('moved', `${name}: port ${from} is taken, it uses ${to} this time`)),
     ...(firstPost === null
       ? []
       : [

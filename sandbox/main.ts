@@ -47,7 +47,7 @@ async function main(args: string[]): Promise<number> {
 
 function parse(args: string[]): Options | null {
   try {
-    return readOptions(args, process.env['INIT_CWD'] ?? process.cwd())
+    return readOptions(args, process.env['INIT_CWD'] ?? process.cwd(), process.env)
   } catch (error) {
     say(`${error instanceof Error ? error.message : error}\n\n${USAGE}`)
     return null

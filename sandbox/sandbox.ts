@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { say, step } from '../scripts/provision.mjs'
+import { step } from '../scripts/provision.mjs'
 import { collectionSettings } from '../src/collection-settings.ts'
 import { readConfig } from '../src/config.ts'
 import { createApiClient } from './api-client.ts'
@@ -137,6 +137,7 @@ export function createSandbox(options: Options) {
       settings,
       { ...places, temporalAddress: temporal.current().address },
       Object.assign({}, ...[...platforms, ...services].map(({ env: settingsFor }) => settingsFor(shown.api))),
+      options,
     )
     const schema = setUp(env)
     const [api, worker, described] = await Promise.all([
@@ -211,10 +212,7 @@ export function createSandbox(options: Options) {
 
   return {
     async start(): Promise<Started> {
-      const settings = await settle(options)
-      if (options.port !== undefined && settings.ports.api !== options.port) {
-        say(`  Port ${options.port} is taken; the API listens on ${settings.ports.api} instead`)
-      }
+      const { settings, moved } = await settle(options)
       const programs = await findPrograms()
       const servers = await step('MongoDB, Temporal, object storage and the platforms', () =>
         startServers(settings, programs),
@@ -223,7 +221,8 @@ export function createSandbox(options: Options) {
       await seed(settings, current(), servers, env)
       world = current
       recordProcesses()
-      return { world: world(), settings, services: servers.services, startPage: servers.startPage }
+      const { frontend } = options
+      return { world: world(), settings, moved, frontend, services: servers.services, startPage: servers.startPage }
     },
 
     /** In reverse order, the service before what it stands on. */

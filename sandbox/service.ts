@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../scripts/provision.mjs'
-import { PROJECT_ROOT } from './options.ts'
+import { PROJECT_ROOT, type Options } from './options.ts'
 import { startProcess, type Running } from './servers/process.ts'
 import type { Settings } from './settings.ts'
 
 /** Experiments must not run into limits made for strangers. */
 const NO_LIMIT = '1000000'
 
-/** Where frontends under development mostly are: they may call the API, whatever stands at `FRONTEND_URL`. */
+/** Where frontends under development usually run: they may call the API, whatever `FRONTEND_URL` is. */
 const USUAL_FRONTEND = 'http://localhost:3000'
 export const TEMPORAL_NAMESPACE = 'default'
 export const BUCKET = 'postonce'
@@ -35,14 +35,18 @@ export function publicAddresses(
   }
 }
 
-/** The configuration of the service's processes: the same code as in production, other addresses and secrets. */
+/**
+ * The configuration of the service's processes: the same code as in production, other addresses and secrets. The sandbox's own page may
+ * always call the API, also where redirects lead to another frontend.
+ */
 export function serviceEnvironment(
   settings: Pick<Settings, 'ports' | 'secrets'>,
   addresses: ServiceAddresses,
   platforms: Record<string, string>,
+  { frontend = null, corsOrigins = [] }: Partial<Pick<Options, 'frontend' | 'corsOrigins'>> = {},
 ): NodeJS.ProcessEnv {
   const { ports, secrets } = settings
-  const { api, frontend, mongo, storage } = publicAddresses(settings, addresses)
+  const { api, frontend: ownPage, mongo, storage } = publicAddresses(settings, addresses)
   return {
     ...process.env,
     NODE_ENV: 'development',
@@ -50,8 +54,8 @@ export function serviceEnvironment(
     HOST: '127.0.0.1',
     PORT: String(ports.api),
     PUBLIC_URL: api,
-    FRONTEND_URL: frontend,
-    CORS_ORIGINS: USUAL_FRONTEND,
+    FRONTEND_URL: frontend ?? ownPage,
+    CORS_ORIGINS: [...new Set([USUAL_FRONTEND, ownPage, ...corsOrigins])].join(),
     MONGODB_URL: mongo,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_NAMESPACE,

@@ -48,15 +48,23 @@ export interface Settings {
   hasPast: boolean
 }
 
+/** A port of an earlier start, or a default one, that another program uses now. */
+export interface MovedPort {
+  name: PortName
+  from: number
+  to: number
+}
+
 /**
- * Those of the last start, or new ones. Ports are settled anew each time: the ones of last time where they are free, so
- * that addresses people noted down stay good.
+ * The settings of the last start, or new ones. A port stays the same from start to start while it is free, so that addresses people noted
+ * down keep working; otherwise it moves. The port of the user's own frontend is left to that.
+ * @throws with a sentence when the port that the user asked for is taken
  */
-export async function settle(options: Options): Promise<Settings> {
+export async function settle(options: Options): Promise<{ settings: Settings; moved: MovedPort[] }> {
   const kept = readJson<Partial<Settings>>(fileOf(options.dir), {})
   const wanted = { ...USUAL_PORTS, ...kept.ports, ...(options.port === undefined ? {} : { api: options.port }) }
   const settings: Settings = {
-    ports: await settlePorts(wanted),
+    ports: await settlePorts(wanted, portOf(options.frontend)),
     // One that a newer version added is made anew.
     secrets: { ...makeSecrets(), ...kept.secrets },
     users: kept.users ?? makeUsers(),
@@ -65,8 +73,19 @@ export async function settle(options: Options): Promise<Settings> {
     // Whoever has lived in a sandbox of an older version keeps the past they have.
     hasPast: kept.hasPast ?? (kept.firstPost ?? null) !== null,
   }
+  if (options.port !== undefined && settings.ports.api !== options.port) {
+    throw new Error(`Port ${options.port} is taken by another program. Stop that, or choose another --port.`)
+  }
   keep(options.dir, settings)
-  return settings
+  const names = Object.keys(USUAL_PORTS) as PortName[]
+  const moved = names.map((name) => ({ name, from: wanted[name], to: settings.ports[name] }))
+  return { settings, moved: moved.filter(({ from, to }) => from !== to) }
+}
+
+/** On this machine; null elsewhere. */
+function portOf(frontend: string | null): number | null {
+  const { hostname, port } = new URL(frontend ?? 'http://elsewhere')
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) ? Number(port || 80) : null
 }
 
 export function keep(dir: string, settings: Settings): void {
@@ -81,9 +100,14 @@ function fileOf(dir: string): string {
   return join(dir, 'settings.json')
 }
 
-async function settlePorts(wanted: Record<PortName, number>): Promise<Record<PortName, number>> {
+async function settlePorts(
+  wanted: Record<PortName, number>,
+  reserved: number | null,
+): Promise<Record<PortName, number>> {
   const settled = { ...wanted }
-  for (const name of Object.keys(USUAL_PORTS) as PortName[]) settled[name] = await freePort(wanted[name])
+  for (const name of Object.keys(USUAL_PORTS) as PortName[]) {
+    settled[name] = await freePort(wanted[name] === reserved ? undefined : wanted[name])
+  }
   return settled
 }
 
