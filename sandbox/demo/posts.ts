@@ -65,8 +65,8 @@ export function demoPosts(now: Date, timezone: string): DemoPost[] {
     const { epochMilliseconds } = today
       .subtract({ days: daysAgo })
       .toZonedDateTime({ timeZone: timezone, plainTime: time })
-    // Every other one was planned the day before.
-    const plannedMs = index % 2 === 0 ? 0 : 20 * HOUR
+    // Every other one was scheduled the day before. None within the window of the service levels: the service did not deliver these.
+    const plannedMs = index % 2 === 0 || daysAgo <= 1 ? 0 : 20 * HOUR
     return { text: `${text} ${MARK}`, on, at: new Date(epochMilliseconds), plannedMs, exceptions }
   })
 }
