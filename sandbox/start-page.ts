@@ -1,29 +1,64 @@
-import { createServer } from 'node:http'
 import { platformLabel, type Platform } from '../src/domain/platforms.ts'
-import type { LedgerEntry } from './platforms/fault-proxy.ts'
+import type { Answer, LedgerEntry } from './platforms/fault-proxy.ts'
 import { closeServer, listenOnLoopback } from './platforms/listen.ts'
-import { escapeHtml, page } from './platforms/shared/html.ts'
+import { errorPage, escapeHtml, page } from './platforms/shared/html.ts'
+import { createSimulatorServer, type Route } from './platforms/shared/server.ts'
 import type { Front } from './platforms/shared/simulator.ts'
 import type { RunningService } from './services/all.ts'
 
 const SHOWN_POSTS = 50
 const ASKED_WITHIN_MS = 5_000
+const MAX_BODY_BYTES = 10_000
 
-/** One page that shows what the public sees on every platform, its accounts and their latest posts, and leads to the other servers. */
+/**
+ * One page that shows what the public sees on every platform, its accounts and their latest posts, and links to the other servers. Bluesky
+ * accounts are created there, since that server has no page of its own.
+ */
 export async function startStartPage(
   fronts: [Platform, Front][],
   services: Pick<RunningService, 'title' | 'url'>[],
   port: number,
 ) {
-  const server = createServer((request, response) => {
-    void Promise.all(fronts.map(sectionOf)).then((sections) => {
-      const { status, headers, body } = page(200, 'postonce sandbox', `${linksTo(services)}${sections.join('')}`)
-      response.writeHead(request.url === '/' ? status : 404, headers).end(request.url === '/' ? body : '')
-    })
+  const routes: Route[] = [
+    [
+      'GET',
+      /^\/$/,
+      async () =>
+        page(200, 'postonce sandbox', `${linksTo(services)}${(await Promise.all(fronts.map(sectionOf))).join('')}`),
+    ],
+    ['POST', /^\/bluesky\/accounts$/, ({ params }) => createBlueskyAccount(params.text('name')?.trim() ?? '')],
+  ]
+  const server = createSimulatorServer({
+    base: () => 'http://start-page',
+    routes,
+    enter: () => ({}),
+    notFound: () => errorPage(404, 'There is nothing here'),
+    failed: () => errorPage(500, 'The server did not answer'),
+    maxBodyBytes: MAX_BODY_BYTES,
   })
+
+  async function createBlueskyAccount(name: string): Promise<Answer> {
+    const { control } = new Map(fronts).get('bluesky') ?? {}
+    if (control === undefined) return errorPage(404, 'There is no Bluesky server here')
+    const handle = `${name.replace(/\.test$/, '')}.test`
+    const answer = await fetch(`${control}/accounts`, { method: 'POST', body: JSON.stringify({ handle }) })
+    const body = (await answer.json()) as { error?: string; identifier: string; appPassword: string }
+    return answer.ok ? accountPage(body) : errorPage(answer.status, body.error ?? '')
+  }
+
   const url = await listenOnLoopback(server, port)
   return { url: `${url}/`, stop: () => closeServer(server) }
 }
+
+function accountPage({ identifier, appPassword }: { identifier: string; appPassword: string }): Answer {
+  return page(
+    200,
+    'A Bluesky account',
+    `<p>Connect Bluesky with these two:</p><dl><dt>Handle</dt><dd><code>${escapeHtml(identifier)}</code></dd><dt>App password</dt><dd><code>${escapeHtml(appPassword)}</code></dd></dl><p>The same handle shows them again. <a href="/">Back</a></p>`,
+  )
+}
+
+const NEW_BLUESKY_ACCOUNT = `<form method="post" action="/bluesky/accounts"><p><label>Handle of a new account <input name="name" required autocomplete="off" autocapitalize="none" size="14">.test</label> <button>Create</button></p></form>`
 
 function linksTo(services: Pick<RunningService, 'title' | 'url'>[]): string {
   const links = services.map(({ title, url }) => `<a href="${url}">${escapeHtml(title)}</a>`)
@@ -32,7 +67,8 @@ function linksTo(services: Pick<RunningService, 'title' | 'url'>[]): string {
 
 async function sectionOf([platform, { url, control }]: [Platform, Front]): Promise<string> {
   const links = `<a href="${url}/">server</a>, <a href="${control}/ledger">ledger</a>, <a href="${control}/requests">requests</a>, <a href="${control}/faults">faults</a>`
-  const heading = `<h2>${platformLabel(platform)}</h2><p>${links}</p>`
+  const form = platform === 'bluesky' ? NEW_BLUESKY_ACCOUNT : ''
+  const heading = `<h2>${platformLabel(platform)}</h2><p>${links}</p>${form}`
   try {
     const answer = await fetch(`${control}/ledger`, { signal: AbortSignal.timeout(ASKED_WITHIN_MS) })
     const posts = (await answer.json()) as LedgerEntry[]

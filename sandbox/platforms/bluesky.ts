@@ -48,7 +48,7 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
   // Accounts connected earlier remember the proxy's address, so it stays the same from start to start if it can.
   const ports = readJson<{ proxy?: number; control?: number }>(join(dir, 'ports.json'), {})
 
-  let server: { thread: PdsThread; client: PdsClient } | undefined
+  let server: { thread: PdsThread; client: PdsClient; createAccount: Bluesky['createAccount'] } | undefined
   const started = () => {
     if (!server) throw new Error('The Bluesky server is not up yet')
     return server
@@ -62,6 +62,7 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
   const proxy = await startFaultProxy({
     platform: createBlueskyPlatform({
       dir,
+      createAccount: (input) => started().createAccount(input),
       counts,
       appView: appViewKnobs,
       pds,
@@ -93,18 +94,19 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
       appViewUrl,
       appViewDid: APP_VIEW_DID,
     })
-    server = { thread, client: createPdsClient(thread.pdsUrl) }
+    const client = createPdsClient(thread.pdsUrl)
+    server = { thread, client, createAccount: createAccountMaker(dir, client) }
   } catch (error) {
     await stop()
     throw error
   }
-  const { pdsUrl } = started().thread
+  const { thread, createAccount } = started()
   return {
     url: proxy.url,
     control: proxy.control,
-    pdsUrl,
+    pdsUrl: thread.pdsUrl,
     video,
-    createAccount: createAccountMaker(dir, pds()),
+    createAccount,
     stop,
   }
 }

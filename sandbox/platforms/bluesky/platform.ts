@@ -4,19 +4,23 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ControlError, type Control } from '../control.ts'
 import type { Answer, LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
 import { readJson, writeJson } from '../json-file.ts'
+import type { BlueskyAccount } from './accounts.ts'
 import type { AppViewCounts, AppViewKnobs } from './app-view-counts.ts'
-import type { PdsClient, StoredRecord } from './pds-client.ts'
+import { PdsCallError, type PdsClient, type StoredRecord } from './pds-client.ts'
 import type { PdsThread } from './pds-host.ts'
 import type { Did } from './pds-thread.ts'
 
 interface BlueskyPlatformDeps {
   dir: string
+  createAccount(input: { handle: string }): Promise<BlueskyAccount>
   counts: AppViewCounts
   appView: AppViewKnobs
   pds(): PdsClient
   operator(): PdsThread['operator']
 }
 
+/** What the server takes below its own domain, where names have a hyphen neither first nor last. */
+const HANDLE = /^[a-z0-9][a-z0-9-]{1,16}[a-z0-9]\.test$/
 const POST_COLLECTION = 'app.bsky.feed.post'
 /** What the server says of an access token past its two hours (platforms.md 2g). */
 const EXPIRED: Answer = {
@@ -25,7 +29,8 @@ const EXPIRED: Answer = {
 }
 
 /** Bluesky's side of the control interface. */
-export function createBlueskyPlatform({ dir, counts, appView, pds, operator }: BlueskyPlatformDeps): ProxiedPlatform {
+export function createBlueskyPlatform(deps: BlueskyPlatformDeps): ProxiedPlatform {
+  const { dir, counts, appView, pds, operator } = deps
   const revokedPath = join(dir, 'revoked.json')
   const revokedAt = readJson<Record<string, number>>(revokedPath, {})
 
@@ -116,7 +121,7 @@ export function createBlueskyPlatform({ dir, counts, appView, pds, operator }: B
 
     publishes: (method, path) => method === 'POST' && /^\/xrpc\/com\.atproto\.repo\.(put|create)Record\b/.test(path),
 
-    controls: appViewControls(appView),
+    controls: [...appViewControls(appView), accountControl(deps)],
 
     textOf(body) {
       try {
@@ -142,6 +147,27 @@ function appViewControls(appView: AppViewKnobs): Control[] {
       },
     ],
     ['POST', /^\/posts\/(.+)\/hide$/, ({ id }) => void appView.hidden.add(id)],
+  ]
+}
+
+/** `POST /accounts {handle}` answers what to connect with; the same handle is the same account. */
+function accountControl({ createAccount }: Pick<BlueskyPlatformDeps, 'createAccount'>): Control {
+  return [
+    'POST',
+    /^\/accounts$/,
+    async ({ body }) => {
+      const { handle } = (await body()) as { handle?: unknown }
+      if (typeof handle !== 'string' || !HANDLE.test(handle)) {
+        throw new ControlError(400, 'A handle has 3 to 18 lower-case letters, digits and hyphens, and ends in .test')
+      }
+      try {
+        const { did, appPassword } = await createAccount({ handle })
+        return { did, identifier: handle, appPassword }
+      } catch (error) {
+        if (!(error instanceof PdsCallError) || error.status >= 500) throw error
+        throw new ControlError(400, error.message)
+      }
+    },
   ]
 }
 
