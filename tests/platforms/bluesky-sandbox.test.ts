@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBluesky, type Bluesky } from '../../sandbox/platforms/bluesky.ts'
@@ -41,6 +44,23 @@ async function textsOf(bluesky: Bluesky): Promise<string[]> {
 }
 
 describe('the Bluesky server of the sandbox', () => {
+  it('prints no warnings of Node when logins take longer than the server pads them to', async () => {
+    const program = new URL('../../sandbox/platforms/bluesky.ts', import.meta.url).pathname
+    const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const printed = text(child.stderr)
+    const [started] = (await once(child.stdout, 'data')) as [Buffer]
+    const { url, control } = JSON.parse(started.toString()) as { url: string; control: string }
+    const handle = newHandle()
+    const made = await fetch(`${control}/accounts`, { method: 'POST', body: JSON.stringify({ handle }) })
+    const { appPassword } = (await made.json()) as { appPassword: string }
+    const body = { identifier: handle, password: appPassword }
+    // Each hashes twice, and all of them wait for the same few threads.
+    const logins = Array.from({ length: 24 }, () => xrpcOf(url)('com.atproto.server.createSession', { body }))
+    expect((await Promise.all(logins)).every(({ status }) => status === 200)).toBe(true)
+    child.kill('SIGTERM')
+    expect(await printed).not.toContain('TimeoutNegativeWarning')
+  })
+
   it('keeps accounts, posts and its address over a restart', async () => {
     const handle = newHandle()
     const first = await startBluesky({ dir })

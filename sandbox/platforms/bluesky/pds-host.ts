@@ -2,9 +2,15 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Did, PdsThreadAnswer, PdsThreadInput, PdsThreadReady, PdsThreadRequest } from './pds-thread.ts'
 
+/**
+ * The server pads each login to 350 ms with a timer whose delay it does not limit: it is negative after a slow login or a clock jump. Node
+ * then waits 1 ms, as it should, and would print a warning each time.
+ */
+const NODE_OPTIONS = ['--disable-warning=TimeoutNegativeWarning']
+
 /** Starts the server's thread and speaks with it. */
 export async function startPdsThread(workerData: PdsThreadInput) {
-  const worker = new Worker(new URL('./pds-thread.ts', import.meta.url), { workerData })
+  const worker = new Worker(new URL('./pds-thread.ts', import.meta.url), { workerData, execArgv: NODE_OPTIONS })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const waiting = new Map<number, (answer: PdsThreadAnswer) => void>()
   let lastId = 0
