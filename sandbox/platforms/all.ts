@@ -144,7 +144,7 @@ async function threads(dir: string, { processingMs, crowdOn = nobody }: Behaviou
 }
 
 async function meta(dir: string, { processingMs, crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
-  const { facebook, instagram, createPerson, createApp, stop } = await startMeta({
+  const { facebook, instagram, createPersonWithPage, createApp, stop } = await startMeta({
     dir,
     instagramQuota: { posts: PLENTY, containers: PLENTY },
     crowds: { facebook: crowdOn('facebook'), instagram: crowdOn('instagram') },
@@ -163,16 +163,12 @@ async function meta(dir: string, { processingMs, crowdOn = nobody }: Behaviour):
       }
     },
     async connect(name, api) {
-      const username = name.replaceAll('-', '_')
-      const { person, pages } = createPerson({
-        name,
-        pages: [{ name: `Page of ${name}`, username, instagram: { username } }],
-      })
+      const { person, pages } = createPersonWithPage(name)
       await connectByPage('facebook', person.id, api)
-      const { id, instagramId } = pages[0]!
+      const { id, username, instagramId } = pages[0]!
       return [
         { platform: 'facebook', account: id, accountId: id, secrets: {} },
-        { platform: 'instagram', account: username, accountId: instagramId!, secrets: {} },
+        { platform: 'instagram', account: username!, accountId: instagramId!, secrets: {} },
       ]
     },
     stop,

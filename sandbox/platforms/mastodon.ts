@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { createAccounts, type NewAccount } from './mastodon/accounts.ts'
 import { createMediaStore, MEDIA_LIMITS } from './mastodon/media.ts'
 import { createOAuth } from './mastodon/oauth.ts'
 import { createMastodonPlatform } from './mastodon/platform.ts'
@@ -39,7 +40,7 @@ export interface Mastodon {
   url: string
   control: string
   /** The account with this user name, made if there is none; the same again after a restart. */
-  createAccount(input: { username: string; displayName?: string; note?: string }): Account
+  createAccount(input: NewAccount): Account
   /** The application with this name, made if there is none; its redirect URIs and scopes become the given ones. */
   createApp(input: { name: string; redirectUris: string[]; scopes?: string[] }): MastodonApp
   /** As the account's owner does with the web client. */
@@ -59,7 +60,8 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
     options
   const { fronts, ...mastodon } = await startSimulator('mastodon', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
-    const oauth = createOAuth(state)
+    const accounts = createAccounts(state)
+    const oauth = createOAuth(state, accounts)
     const base = () => urlOf('mastodon')
     const media = createMediaStore({ state, dir: join(dir, 'media'), base, processingMs, types })
     const statuses = createStatuses({
@@ -98,12 +100,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
       }),
       fronts: { mastodon: createMastodonPlatform({ state, oauth, statuses }) },
       api: {
-        createAccount({ username, displayName = '', note = '' }: Parameters<Mastodon['createAccount']>[0]): Account {
-          const existing = state.accounts.values().find((account) => account.username === username)
-          if (existing) return existing
-          const id = state.newId()
-          return state.accounts.set(id, { id, username, displayName, note, createdAt: new Date().toISOString() })
-        },
+        createAccount: accounts.ensure,
         createApp,
         publishElsewhere: statuses.publishElsewhere,
         rewrite: statuses.rewrite,

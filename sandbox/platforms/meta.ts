@@ -6,16 +6,9 @@ import { createInstagram } from './meta/instagram.ts'
 import { createLogin } from './meta/login.ts'
 import { createPageInsights } from './meta/page-insights.ts'
 import { createPagePosts } from './meta/page-posts.ts'
+import { createPeople, type NewInstagram, type NewPage } from './meta/people.ts'
 import { createMetaServer } from './meta/server.ts'
-import {
-  openState,
-  type App,
-  type InstagramAccount,
-  type MetaState,
-  type Page,
-  type PagePost,
-  type Person,
-} from './meta/state.ts'
+import { openState, type App, type InstagramAccount, type Page, type PagePost, type Person } from './meta/state.ts'
 import { createTokens } from './meta/tokens.ts'
 import type { ContainerStore } from './shared/graph/container-store.ts'
 import { createCounting } from './shared/graph/insights.ts'
@@ -36,23 +29,14 @@ export interface MetaOptions extends SimulatorPlace {
   crowds?: Record<'facebook' | 'instagram', Crowd>
 }
 
-interface NewPage {
-  name: string
-  username?: string
-  instagram?: NewInstagram
-}
-
-interface NewInstagram {
-  username: string
-  name?: string
-}
-
 export interface Meta {
   /** What our service talks to for pages and logins, and what a browser opens. */
   facebook: Front
   instagram: Front
   /** The person with this name and their pages, made if there is none; the same again after a restart. */
   createPerson(input: { name: string; pages?: NewPage[] }): { person: Person; pages: Page[] }
+  /** The same, with a page and an Instagram account linked to it. */
+  createPersonWithPage(name: string): { person: Person; pages: Page[] }
   /** Links a page to another professional account, which is then its person's, or to none. */
   linkInstagram(pageId: string, instagram: NewInstagram | null): InstagramAccount | null
   /** The application with this name, made if there is none; its redirect URIs become the given ones. */
@@ -78,7 +62,8 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
     const base = () => urlOf('facebook')
     const counting = createCounting(PAGE_WORDS, crowds.facebook)
     const posts = createPagePosts({ state, counting, base, processingMs, unreadableMs })
-    const login = createLogin({ state, tokens })
+    const people = createPeople(state)
+    const login = createLogin({ state, tokens, people })
     const instagram = createInstagram({
       state,
       tokens,
@@ -95,7 +80,14 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
       server: createMetaServer({ state, tokens, login, posts, instagram, modules, base, callsPerHour }),
       fronts: { facebook: createFacebookPlatform({ state, tokens, posts, counting }), instagram: instagram.platform },
       api: {
-        ...createMakers(state),
+        createPerson: people.ensure,
+        createPersonWithPage: people.ensureWithPage,
+        linkInstagram: people.linkInstagram,
+        createApp({ name, redirectUris }: { name: string; redirectUris: string[] }): App {
+          const known = state.apps.values().find((app) => app.name === name)
+          const app = known ?? { id: state.newId(), secret: randomBytes(16).toString('hex'), name }
+          return state.apps.set(app.id, { ...app, redirectUris })
+        },
         publishElsewhere: posts.publishElsewhere,
         rewrite: posts.rewrite,
         instagramStore: instagram.store,
@@ -103,46 +95,4 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
     }
   })
   return { ...meta, facebook: fronts['facebook']!, instagram: fronts['instagram']! }
-}
-
-/** Makes what people make of themselves elsewhere. */
-function createMakers(state: MetaState) {
-  function makeInstagram(personId: string, { username, name = username }: NewInstagram): InstagramAccount {
-    const existing = state.instagramAccounts.values().find((account) => account.username === username)
-    if (existing) return state.instagramAccounts.set(existing.id, { ...existing, personId })
-    const id = state.newId('17841')
-    return state.instagramAccounts.set(id, { id, personId, username, name })
-  }
-
-  function makePage(
-    personId: string,
-    { name, username = null, instagram }: Omit<NewPage, 'username'> & { username?: string | null },
-  ): Page {
-    const id = state.newId()
-    const instagramId = instagram ? makeInstagram(personId, instagram).id : null
-    return state.pages.set(id, { id, personId, name, username, instagramId })
-  }
-
-  return {
-    createPerson({ name, pages = [] }: { name: string; pages?: NewPage[] }): { person: Person; pages: Page[] } {
-      const known = state.persons.values().find((person) => person.name === name)
-      if (known) return { person: known, pages: state.pages.values().filter(({ personId }) => personId === known.id) }
-      const id = state.newId()
-      const person = state.persons.set(id, { id, name, grants: {} })
-      return { person, pages: pages.map((page) => makePage(id, page)) }
-    },
-
-    linkInstagram(pageId: string, linked: NewInstagram | null): InstagramAccount | null {
-      const page = state.pages.get(pageId)!
-      const account = linked && makeInstagram(page.personId, linked)
-      state.pages.set(pageId, { ...page, instagramId: account?.id ?? null })
-      return account
-    },
-
-    createApp({ name, redirectUris }: { name: string; redirectUris: string[] }): App {
-      const known = state.apps.values().find((app) => app.name === name)
-      const app = known ?? { id: state.newId(), secret: randomBytes(16).toString('hex'), name }
-      return state.apps.set(app.id, { ...app, redirectUris })
-    },
-  }
 }

@@ -4,6 +4,7 @@ import { NOBODY, type Crowd } from './shared/crowd.ts'
 import { createContainerStore, type ContainerStore } from './shared/graph/container-store.ts'
 import { createCounting } from './shared/graph/insights.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
+import { createAccounts } from './threads/accounts.ts'
 import { createInsights } from './threads/insights.ts'
 import { createLogin } from './threads/login.ts'
 import { createThreadsPlatform } from './threads/platform.ts'
@@ -46,19 +47,15 @@ export async function startThreads(options: ThreadsOptions = {}): Promise<Thread
     const { table, newId } = state
     const store = createContainerStore({ table, newId, processingMs, counting: createCounting(WORDS, crowd) })
     const tokens = createTokens(state)
-    const login = createLogin({ state, tokens })
+    const accounts = createAccounts(state)
+    const login = createLogin({ state, tokens, accounts })
     const posts = createPosts({ state, store, base, quota })
     const modules = [posts, createInsights({ store, crowd })]
     return {
       server: createThreadsServer({ state, store, tokens, login, modules, base }),
       fronts: { threads: createThreadsPlatform({ state, store, tokens, addressOf: posts.addressOf }) },
       api: {
-        createAccount({ username, name = '' }: { username: string; name?: string }): Account {
-          const known = state.accounts.values().find((account) => account.username === username)
-          if (known) return known
-          const id = newId()
-          return state.accounts.set(id, { id, username, name })
-        },
+        createAccount: accounts.ensure,
         createApp({ name, redirectUris }: { name: string; redirectUris: string[] }): App {
           const known = state.apps.values().find((app) => app.name === name)
           const app = known ?? { id: newId(), name, secret: randomBytes(16).toString('hex') }

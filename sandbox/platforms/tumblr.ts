@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { NOBODY, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
+import { createAccounts, type NewAccount } from './tumblr/accounts.ts'
 import { createLimits, type Limits } from './tumblr/limits.ts'
 import { createMediaStore } from './tumblr/media.ts'
-import { createOAuth, randomText } from './tumblr/oauth.ts'
+import { createOAuth } from './tumblr/oauth.ts'
 import { createTumblrPlatform } from './tumblr/platform.ts'
 import { createPosts, textOf } from './tumblr/posts.ts'
+import { randomText } from './tumblr/random-text.ts'
 import { createTumblrServer } from './tumblr/server.ts'
 import { openState, type App, type Blog, type Post } from './tumblr/state.ts'
 
@@ -26,7 +28,7 @@ export interface Tumblr {
   url: string
   control: string
   /** The primary blog of the account with this name, made if there is none; the same again after a restart. */
-  createAccount(input: { name: string; title?: string; otherBlog?: string }): Blog & { loginId: string }
+  createAccount(input: NewAccount): Blog & { loginId: string }
   /** The application with this name, made if there is none; its callback becomes the given one. */
   createApp(input: { name: string; callbackUrl: string }): App
   /** As the blog's author does with Tumblr's own app. */
@@ -44,28 +46,17 @@ export async function startTumblr(options: TumblrOptions = {}): Promise<Tumblr> 
   const { fronts, ...tumblr } = await startSimulator('tumblr', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const base = () => urlOf('tumblr')
-    const oauth = createOAuth(state, confirmsCallback)
+    const accounts = createAccounts(state)
+    const oauth = createOAuth(state, accounts, confirmsCallback)
     const limits = createLimits(state, options.limits ?? {})
     const media = createMediaStore({ state, limits, dir: join(dir, 'media'), base, processingMs })
     const posts = createPosts({ state, media, limits, base, answersDraftId, crowd })
-
-    function createBlog(accountId: string, name: string, title: string, isPrimary: boolean): Blog {
-      const uuid = `t:${randomText().slice(0, 22)}`
-      return state.blogs.set(uuid, { uuid, accountId, name, title, isPrimary })
-    }
 
     return {
       server: createTumblrServer({ state, oauth, media, posts, limits, base, crowd }),
       fronts: { tumblr: createTumblrPlatform({ state, oauth, posts }) },
       api: {
-        createAccount({ name, title = '', otherBlog }: Parameters<Tumblr['createAccount']>[0]) {
-          const existing = state.blogs.values().find((blog) => blog.name === name)
-          if (existing) return { ...existing, loginId: existing.accountId }
-          const loginId = state.newId()
-          state.accounts.set(loginId, { id: loginId, name })
-          if (otherBlog !== undefined) createBlog(loginId, otherBlog, '', false)
-          return { ...createBlog(loginId, name, title, true), loginId }
-        },
+        createAccount: accounts.ensure,
 
         createApp({ name, callbackUrl }: Parameters<Tumblr['createApp']>[0]): App {
           const existing = state.apps.values().find((app) => app.name === name)

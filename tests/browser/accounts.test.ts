@@ -119,10 +119,10 @@ async function beginWithGoogle(): Promise<Page> {
 }
 
 async function chooseNew(page: Page, fields: { email: string; name: string }): Promise<void> {
-  await page.selectOption('select[name=account]', { label: 'New' })
-  for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value)
+  for (const [name, value] of Object.entries(fields)) await page.fill(`#new [name=${name}]`, value)
 }
 
+const allowNew = (page: Page) => page.press('#new [name=name]', 'Enter')
 const allow = (page: Page) => page.click('button[value=allow]')
 /** Whether the address still shows the empty fragment depends on how the page was reached. */
 const untilRefused = (page: Page, error: string) =>
@@ -133,7 +133,7 @@ describe('in a browser, with Google, somebody', () => {
     const page = await beginWithGoogle()
     const email = newAddress()
     await chooseNew(page, { email, name: 'Ann Google' })
-    await allow(page)
+    await allowNew(page)
     await page.waitForURL(`${world.frontend.url}/auth/callback*`)
     await isSomebody(page, 'Ann Google')
     await page.goto(`${world.frontend.url}/`)
@@ -156,12 +156,12 @@ describe('in a browser, with Google, somebody', () => {
   it('who shares a browser can be somebody else', async () => {
     const page = await beginWithGoogle()
     await chooseNew(page, { email: newAddress(), name: 'Ann First' })
-    await allow(page)
+    await allowNew(page)
     await isSomebody(page, 'Ann First')
     await page.click('#google')
     await page.waitForSelector('button[value=allow]')
     await chooseNew(page, { email: newAddress(), name: 'Bob Second' })
-    await allow(page)
+    await allowNew(page)
     await isSomebody(page, 'Bob Second')
   })
 
@@ -171,7 +171,7 @@ describe('in a browser, with Google, somebody', () => {
     await page.route(`${callbackUrl}*`, (route) => route.abort())
     const [callback] = await Promise.all([
       page.waitForRequest((request) => request.url().startsWith(callbackUrl)),
-      allow(page),
+      allowNew(page),
     ])
     const victim = await visitor()
     await victim.goto(callback.url())
@@ -189,7 +189,7 @@ describe('in a browser, with Google, somebody', () => {
     await chooseNew(page, { email, name: 'Ann Back' })
     const [callback] = await Promise.all([
       page.waitForRequest((request) => request.url().startsWith(callbackUrl)),
-      allow(page),
+      allowNew(page),
     ])
     await isSomebody(page, 'Ann Back')
     await page.goBack()

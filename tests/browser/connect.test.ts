@@ -159,3 +159,21 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     expect(await world.service.context.accounts.findConnected(userId, platform)).toBeNull()
   })
 })
+
+it('in a browser, a user who owns no account on a platform creates one on its page and connects it', async () => {
+  const { page, begin, stored } = await someone()
+  const { name: taken } = platforms.mastodon.newAccount()
+  await begin('mastodon')
+  const name = unique('p').replace(/\W/g, '')
+  await page.fill('#new [name=name]', name)
+  await page.press('#new [name=name]', 'Enter')
+  await page.waitForURL(`${world.frontend.url}/settings?*`)
+  expect(await page.textContent('#outcome')).toBe('?success=mastodon_connected')
+  expect((await stored('mastodon'))?.profile.handle).toContain(name)
+
+  const other = await someone()
+  await other.begin('mastodon')
+  const offered = await other.page.locator('select[name=account] option').allTextContents()
+  expect(offered).toEqual(expect.arrayContaining([taken, `@${name}`]))
+  expect(await decide(other.page, taken, 'allow')).toBe('?success=mastodon_connected')
+})

@@ -1,4 +1,4 @@
-import { NEW_ACCOUNT } from '../../sandbox/services/identity/pages.ts'
+import { NEW_ACCOUNT } from '../../sandbox/platforms/shared/consent.ts'
 
 interface Choice {
   /** The id of an account there, or nothing for a new one. */

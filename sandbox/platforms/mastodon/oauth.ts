@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Answer } from '../fault-proxy.ts'
+import { chosenAccount } from '../shared/consent.ts'
 import { errorPage, redirect } from '../shared/html.ts'
 import type { Params } from '../shared/params.ts'
 import { Refusal } from './refusal.ts'
+import type { Accounts } from './accounts.ts'
 import { authorizePage } from './pages.ts'
 import type { Account, App, State, Token } from './state.ts'
 
@@ -15,7 +17,7 @@ const BAD_GRANT =
   'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.'
 
 /** Applications, logins by code and their end, as Mastodon's Doorkeeper does them (platforms.md 6a). */
-export function createOAuth(state: State) {
+export function createOAuth(state: State, accounts: Accounts) {
   function registerApp(params: Params): Answer {
     const redirectUris = params.list('redirect_uris').flatMap((uris) => uris.split(/\s+/).filter(Boolean))
     const scopes = (params.text('scopes') ?? 'read').split(/\s+/)
@@ -78,8 +80,7 @@ export function createOAuth(state: State) {
         state: answerState,
       })
     }
-    const account = state.accounts.get(params.text('account') ?? '')
-    if (!account) return errorPage(422, 'Choose an account')
+    const account = chosenAccount({ account: params.text('account'), name: params.text('name') }, accounts)
     const code = randomText()
     state.grants.set(code, {
       code,

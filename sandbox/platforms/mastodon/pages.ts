@@ -1,11 +1,12 @@
 import type { Answer } from '../fault-proxy.ts'
-import { consentPage } from '../shared/consent.ts'
+import { consentPage, nameField } from '../shared/consent.ts'
 import { escapeHtml, page } from '../shared/html.ts'
 import type { Account, Status } from './state.ts'
 
 export function authorizePage(app: string, scopes: string[], accounts: Account[]): Answer {
   const people = accounts.map(({ id, username }) => ({ id, label: `@${username}` }))
-  return consentPage({ title: 'Authorization required', app, scopes, accounts: people })
+  const newFields = nameField('User name', 'letters, digits and _')
+  return consentPage({ title: 'Authorization required', app, scopes, accounts: people, newFields })
 }
 
 /** What one finds at the sandbox's Mastodon. */

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Answer } from '../fault-proxy.ts'
+import { accountPicture } from '../shared/picture.ts'
 import { createSimulatorServer, type Call, type Route } from '../shared/server.ts'
 import { Refusal } from './refusal.ts'
 import { MEDIA_LIMITS, type MediaStore } from './media.ts'
@@ -46,6 +47,7 @@ export function createMastodonServer(deps: ServerDeps): Server {
     ['GET', /^\/@(\w+)$/, ({ id }) => statusesPage(`@${id}`, shown(statuses.listOf(accountNamed(id).id)))],
     ['GET', /^\/@\w+\/(\d+)$/, ({ id }) => statusesPage('Post', shown([statuses.find(id)]))],
     ['GET', /^\/media\/(\d+)$/, ({ id }) => media.file(id)],
+    ['GET', /^\/avatars\/(\d+)\.png$/, ({ id }) => accountPicture(id)],
     ['POST', /^\/api\/v1\/apps$/, ({ params }) => oauth.registerApp(params)],
     ['GET', /^\/oauth\/authorize$/, ({ params }) => oauth.authorize(params)],
     ['POST', /^\/oauth\/authorize$/, ({ params }) => oauth.decide(params)],

@@ -1,8 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Answer } from '../fault-proxy.ts'
+import { chosenAccount } from '../shared/consent.ts'
 import { errorPage, redirect } from '../shared/html.ts'
 import { badParameter, callerOf, GraphRefusal, type GraphParams } from '../shared/graph/graph.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
+import type { People } from './people.ts'
 import { dialogPage } from './pages.ts'
 import type { App, MetaState, Person, Token } from './state.ts'
 import type { Tokens } from './tokens.ts'
@@ -30,10 +32,11 @@ const KNOWN_SCOPES = [
 interface LoginDeps {
   state: MetaState
   tokens: Tokens
+  people: People
 }
 
 /** The dialog that a browser is sent to, and the tokens that come of it (platforms.md 5a). */
-export function createLogin({ state, tokens }: LoginDeps) {
+export function createLogin({ state, tokens, people }: LoginDeps) {
   /** What is wrong with the request for a login: on a page where the redirect cannot be trusted, else told by it. */
   function problemOf(params: GraphParams): Answer | null {
     const app = state.apps.get(params.get('client_id') ?? '')
@@ -77,8 +80,7 @@ export function createLogin({ state, tokens }: LoginDeps) {
         state: answerState,
       })
     }
-    const person = state.persons.get(params.get('account') ?? '')
-    if (!person) return errorPage(422, 'Choose an account')
+    const person = chosenAccount({ account: params.get('account'), name: params.get('name') }, people)
     const declined = params.list('decline')
     const kept = without(
       pagesOf(person).map(({ id }) => id),

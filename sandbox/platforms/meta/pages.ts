@@ -1,5 +1,5 @@
 import type { Answer } from '../fault-proxy.ts'
-import { consentPage } from '../shared/consent.ts'
+import { consentPage, nameField } from '../shared/consent.ts'
 import { escapeHtml } from '../shared/html.ts'
 import type { Page, Person } from './state.ts'
 
@@ -18,6 +18,7 @@ export function dialogPage(app: string, scopes: string[], persons: { person: Per
       .join('')
   const allowances = scopes.map((scope): [string, string] => [scope, scope])
   const pages = persons.flatMap(({ pages: own }) => own).map(({ id, name }): [string, string] => [id, name])
+  const newFields = nameField('Name', 'comes with a page and an Instagram account')
   const more = `<p>Keep back permissions:</p><ul>${boxes('decline', allowances)}</ul><p>Keep back pages:</p><ul>${boxes('hide', pages)}</ul>`
-  return consentPage({ title: 'Log in with Facebook', app, scopes, accounts, more })
+  return consentPage({ title: 'Log in with Facebook', app, scopes, accounts, more, newFields })
 }

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { errorPage } from '../shared/html.ts'
 import { GRAPH_ANSWERS, graphRoutes } from '../shared/graph/routes.ts'
 import { graphParams } from '../shared/graph/params.ts'
+import { accountPicture } from '../shared/picture.ts'
 import { postsPage, startPage } from '../shared/post-pages.ts'
 import { createSimulatorServer, type Route } from '../shared/server.ts'
 import { shownPosts } from './facebook.ts'
@@ -47,6 +48,7 @@ export function createMetaServer(deps: ServerDeps): Server {
 
   const pages: Route[] = [
     ['GET', /^\/$/, () => startPage('Facebook and Instagram sandbox', accounts(), newestFirst())],
+    ['GET', /^\/picture\/(\d+)$/, ({ id }) => accountPicture(id)],
     ['GET', DIALOG, ({ params }) => login.showDialog(graphParams(params))],
     ['POST', DIALOG, ({ params }) => login.decide(graphParams(params))],
     ['GET', /^\/(\d+)$/, ({ id }) => ofPage(id)],

@@ -1,5 +1,9 @@
 import type { Answer } from '../fault-proxy.ts'
-import { escapeHtml, page } from './html.ts'
+import { errorPage, escapeHtml, page } from './html.ts'
+import { RefusedCall } from './refused-call.ts'
+
+/** The value of `account` that creates one. */
+export const NEW_ACCOUNT = 'new'
 
 interface ConsentRequest {
   title: string
@@ -8,26 +12,67 @@ interface ConsentRequest {
   /** What for. */
   scopes: string[]
   accounts: { id: string; label: string }[]
-  /** More of the form, as HTML. */
+  /** More of the form for an existing account, as HTML. */
   more?: string
+  /** The fields of a new account, as HTML. */
+  newFields: string
 }
 
 /**
- * Where a user allows or denies. Nobody has a password here: whoever sits at the sandbox may be anybody. The form goes back to this
- * very address, with `account` and `decision`.
+ * The page on which a user allows or denies access, with an existing account or a new one. Accounts have no passwords in the sandbox. Both
+ * forms send `account` and `decision` to this very address; they are two, so that Enter in a field sends the form it belongs to.
  */
-export function consentPage({ title, app, scopes, accounts, more = '' }: ConsentRequest): Answer {
+export function consentPage({ title, app, scopes, accounts, more = '', newFields }: ConsentRequest): Answer {
   const options = accounts.map(({ id, label }) => `<option value="${escapeHtml(id)}">${escapeHtml(label)}</option>`)
   return page(
     200,
     title,
     `<p><strong>${escapeHtml(app)}</strong> would like permission to access your account: ${scopes.map(escapeHtml).join(', ')}</p>
 <form method="post">
-<p><label>Account <select name="account">${options.join('')}</select></label></p>${more}
-<p><button name="decision" value="allow">Allow</button> <button name="decision" value="deny">Deny</button></p>
+${options.length === 0 ? '' : `<p><label>Account <select name="account">${options.join('')}</select></label></p>${more}`}
+<p>${options.length === 0 ? '' : ALLOW} <button name="decision" value="deny">Deny</button></p>
+</form>
+<form method="post" id="new">
+<fieldset><legend>Or a new account</legend><input type="hidden" name="account" value="${NEW_ACCOUNT}">
+${newFields}
+<p><button name="decision" value="allow">Create and allow</button></p></fieldset>
 </form>`,
   )
 }
+
+const ALLOW = '<button name="decision" value="allow">Allow</button>'
+
+/** The field of a platform on which a name is all that a new account needs. */
+export function nameField(label: string, hint = ''): string {
+  return `<p><label>${escapeHtml(label)} <input name="name" required autocomplete="off"></label> ${escapeHtml(hint)}</p>`
+}
+
+interface Accounts<T> {
+  find(id: string): T | undefined
+  /** A name that is not allowed, in words; null: it may be used. */
+  problemOf(name: string): string | null
+  create(name: string): T
+}
+
+/**
+ * The account that the form names, or the new one it asks for.
+ * @throws RefusedCall with a page when there is no such account or its name cannot be used
+ */
+export function chosenAccount<T>(
+  { account, name }: { account: string | undefined; name: string | undefined },
+  { find, problemOf, create }: Accounts<T>,
+): T {
+  if (account !== NEW_ACCOUNT) return find(account ?? '') ?? refuse('Choose an account')
+  const wanted = name?.trim() ?? ''
+  const problem = wanted === '' ? 'Type a name for the new account' : problemOf(wanted)
+  return problem === null ? create(wanted) : refuse(problem)
+}
+
+function refuse(problem: string): never {
+  throw new RefusedCall(errorPage(422, problem))
+}
+
+export const nameTaken = (name: string) => `The name ${name} is taken. Go back and choose another one.`
 
 /**
  * What somebody at a browser does on the page that `authUrl` leads to: chooses the account and allows or denies.

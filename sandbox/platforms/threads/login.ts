@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Answer } from '../fault-proxy.ts'
-import { consentPage } from '../shared/consent.ts'
+import { chosenAccount, consentPage, nameField } from '../shared/consent.ts'
 import { GraphRefusal, type GraphParams } from '../shared/graph/graph.ts'
 import { errorPage, redirect } from '../shared/html.ts'
+import type { Accounts } from './accounts.ts'
 import type { State } from './state.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -16,7 +17,7 @@ const KNOWN_SCOPES = [
 ]
 
 /** The page that browsers are sent to, and the exchange of what it gives them (platforms.md 3a). */
-export function createLogin({ state, tokens }: { state: State; tokens: Tokens }) {
+export function createLogin({ state, tokens, accounts }: { state: State; tokens: Tokens; accounts: Accounts }) {
   /** What is wrong with the request for a login. */
   function problemOf(params: GraphParams): Answer | null {
     const app = state.apps.get(params.get('client_id') ?? '')
@@ -44,6 +45,7 @@ export function createLogin({ state, tokens }: { state: State; tokens: Tokens })
           app: state.apps.get(params.get('client_id')!)!.name,
           scopes: scopesOf(params),
           accounts: state.accounts.values().map(({ id, username }) => ({ id, label: `@${username}` })),
+          newFields: nameField('User name', 'letters, digits, _ and periods'),
         })
       )
     },
@@ -61,8 +63,7 @@ export function createLogin({ state, tokens }: { state: State; tokens: Tokens })
           state: params.get('state'),
         })
       }
-      const account = state.accounts.get(params.get('account') ?? '')
-      if (!account) return errorPage(422, 'Choose an account')
+      const account = chosenAccount({ account: params.get('account'), name: params.get('name') }, accounts)
       const code = `AQ${randomBytes(48).toString('base64url')}`
       const declined = params.list('decline')
       state.codes.set(code, {

@@ -4,6 +4,7 @@ import type { ContainerPost, ContainerStore } from '../shared/graph/container-st
 import { graphParams } from '../shared/graph/params.ts'
 import { GRAPH_ANSWERS, graphRoutes, tokenIn } from '../shared/graph/routes.ts'
 import { errorPage } from '../shared/html.ts'
+import { accountPicture } from '../shared/picture.ts'
 import { postsPage, startPage, type ShownPost } from '../shared/post-pages.ts'
 import { createSimulatorServer, type Call, type Route } from '../shared/server.ts'
 import type { createLogin } from './login.ts'
@@ -35,6 +36,7 @@ export function createThreadsServer({ state, store, tokens, login, modules, base
     ['GET', /^\/$/, () => startPage('Threads sandbox', accounts(), shown(store.posts.values().toReversed()))],
     ['GET', /^\/@([\w.]+)$/, ({ id }) => ofAccount(id)],
     ['GET', /^\/@[\w.]+\/post\/([\w-]+)$/, ({ id }) => onePost(id)],
+    ['GET', /^\/picture\/(\d+)$/, ({ id }) => accountPicture(id)],
     ['GET', /^\/oauth\/authorize$/, ({ params }) => login.showPage(graphParams(params))],
     ['POST', /^\/oauth\/authorize$/, ({ params }) => login.decide(graphParams(params))],
     ['POST', /^\/oauth\/access_token$/, ({ params }) => login.exchangeCode(graphParams(params))],

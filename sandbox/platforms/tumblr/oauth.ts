@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import type { Answer } from '../fault-proxy.ts'
-import { consentPage } from '../shared/consent.ts'
+import { chosenAccount, consentPage, nameField } from '../shared/consent.ts'
 import { errorPage, redirect } from '../shared/html.ts'
 import type { Params } from '../shared/params.ts'
 import type { Call } from '../shared/server.ts'
+import type { Accounts } from './accounts.ts'
+import { randomText } from './random-text.ts'
 import { OAuthRefusal, Refusal } from './refusal.ts'
 import { isSignedRightly, readOAuthHeader } from './signature.ts'
 import type { Account, App, RequestToken, State } from './state.ts'
@@ -19,7 +20,7 @@ interface Signer {
 }
 
 /** The three calls of OAuth 1.0a, its page, and what every signed call has to bring (platforms.md 7a). */
-export function createOAuth(state: State, confirmsCallback: boolean) {
+export function createOAuth(state: State, accounts: Accounts, confirmsCallback: boolean) {
   /** Those seen within the time in which they could come again. */
   const nonces = new Map<string, number>()
 
@@ -90,6 +91,7 @@ export function createOAuth(state: State, confirmsCallback: boolean) {
       app: state.apps.get(asked.consumerKey)!.name,
       scopes: ['read your blogs', 'write posts'],
       accounts: state.accounts.values().map(({ id, name }) => ({ id, label: name })),
+      newFields: nameField('Blog name', 'lower-case letters, digits and hyphens'),
     })
   }
 
@@ -102,8 +104,7 @@ export function createOAuth(state: State, confirmsCallback: boolean) {
       state.requestTokens.delete(asked.token)
       return redirect(asked.callback, { oauth_token: asked.token })
     }
-    const account = state.accounts.get(params.text('account') ?? '')
-    if (!account) return errorPage(422, 'Choose an account')
+    const account = chosenAccount({ account: params.text('account'), name: params.text('name') }, accounts)
     const verifier = randomText()
     state.requestTokens.set(asked.token, { ...asked, accountId: account.id, verifier })
     return redirect(asked.callback, { oauth_token: asked.token, oauth_verifier: verifier })
@@ -181,8 +182,4 @@ function formAnswer(fields: Record<string, string>): Answer {
 
 function newPair() {
   return { token: randomText(), secret: randomText() }
-}
-
-export function randomText(): string {
-  return randomBytes(25).toString('hex')
 }

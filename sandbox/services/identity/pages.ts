@@ -3,26 +3,17 @@ import { consentPage } from '../../platforms/shared/consent.ts'
 import { escapeHtml, page } from '../../platforms/shared/html.ts'
 import type { Person } from './state.ts'
 
-/** What stands for a new account in the list of those there are. */
-export const NEW_ACCOUNT = 'new'
-
-const NEW_FIELDS = `
-<fieldset><legend>Or a new account</legend>
-<p><label>Address <input name="email" type="email"></label> (empty: an account without one)</p>
+const NEW_FIELDS = `<p><label>Address <input name="email" type="email"></label> (empty: an account without one)</p>
 <p><label>Name <input name="name"></label></p>
-<p><label><input name="verified" type="checkbox" value="yes" checked> The address is verified</label></p>
-</fieldset>`
+<p><label><input name="verified" type="checkbox" value="yes" checked> The address is verified</label></p>`
 
 export function choicePage(app: string, people: Person[]): Answer {
   return consentPage({
     title: 'Sign in with the identity sandbox',
     app,
     scopes: ['name', 'address', 'picture'],
-    accounts: [
-      ...people.map((person) => ({ id: person.id, label: labelOf(person) })),
-      { id: NEW_ACCOUNT, label: 'New' },
-    ],
-    more: NEW_FIELDS,
+    accounts: people.map((person) => ({ id: person.id, label: labelOf(person) })),
+    newFields: NEW_FIELDS,
   })
 }
 

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
 import type { Answer } from '../../platforms/fault-proxy.ts'
+import { NEW_ACCOUNT } from '../../platforms/shared/consent.ts'
 import { errorPage } from '../../platforms/shared/html.ts'
 import { readParams, type Params } from '../../platforms/shared/params.ts'
-import { choicePage, NEW_ACCOUNT, startPage } from './pages.ts'
+import { choicePage, startPage } from './pages.ts'
 import type { Person, State } from './state.ts'
 
 interface ServerDeps {

@@ -1,0 +1,75 @@
+import { nameTaken } from '../shared/consent.ts'
+import type { InstagramAccount, MetaState, Page, Person } from './state.ts'
+
+export interface NewPage {
+  name: string
+  username?: string
+  instagram?: NewInstagram
+}
+
+export interface NewInstagram {
+  username: string
+  name?: string
+}
+
+const LONGEST_NAME = 60
+
+/** Persons, their pages and the Instagram accounts linked to these, as people create them on the platforms themselves. */
+export function createPeople(state: MetaState) {
+  const named = (name: string) => state.persons.values().find((person) => person.name === name)
+
+  function addInstagram(personId: string, { username, name = username }: NewInstagram): InstagramAccount {
+    const existing = state.instagramAccounts.values().find((account) => account.username === username)
+    if (existing) return state.instagramAccounts.set(existing.id, { ...existing, personId })
+    const id = state.newId('17841')
+    return state.instagramAccounts.set(id, { id, personId, username, name })
+  }
+
+  function addPage(personId: string, { name, username, instagram }: NewPage): Page {
+    const id = state.newId()
+    const instagramId = instagram ? addInstagram(personId, instagram).id : null
+    return state.pages.set(id, { id, personId, name, username: username ?? null, instagramId })
+  }
+
+  function ensure({ name, pages = [] }: { name: string; pages?: NewPage[] }): { person: Person; pages: Page[] } {
+    const known = named(name)
+    if (known) return { person: known, pages: state.pages.values().filter(({ personId }) => personId === known.id) }
+    const id = state.newId()
+    const person = state.persons.set(id, { id, name, grants: {} })
+    return { person, pages: pages.map((page) => addPage(id, page)) }
+  }
+
+  /** With a page and a professional account on Instagram, of which there is none by this user name. */
+  function ensureWithPage(name: string): { person: Person; pages: Page[] } {
+    const username = usernameOf(name)
+    return ensure({ name, pages: [{ name: `Page of ${name}`, username, instagram: { username } }] })
+  }
+
+  return {
+    find: state.persons.get,
+    ensure,
+    ensureWithPage,
+    create: (name: string): Person => ensureWithPage(name).person,
+
+    problemOf(name: string): string | null {
+      const username = usernameOf(name)
+      if (!/[a-z0-9]/.test(username)) return 'A name has at least one letter from a to z or one digit'
+      if (name.length > LONGEST_NAME) return `A name has at most ${LONGEST_NAME} characters`
+      const isUsed = state.instagramAccounts.values().some((account) => account.username === username)
+      return named(name) || isUsed ? nameTaken(name) : null
+    },
+
+    linkInstagram(pageId: string, linked: NewInstagram | null): InstagramAccount | null {
+      const page = state.pages.get(pageId)!
+      const account = linked && addInstagram(page.personId, linked)
+      state.pages.set(pageId, { ...page, instagramId: account?.id ?? null })
+      return account
+    },
+  }
+}
+
+export type People = ReturnType<typeof createPeople>
+
+function usernameOf(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, '_')
+}
