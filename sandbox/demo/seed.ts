@@ -69,6 +69,9 @@ export async function storeDemo(
     }
     await insert('posts', posts)
     await insert(POST_SNAPSHOTS, postSnapshots)
+    // The service counts the followers of a new connection by itself, and has a snapshot of today.
+    const ofUser = driverCollection<{ userId: string }>(database.connection, ACCOUNT_SNAPSHOTS)()
+    await ofUser.deleteMany({ userId }, { session })
     await insert(ACCOUNT_SNAPSHOTS, accountSnapshots)
     await users.raiseAnalyticsVersion(userId, session)
   })
