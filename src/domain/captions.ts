@@ -12,6 +12,10 @@ export interface CaptionWish {
   platform: Platform | null
 }
 
+/** Where captions come from: a language model, or templates where no provider is configured. */
+export const CAPTION_SOURCES = ['model', 'template'] as const
+export type CaptionSource = (typeof CAPTION_SOURCES)[number]
+
 /** How many are made at a time. */
 export const CAPTIONS_AT_ONCE = 4
 
@@ -29,10 +33,15 @@ export function fitCaptions(captions: string[], platform: Platform | null, rules
   return [...new Set(fitted)].slice(0, CAPTIONS_AT_ONCE)
 }
 
-const PLAIN = ['{topic}', 'New: {topic}', '{topic}\n\nWhat do you think?', 'Have a look: {topic}']
+const PLAIN = ['Good to know: {topic}', 'New: {topic}', '{topic}\n\nWhat do you think?', 'Have a look: {topic}']
 const BY_TONE: Record<string, string[]> = {
-  professional: ['{topic}', 'An update: {topic}', 'We are glad to share this: {topic}', '{topic}\n\nMore soon.'],
-  casual: ['{topic}', 'So, this happened: {topic}', 'Just a quick one: {topic}', '{topic}\n\nThoughts?'],
+  professional: [
+    'Worth knowing: {topic}',
+    'An update: {topic}',
+    'We are glad to share this: {topic}',
+    '{topic}\n\nMore soon.',
+  ],
+  casual: ['Guess what: {topic}', 'So, this happened: {topic}', 'Just a quick one: {topic}', '{topic}\n\nThoughts?'],
   friendly: [
     '{topic} 😊',
     'Hello everyone! {topic}',
@@ -40,15 +49,46 @@ const BY_TONE: Record<string, string[]> = {
     '{topic}\n\nTell us what you think!',
   ],
   funny: ['{topic} 😄', 'Plot twist: {topic}', 'Nobody asked, but: {topic}', '{topic}\n\nYes, really.'],
-  excited: ['{topic}!', 'It is here: {topic} 🎉', 'We could not wait to tell you: {topic}', '{topic}\n\nWho is in?'],
+  excited: [
+    'Big news: {topic}!',
+    'It is here: {topic} 🎉',
+    'We could not wait to tell you: {topic}',
+    '{topic}\n\nWho is in?',
+  ],
 }
 
-/** Captions without anybody having thought about them: the words of the user in phrases that suit the tone. */
+/** For a prompt that names no topic. */
+const WITHOUT_TOPIC = [
+  'There is news to share. Stay tuned!',
+  'Something new is on its way.',
+  'A little update from us. What do you think?',
+  'More about this soon. What would you like to know?',
+]
+
+/** The beginning of a prompt that tells what to do, such as `Please write a short caption` or `Make it funnier`. */
+const INSTRUCTION =
+  /^(?:please |can you |could you )*(?:add|change|create|draft|generate|give|improve|make|refine|remove|rephrase|rewrite|shorten|suggest|translate|turn|use|write)\b/i
+const TOPIC = /(?:\b(?:about|announcing|on|for)|:) (.+)$/i
+
+/**
+ * Captions from templates: the words of the post, or the topic of the prompt, in phrases that suit the tone. Never repeats an
+ * instruction, such as `make it shorter`.
+ */
 export function templateCaptions({ prompt, text, tone, platform }: CaptionWish, rules: PostingRules | null): string[] {
-  const topic = beginning((text?.trim() || prompt.trim()).replace(/\s+/g, ' '))
+  const topic = text?.trim() ? toLine(text) : findTopic(toLine(prompt))
   const fits = fitsWhere(platform, rules)
+  if (topic === null) return WITHOUT_TOPIC.filter(fits)
   const phrases = BY_TONE[tone?.trim().toLowerCase() ?? ''] ?? PLAIN
   return phrases.map((phrase) => cutToFit(topic, fits, (cut) => phrase.replace('{topic}', () => cut)))
+}
+
+/** Null when the prompt is an instruction without a topic. */
+function findTopic(prompt: string): string | null {
+  return INSTRUCTION.test(prompt) ? (TOPIC.exec(prompt)?.[1] ?? null) : prompt
+}
+
+function toLine(text: string): string {
+  return beginning(text.trim().replace(/\s+/g, ' '))
 }
 
 function fitsWhere(platform: Platform | null, rules: PostingRules | null): (text: string) => boolean {

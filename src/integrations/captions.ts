@@ -1,5 +1,11 @@
 import type { OpenAI } from 'openai'
-import { CAPTIONS_AT_ONCE, LONGEST_CAPTION, templateCaptions, type CaptionWish } from '../domain/captions.ts'
+import {
+  CAPTIONS_AT_ONCE,
+  LONGEST_CAPTION,
+  templateCaptions,
+  type CaptionSource,
+  type CaptionWish,
+} from '../domain/captions.ts'
 import { platformLabel } from '../domain/platforms.ts'
 import type { PostingRules } from '../domain/posting-rules.ts'
 import { ServiceError } from '../domain/service-error.ts'
@@ -23,8 +29,7 @@ interface CaptionRequest extends CaptionWish {
 }
 
 export interface CaptionProvider {
-  /** Where its captions come from, as the end of a sentence. */
-  source: string
+  name: CaptionSource
   /**
    * What it answers has yet to be cut to what can be posted.
    * @throws ServiceError CAPTION_PROVIDER_FAILED, CAPTION_REFUSED
@@ -35,7 +40,7 @@ export interface CaptionProvider {
 /** Phrases around the user's own words: for when there is no provider. */
 export function createTemplateCaptions(): CaptionProvider {
   return {
-    source: 'filled in from templates; nobody thought about them, and pictures are not looked at',
+    name: 'template',
     generate: async ({ rules, ...wish }) => templateCaptions(wish, rules),
   }
 }
@@ -70,7 +75,7 @@ export function createProviderCaptions({ url, apiKey, model, userAgent, timeoutM
   }
 
   return {
-    source: 'generated',
+    name: 'model',
     async generate(request, { signal }) {
       const client = await (opened ??= open())
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])

@@ -52,7 +52,7 @@ describe('captions of a provider', () => {
     expect(body).toMatchObject({
       success: true,
       message: 'Captions generated',
-      data: { captions: ['One', 'Two'], usage: { used: 1, limit: 15 } },
+      data: { provider: 'model', captions: ['One', 'Two'], usage: { used: 1, limit: 15 } },
     })
     expect(await usedBy(who)).toBe(1)
   })
@@ -216,12 +216,14 @@ describe('a request', () => {
   })
 })
 
-it('without a provider captions come from templates, and say so', async () => {
+it('without a provider the answer says that the captions are templates', async () => {
   const who = await signIn(templates.context)
   const { status, body } = await ask(who, { tone: 'funny' }, { on: templates, platform: 'threads' })
   expect(status).toBe(200)
-  expect(body.message).toContain('templates')
+  expect(body.message).toMatch(/^No caption provider is configured\. .*templates/)
+  expect(body.data.provider).toBe('template')
   expect(body.data.captions).toHaveLength(4)
+  expect(body.data.captions).not.toContain('Our new café')
   for (const caption of body.data.captions) expect(caption).toContain('Our new café')
   expect(body.data.usage.used).toBe(1)
 })

@@ -47,3 +47,39 @@ it('templates take the post that is there for their topic, and replacement patte
   const wish = { prompt: 'funny, please', text: 'Costs $& and $1', tone: 'unheard of', platform: null }
   expect(templateCaptions(wish, null)).toContain('New: Costs $& and $1')
 })
+
+describe('captions from templates', () => {
+  const ask = (prompt: string, { text = null, tone = null }: { text?: string | null; tone?: string | null } = {}) =>
+    templateCaptions({ prompt, text, tone, platform: null }, null)
+
+  it.each([null, 'professional', 'casual', 'friendly', 'funny', 'excited'])(
+    'never suggest the prompt word for word (tone %j)',
+    (tone) => {
+      for (const caption of ask('Our new café', { tone })) {
+        expect(caption).toContain('Our new café')
+        expect(caption).not.toBe('Our new café')
+      }
+    },
+  )
+
+  it.each([
+    ['Write a short caption about our new café', 'our new café'],
+    ['please make a funny post for the summer sale', 'the summer sale'],
+    ['Rewrite this: We open on Monday', 'We open on Monday'],
+  ])('take the topic out of %j', (prompt, topic) => {
+    expect(ask(prompt)).toContain(`New: ${topic}`)
+  })
+
+  it.each(['Make it funnier', 'Shorten', 'refine', 'Please add emojis'])(
+    'do not repeat the instruction %j',
+    (prompt) => {
+      const captions = ask(prompt)
+      expect(captions).toHaveLength(4)
+      for (const caption of captions) expect(caption.toLowerCase()).not.toContain(prompt.toLowerCase())
+      for (const caption of ask(prompt, { text: 'We open on Monday' })) {
+        expect(caption).toContain('We open on Monday')
+        expect(caption.toLowerCase()).not.toContain(prompt.toLowerCase())
+      }
+    },
+  )
+})

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { generateCaptions } from '../../commands/generate-captions.ts'
 import type { Context } from '../../context.ts'
+import type { CaptionSource } from '../../domain/captions.ts'
 import { PLATFORMS, platformLabel } from '../../domain/platforms.ts'
 import { SECOND } from '../../domain/times.ts'
 import { operation } from '../openapi/operation.ts'
@@ -14,6 +15,12 @@ import { GenerateCaptionsBody, GeneratedCaptions } from './schema.ts'
 const BODY_LIMIT_BYTES = 20 * 1_048_576
 /** Per process, for all these routes together: each body is in memory several times over while its request lasts. */
 const LARGE_BODIES_AT_ONCE = 4
+const MESSAGES: Record<CaptionSource, string> = {
+  model: 'Captions generated',
+  template:
+    'No caption provider is configured. These captions are templates around your own words; pictures and instructions have no effect.',
+}
+
 /** What the route needs besides the provider. */
 const MARGIN_MS = 5 * SECOND
 
@@ -51,7 +58,8 @@ export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       async ({ user, body, deadline }) => {
         const { prompt, media = [], text = null, tone = null } = body
         const wish = { user, prompt, media, text, tone, platform }
-        return ok(`Captions ${captions.source}`, await generateCaptions(context, wish, { signal: deadline }))
+        const generated = await generateCaptions(context, wish, { signal: deadline })
+        return ok(MESSAGES[captions.name], { provider: captions.name, ...generated })
       },
     )
   }

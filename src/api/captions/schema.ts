@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import { CAPTION_SOURCES } from '../../domain/captions.ts'
 import { MAX_TEXT_LENGTH } from '../../domain/posting-rules.ts'
+import { oneOf } from '../schemas/common.ts'
 
 const MAX_PROMPT = 2_000
 const MAX_TONE = 50
@@ -29,6 +31,9 @@ export const GenerateCaptionsBody = Type.Object(
 
 export const GeneratedCaptions = Type.Object(
   {
+    provider: oneOf(CAPTION_SOURCES, {
+      description: '`template` where no caption provider is configured: phrases around the words of the request',
+    }),
     captions: Type.Array(Type.String()),
     usage: Type.Object(
       { used: Type.Integer(), limit: Type.Integer() },
