@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { explainFailure, failure, type Failure } from '../domain/failure.ts'
-import { postFailed, postPublished } from '../domain/notifications.ts'
+import { postEnded, postFailed, postPublished } from '../domain/notifications.ts'
 import { accept, defer, EffectTaken, markUnknown, refuse } from '../domain/delivery-moves.ts'
 import type { Platform } from '../domain/platforms.ts'
 import { deliverable, entryOf, failureOf } from '../domain/post-entries.ts'
@@ -72,6 +72,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     metrics.deliveryRecorded(input.platform, 'accepted')
     // A post that was deleted meanwhile is out all the same: its owner has to know.
     await notifications.insertOnce(postPublished(left ?? post, input.platform, platformPostUrl))
+    if (left) await notifyPostEnd(left)
     return left ? resultOf(left, input.platform, 'completed') : GONE
   }
 
@@ -157,6 +158,13 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     if (entry.status === 'failed') {
       await notifications.insertOnce(postFailed(post, platform, round, failureOf(entry) ?? UNKNOWN_FAILURE))
     }
+    await notifyPostEnd(post)
+  }
+
+  /** Whichever delivery ends last finds that the post has ended. */
+  async function notifyPostEnd(post: Post): Promise<void> {
+    const notification = postEnded(post)
+    if (notification) await notifications.insertOnce(notification)
   }
 
   async function again(input: DeliveryInput): Promise<DeliveryResult> {

@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity'
 import { failure } from '../domain/failure.ts'
-import { postFailed } from '../domain/notifications.ts'
+import { postEnded, postFailed } from '../domain/notifications.ts'
 import { giveUp } from '../domain/delivery-moves.ts'
 import { entryOf, failureOf } from '../domain/post-entries.ts'
 import { cancel } from '../domain/post-moves.ts'
@@ -48,6 +48,8 @@ export function createRecordActivities({ posts, notifications, metrics, discardP
       if (entry?.status === 'failed' && entry.delivery.round === round) {
         metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
         await notifications.insertOnce(postFailed(left, platform, round, failureOf(entry) ?? reason))
+        const ending = postEnded(left)
+        if (ending) await notifications.insertOnce(ending)
       }
       return resultOf(left, platform, entry?.status === 'completed' ? 'completed' : 'failed')
     },

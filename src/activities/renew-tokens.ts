@@ -9,6 +9,7 @@ import { PlatformError } from '../platforms/errors.ts'
 import type { PlatformRegistry } from '../platforms/registry.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { ConnectedAccount, PlatformAccounts, PlatformAccountStore } from '../store/platform-accounts.ts'
+import type { UserStore } from '../store/users.ts'
 
 /** Early enough that a platform that is down for days does not end anybody's connection. */
 const RENEW_BEFORE_MS = EXPIRING_MS + 3 * DAY
@@ -20,6 +21,7 @@ export interface RenewTokensDeps {
   credentials: AccountCredentials
   platforms: Pick<PlatformRegistry, 'find'>
   notifications: Pick<NotificationStore, 'insertOnce'>
+  users: Pick<UserStore, 'findTimezones'>
   clock: Clock
 }
 
@@ -32,7 +34,7 @@ interface RenewedPage {
 
 /** Keeps connections alive. May be repeated: what was renewed is not near its end any more, and a warning is stored once. */
 export function createRenewTokensActivities(deps: RenewTokensDeps) {
-  const { accounts, credentials, platforms, notifications, clock } = deps
+  const { accounts, credentials, platforms, notifications, users, clock } = deps
 
   return {
     async renewEndingTokens(after: string | null): Promise<RenewedPage> {
@@ -60,7 +62,10 @@ export function createRenewTokensActivities(deps: RenewTokensDeps) {
     if (account?.health.status !== 'active') return null
     const { endsAt } = account.auth
     if (endsAt !== null && endsAt.getTime() - clock.now().getTime() <= EXPIRING_MS) {
-      return (await notifications.insertOnce(connectionEnding(userId, platform, endsAt))) ? 'warned' : null
+      const timezone = (await users.findTimezones([userId])).get(userId) ?? 'UTC'
+      return (await notifications.insertOnce(connectionEnding({ userId, platform, timezone }, endsAt)))
+        ? 'warned'
+        : null
     }
     return account.version === owner[platform]?.version ? null : 'renewed'
   }

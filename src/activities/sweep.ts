@@ -1,13 +1,14 @@
 import { heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../clock.ts'
+import { createdNotifications } from '../commands/post-created.ts'
 import { checkUploads, type CheckUploadsDeps } from '../commands/upload-quota.ts'
-import { postCreated } from '../domain/notifications.ts'
 import type { Post } from '../domain/post.ts'
 import { MINUTE, SECOND } from '../domain/times.ts'
 import type { Finding, Metrics } from '../integrations/metrics.ts'
 import type { PublishOrchestrator } from '../integrations/orchestrator.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
+import type { UserStore } from '../store/users.ts'
 import { backgroundWorkflowId, publishPostWorkflowId, type BackgroundWork } from '../workflows/messages.ts'
 
 const OVERDUE_AFTER_MS = 30 * SECOND
@@ -32,6 +33,7 @@ export interface SweepDeps extends CheckUploadsDeps {
   backlogs: Backlog[]
   posts: PostStore
   notifications: Pick<NotificationStore, 'insertOnce'>
+  users: Pick<UserStore, 'findTimezones'>
   orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork' | 'terminateStuck' | 'listOverdue'>
   clock: Clock
   metrics: Pick<Metrics, 'swept' | 'tookUp'>
@@ -76,7 +78,9 @@ export function createSweepActivities(deps: SweepDeps) {
       const started = await Promise.all(
         stranded.slice(first, first + STARTS_AT_ONCE).map(async (post) => {
           // A draft that was just being published when the process died: its owner was not told either.
-          if (post.startPending) await notifications.insertOnce(postCreated(post))
+          if (post.startPending) {
+            for (const created of await createdNotifications(deps, [post])) await notifications.insertOnce(created)
+          }
           if (isLongOverdue(post, now)) await orchestrator.terminateStuck(publishPostWorkflowId(post._id))
           // A workflow that runs already knows nothing of a change whose signal was lost: joining it is not enough.
           const acknowledged = await (post.startPending

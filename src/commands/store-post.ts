@@ -1,4 +1,3 @@
-import { postCreated } from '../domain/notifications.ts'
 import { limitReached } from '../domain/plans.ts'
 import type { Post } from '../domain/post.ts'
 import { ServiceError } from '../domain/service-error.ts'
@@ -7,6 +6,7 @@ import { createBatches } from '../store/line.ts'
 import type { NotificationStore } from '../store/notifications.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { UserStore } from '../store/users.ts'
+import { createdNotifications } from './post-created.ts'
 
 /** Keeps a transaction short, however many creates come at once. */
 const LARGEST_GROUP = 50
@@ -15,7 +15,7 @@ interface StorePostDeps {
   database: Pick<Database, 'transaction'>
   posts: Pick<PostStore, 'insert'>
   notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
-  users: Pick<UserStore, 'takeAllowance' | 'takePostAllowances'>
+  users: Pick<UserStore, 'takeAllowance' | 'takePostAllowances' | 'findTimezones'>
 }
 
 type Session = Parameters<NotificationStore['insert']>[1]
@@ -85,7 +85,7 @@ export function createStorePost({ database, posts, notifications, users }: Store
     group: Post[],
     store: (insertNotifications: (session: Session) => Promise<void>) => Promise<void>,
   ): Promise<void> {
-    const asked = notifications.recordsOf(createdOf(group))
+    const asked = createdNotifications({ users }, group).then(notifications.recordsOf)
     asked.catch(() => {})
     await store(async (session) => notifications.insert(await asked, session))
     notifications.stored(await asked)
@@ -98,11 +98,6 @@ function isAboutOne(error: Error): boolean {
 }
 
 export type StorePost = (post: Post) => Promise<void>
-
-/** Drafts raise no notification (contract section 4). */
-function createdOf(posts: Post[]) {
-  return posts.filter(({ status }) => status !== 'DRAFT').map(postCreated)
-}
 
 function countByUser(posts: Post[]): Map<string, number> {
   const counts = new Map<string, number>()

@@ -144,6 +144,7 @@ async function newsOf({ users }: SyncSubscriptionDeps, user: User, { news, ...st
   if (news.length === 0) return []
   const changed = {
     _id: user._id,
+    timezone: user.timezone,
     subscription: { ...user.subscription, ...step.subscription },
     limits: step.limits ?? user.limits,
   }

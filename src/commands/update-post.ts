@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts'
-import { postCreated } from '../domain/notifications.ts'
 import { mediaKeys } from '../domain/content.ts'
 import { edit, type PostChange } from '../domain/post-moves.ts'
 import type { PlatformStatus, Post } from '../domain/post.ts'
@@ -11,9 +10,11 @@ import type { NotificationStore } from '../store/notifications.ts'
 import type { PlatformAccountStore } from '../store/platform-accounts.ts'
 import type { PostStore } from '../store/posts.ts'
 import type { UploadStore } from '../store/uploads.ts'
+import type { UserStore } from '../store/users.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { handOver, type HandOverDeps } from './hand-over.ts'
+import { createdNotifications } from './post-created.ts'
 import {
   readChange,
   readWholePost,
@@ -28,6 +29,7 @@ export interface UpdatePostDeps extends HandOverDeps, CurrentRulesDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
   accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
   notifications: Pick<NotificationStore, 'insertOnce'>
+  users: Pick<UserStore, 'findTimezones'>
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
   discardPrepared: DiscardPrepared
@@ -88,7 +90,7 @@ export async function updatePost(
     before.filter(({ platform }) => !post.selectedPlatforms.includes(platform)),
   )
   // Raised on every update, kept once: so that a repeat, or the next one, makes up for a crash in between, as does the sweeper.
-  await deps.notifications.insertOnce(postCreated(post))
+  for (const created of await createdNotifications(deps, [post])) await deps.notifications.insertOnce(created)
   await handOver(deps, post, 'changed')
   return { post, warnings }
 }

@@ -7,7 +7,7 @@ import {
   type Found,
   type ProcessorLook,
 } from './billing-look.ts'
-import { dayOf } from './times.ts'
+import { isoDate } from './times.ts'
 import type { Limits, Subscription, SubscriptionPlan } from './user.ts'
 
 export type BillingNews =
@@ -76,7 +76,7 @@ export function followProcessor(
 /** For operators: what a step changes, without anything personal. */
 export function describeStep(user: Billed, { subscription, resetsUsage, news }: BillingStep): string {
   const { plan, status, currentPeriodEnd, cancelAtPeriodEnd } = { ...user.subscription, ...subscription }
-  const until = currentPeriodEnd ? ` until ${dayOf(currentPeriodEnd)}` : ''
+  const until = currentPeriodEnd ? ` until ${isoDate(currentPeriodEnd)}` : ''
   const parts = [
     Object.keys(subscription).length > 0 ? `${plan}/${status}${until}${cancelAtPeriodEnd ? ', then free' : ''}` : '',
     resetsUsage ? 'usage reset' : '',

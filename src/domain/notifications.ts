@@ -3,8 +3,9 @@ import { effectiveContent } from './content.ts'
 import type { Failure } from './failure.ts'
 import { platformLabel, type Platform } from './platforms.ts'
 import type { Post } from './post.ts'
+import { toExcerpt } from './plain-text.ts'
 import { withoutFullStop } from './text.ts'
-import { dayOf } from './times.ts'
+import { dateInWords, isoDate, timeInWords } from './times.ts'
 import type { User } from './user.ts'
 
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
@@ -20,13 +21,17 @@ export interface NewNotification {
   options: { image?: string; link?: string }
 }
 
-/** Spec 6.2: a post was created and is now pending or scheduled. Never carries the user's text. */
-export function postCreated(post: Post): NewNotification {
-  const state = post.status === 'SCHEDULED' ? `scheduled for ${post.dueAt?.toISOString()}` : 'pending'
+/**
+ * Spec 6.2: a post was created and is now pending or scheduled.
+ * @param timezone of the user
+ */
+export function postCreated(post: Post, timezone: string): NewNotification {
+  const isScheduled = post.status === 'SCHEDULED' && post.dueAt !== null
+  const state = isScheduled ? `scheduled for ${timeInWords(post.dueAt!, timezone)}` : 'pending'
   return about(post._id, post.userId, {
     dedupeKey: `post-created:${post._id}`,
     type: 'success',
-    message: `Your post was created and is now ${state}`,
+    message: `Your post${quoted(post)} was created and is now ${state}`,
     options: image(post),
   })
 }
@@ -43,7 +48,7 @@ export function postPublished(
   return about(post._id, post.userId, {
     dedupeKey: `post-published:${post._id}:${platform}`,
     type: 'success',
-    message: `Successfully posted on ${platform}`,
+    message: `Successfully posted on ${platform}${post.content ? labelled(post as Post, platform) : ''}`,
     options: { ...(post.content ? image(post as Post, platform) : {}), ...link(platformPostUrl) },
   })
 }
@@ -75,7 +80,7 @@ export function postFailed(post: Post, platform: Platform, round: number, reason
   return about(post._id, post.userId, {
     dedupeKey: `post-failed:${post._id}:${platform}:${round}`,
     type: 'error',
-    message: `Posting on ${platformLabel(platform)} failed: ${cause(reason)}. ${stepAfterFailure(reason)}.`,
+    message: `Posting${quoted(post, platform)} on ${platformLabel(platform)} failed: ${cause(reason)}. ${stepAfterFailure(reason)}.`,
     options: image(post, platform),
   })
 }
@@ -85,9 +90,42 @@ export function preparationFailed(post: Post, platform: Platform, round: number,
   return about(post._id, post.userId, {
     dedupeKey: `post-warning:${post._id}:${platform}:${round}:${post.contentVersion}`,
     type: 'warning',
-    message: `Your scheduled post may fail on ${platformLabel(platform)}: ${cause(reason)}. ${stepBeforeDue(reason)}.`,
+    message: `Your scheduled post${quoted(post, platform)} may fail on ${platformLabel(platform)}: ${cause(reason)}. ${stepBeforeDue(reason)}.`,
     options: image(post, platform),
   })
+}
+
+/**
+ * How a post with several platforms ended as a whole, once per round of delivery. Null while a delivery is open, and for a post with
+ * one platform, whose own notification says it.
+ */
+export function postEnded(post: Post): NewNotification | null {
+  const ending = endingOf(post)
+  if (post.platformStatuses.length < 2 || ending === null) return null
+  const round = Math.max(...post.platformStatuses.map(({ delivery }) => delivery.round))
+  return about(post._id, post.userId, { dedupeKey: `post-ended:${post._id}:${round}`, ...ending, options: image(post) })
+}
+
+function endingOf(post: Post): Pick<NewNotification, 'type' | 'message'> | null {
+  const { status, platformStatuses: entries } = post
+  const failed = entries.filter((entry) => entry.status === 'failed')
+  const labels = failed.map(({ platform }) => platformLabel(platform)).join(', ')
+  switch (status) {
+    case 'COMPLETED':
+      return { type: 'success', message: `Your post${quoted(post)} was published on all ${entries.length} platforms.` }
+    case 'PARTIAL_SUCCESS': {
+      const count = `${entries.length - failed.length} of ${entries.length} platforms`
+      const message = `Your post${quoted(post)} was published on ${count} and failed on ${labels}. Open the post to see why.`
+      return { type: 'warning', message }
+    }
+    case 'FAILED':
+      return {
+        type: 'error',
+        message: `Your post${quoted(post)} failed on all ${entries.length} platforms. Open the post to see why.`,
+      }
+    default:
+      return null
+  }
 }
 
 /** Contract section 9: one for every time a connection ends. */
@@ -102,14 +140,19 @@ export function connectionExpired(userId: string, platform: Platform, credential
   }
 }
 
-/** A connection that only a new login keeps alive: once for each end it comes to. */
-export function connectionEnding(userId: string, platform: Platform, endsAt: Date): NewNotification {
-  const day = dayOf(endsAt)
+/**
+ * A connection that only a new login keeps alive: once for each end it comes to.
+ * @param timezone of the user
+ */
+export function connectionEnding(
+  { userId, platform, timezone }: { userId: string; platform: Platform; timezone: string },
+  endsAt: Date,
+): NewNotification {
   return {
     userId,
-    dedupeKey: `connection-ending:${userId}:${platform}:${day}`,
+    dedupeKey: `connection-ending:${userId}:${platform}:${isoDate(endsAt)}`,
     type: 'warning',
-    message: `Your ${platformLabel(platform)} connection ends on ${day}. Reconnect the account in settings before.`,
+    message: `Your ${platformLabel(platform)} connection ends on ${dateInWords(endsAt, timezone)}. Reconnect the account in settings before.`,
     reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
     options: {},
   }
@@ -126,7 +169,7 @@ export function planChanged({ _id, subscription, limits }: Payer, changeId: stri
   })
 }
 
-type Payer = Pick<User, '_id' | 'subscription' | 'limits'>
+type Payer = Pick<User, '_id' | 'timezone' | 'subscription' | 'limits'>
 
 /**
  * What a change of the subscription means for the user: once for each change, which has an id. They name places, not addresses: those
@@ -151,7 +194,7 @@ export function billingChanged(
     },
     planEnding: {
       type: 'info',
-      message: `Your Pro plan ends${end ? ` on ${dayOf(end)}` : ' with the paid period'}. You can resume it in the billing portal until then.`,
+      message: `Your Pro plan ends${end ? ` on ${dateInWords(end, user.timezone)}` : ' with the paid period'}. You can resume it in the billing portal until then.`,
     },
     planContinues: { type: 'success', message: 'Your Pro plan goes on and will not end with the paid period.' },
   } as const
@@ -207,6 +250,18 @@ function stepBeforeDue({ code }: Failure): string {
 function cause({ code, message }: Failure): string {
   if (code === 'MEDIA_UNAVAILABLE') return 'A file of the post is missing, or is not what it was said to be'
   return withoutFullStop(message)
+}
+
+/** The beginning of the post in quotation marks, with a space before; empty for a post without words. */
+function quoted(post: Post, platform?: Platform): string {
+  const excerpt = toExcerpt(platform ? effectiveContent(post, platform).text : post.content.text)
+  return excerpt === '' ? '' : ` “${excerpt}”`
+}
+
+/** As `quoted`, behind a colon. */
+function labelled(post: Post, platform: Platform): string {
+  const words = quoted(post, platform)
+  return words === '' ? '' : `:${words}`
 }
 
 function image(post: Post, platform?: Platform): { image?: string } {

@@ -1,3 +1,5 @@
+import { oneLine, toPlainLine } from './plain-text.ts'
+
 /** Why a platform refused, in its own terms and sanitized: its error code, its text, or both. */
 export interface PlatformReason {
   code: string | null
@@ -20,10 +22,6 @@ const SHORTEST_ECHO = 4
 const HIDDEN = '[hidden]'
 
 const CODE = /^[\w.:/-]{1,64}$/
-const TAG = /<[^<>]*>/g
-/** Zero-width and bidirectional controls, soft hyphens, lone surrogates, private use. */
-const INVISIBLE = /[\p{Cf}\p{Co}\p{Cs}]/gu
-const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu
 /** Tokens, keys and ids are long runs; words of this length have no digits in them. */
 const LONG_RUN = /[A-Za-z0-9_-]{20,}/g
 
@@ -48,13 +46,9 @@ export function inPlatformWords({ code, text }: PlatformReason, label: string): 
 }
 
 function sanitize(raw: string): string | null {
-  const plain = oneLine(raw.slice(0, MAX_RAW_LENGTH).replace(TAG, ' ').replace(/[<>]/g, ' '))
+  const plain = toPlainLine(raw.slice(0, MAX_RAW_LENGTH))
   const masked = plain.replace(LONG_RUN, (run) => (/\d/.test(run) && /[A-Za-z]/.test(run) ? HIDDEN : run))
   return masked === '' ? null : shortened(masked)
-}
-
-function oneLine(text: string): string {
-  return text.replace(INVISIBLE, '').replace(CONTROLS, ' ').trim()
 }
 
 function shortened(text: string): string {

@@ -10,7 +10,39 @@ export function waitInWords(seconds: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
-/** As it is said to people, in UTC. */
-export function dayOf(instant: Date): string {
+/** Returns the date in UTC as `YYYY-MM-DD`: for keys and operators. */
+export function isoDate(instant: Date): string {
   return instant.toISOString().slice(0, 10)
+}
+
+const formatters = new Map<string, Intl.DateTimeFormat>()
+
+/** Returns a date as people read it on the clocks of a timezone, such as `1 May 2026`. */
+export function dateInWords(instant: Date, timezone: string): string {
+  const { day, month, year } = partsOf(instant, timezone)
+  return `${day} ${month} ${year}`
+}
+
+/** Returns a time as people read it on the clocks of a timezone, such as `1 May 2026, 09:30 (Europe/Berlin)`. */
+export function timeInWords(instant: Date, timezone: string): string {
+  const { hour, minute } = partsOf(instant, timezone)
+  return `${dateInWords(instant, timezone)}, ${hour}:${minute} (${timezone})`
+}
+
+function partsOf(instant: Date, timezone: string): Record<string, string> {
+  let formatter = formatters.get(timezone)
+  if (!formatter) formatters.set(timezone, (formatter = formatterFor(timezone)))
+  return Object.fromEntries(formatter.formatToParts(instant).map(({ type, value }) => [type, value]))
+}
+
+function formatterFor(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
 }

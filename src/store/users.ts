@@ -182,6 +182,14 @@ export function createUserStore(connection: Connection) {
       await model.updateOne({ _id: userId }, { $set: { name } })
     },
 
+    /** The timezones of those among these users who are there. */
+    async findTimezones(userIds: string[]): Promise<Map<string, string>> {
+      const users = await collection()
+        .find({ _id: { $in: userIds } }, { projection: { timezone: 1 } })
+        .toArray()
+      return new Map(users.map(({ _id, timezone }) => [_id, timezone]))
+    },
+
     async setTimezone(userId: string, timezone: string): Promise<void> {
       await model.updateOne({ _id: userId }, { $set: { timezone } })
     },

@@ -16,6 +16,7 @@ async function worldWith(adapter: PlatformAdapter) {
   const { renewEndingTokens } = createRenewTokensActivities({
     ...process,
     platforms: { find: (platform) => (platform === adapter.platform ? adapter : null) },
+    users: { findTimezones: async (ids) => new Map(ids.map((id) => [id, 'Asia/Tokyo'])) },
     clock: systemClock,
   })
 
@@ -64,11 +65,12 @@ describe('connections that come to their end', () => {
     const { renew: _, ...adapter } = rotatingPlatform().adapter
     const world = await worldWith(adapter)
     const [soon, later] = [newId(), newId()]
-    await world.connect(soon, { ...rotatingPlatform().login(), endsAt: inDays(6) })
+    const soonEnds = inDays(6)
+    await world.connect(soon, { ...rotatingPlatform().login(), endsAt: soonEnds })
     await world.connect(later, { ...rotatingPlatform().login(), endsAt: inDays(8) })
     expect(await world.renewAll()).toMatchObject({ renewed: 0, warned: 1 })
     expect(await world.renewAll()).toMatchObject({ renewed: 0, warned: 0 })
-    const day = inDays(6).toISOString().slice(0, 10)
+    const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'Asia/Tokyo' }).format(soonEnds)
     expect(await world.warningsOf(soon)).toEqual([
       `Your Bluesky connection ends on ${day}. Reconnect the account in settings before.`,
     ])

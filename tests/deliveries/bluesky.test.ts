@@ -76,10 +76,14 @@ describe('a post on a real Bluesky server', () => {
     expect(notifications.map(({ type, message, options }) => ({ type, message, options }))).toEqual([
       {
         type: 'success',
-        message: 'Successfully posted on bluesky',
+        message: 'Successfully posted on bluesky: “With a picture”',
         options: { link: done.platformStatuses[0]!.platformPostUrl, image: image.storageUrl },
       },
-      { type: 'success', message: 'Your post was created and is now pending', options: { image: image.storageUrl } },
+      {
+        type: 'success',
+        message: 'Your post “With a picture” was created and is now pending',
+        options: { image: image.storageUrl },
+      },
     ])
   })
 
@@ -207,7 +211,7 @@ describe('what goes wrong is told as it is', () => {
     })
     const failures = (await world.notificationsOf(user.userId)).filter(({ type }) => type === 'error')
     expect(failures).toHaveLength(1)
-    expect(failures[0]!.message).toMatch(/^Posting on Bluesky failed: /)
+    expect(failures[0]!.message).toMatch(/^Posting “Refused, then not” on Bluesky failed: /)
 
     await user.call('POST', `/api/posts/${postId}/retry`)
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ attemptCount: 2 }] })

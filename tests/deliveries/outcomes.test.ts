@@ -37,7 +37,7 @@ describe('a call that is on its way', () => {
 
     const [told] = await poll(
       () => world.notificationsOf(user.userId),
-      ([newest]) => newest?.message === 'Successfully posted on bluesky',
+      ([newest]) => newest?.message === 'Successfully posted on bluesky: “Too late to delete”',
     )
     expect(told).toMatchObject({
       type: 'success',
@@ -100,7 +100,9 @@ describe('a platform that refuses or asks to wait', () => {
     ).toContainEqual(expect.objectContaining({ ...line, platformText: words }))
     await expect
       .poll(() => messagesOf(user.userId))
-      .toContain('error: Posting on Bluesky failed: Bluesky refused the post as invalid. Create a changed post.')
+      .toContain(
+        `error: Posting “${TEXT}” on Bluesky failed: Bluesky refused the post as invalid. Create a changed post.`,
+      )
     const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
     const history = async () => (await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)).text
     await expect.poll(history).toContain('is not wanted here” (InvalidRecord)')
@@ -156,7 +158,7 @@ describe('a delivery that is not to be made', () => {
       platformStatuses: [{ errorCode: 'ACCOUNT_DISABLED', error: 'The account of this user is disabled' }],
     })
     expect(await messagesOf(user.userId)).toContain(
-      'error: Posting on Bluesky failed: The account of this user is disabled. Ask an administrator to enable the account.',
+      'error: Posting “Disabled” on Bluesky failed: The account of this user is disabled. Ask an administrator to enable the account.',
     )
     expect(await user.published()).toEqual([])
     expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
@@ -186,7 +188,9 @@ describe('a delivery that is not to be made', () => {
     })
     await expect
       .poll(() => messagesOf(user.userId))
-      .toContain('error: Posting on Bluesky failed: The post could not be sent in time. You can retry the post.')
+      .toContain(
+        'error: Posting “Yesterday” on Bluesky failed: The post could not be sent in time. You can retry the post.',
+      )
     expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await user.published()).toHaveLength(1)
@@ -196,7 +200,7 @@ describe('a delivery that is not to be made', () => {
     const user = await world.user({ connected: false })
     const postId = await user.create({ content: { text: 'Nowhere to go' } })
     const failed =
-      'error: Posting on Bluesky failed: The platform is not connected. Connect the account in settings, then retry the post.'
+      'error: Posting “Nowhere to go” on Bluesky failed: The platform is not connected. Connect the account in settings, then retry the post.'
     await user.until(postId)
     // It follows the status, in a write of its own.
     const errors = async () => (await messagesOf(user.userId)).filter((message) => message.startsWith('error'))

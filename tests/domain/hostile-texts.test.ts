@@ -16,6 +16,7 @@ import * as names from '../../src/domain/names.ts'
 import * as newPasswords from '../../src/domain/new-passwords.ts'
 import * as passwords from '../../src/domain/passwords.ts'
 import * as platformReasons from '../../src/domain/platform-reason.ts'
+import * as plainText from '../../src/domain/plain-text.ts'
 import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
 import * as postingRules from '../../src/domain/posting-rules.ts'
 import * as preflight from '../../src/domain/preflight.ts'
@@ -98,12 +99,21 @@ const MODULES: {
       fitCaptions: each<Platform>(['bluesky', 'mastodon'], (platform, given) =>
         captions.fitCaptions([given], platform, POSTING_RULES[platform]),
       ),
-      templateCaptions: (given: string) =>
-        captions.templateCaptions(
-          { prompt: given, text: given, tone: given, platform: 'threads' },
-          POSTING_RULES.threads,
-        ),
+      templateCaptions: {
+        text: (given: string) =>
+          captions.templateCaptions(
+            { prompt: given, text: given, tone: given, platform: 'threads' },
+            POSTING_RULES.threads,
+          ),
+        prompt: (given: string) =>
+          captions.templateCaptions({ prompt: `Write ${given}`, text: null, tone: null, platform: null }, null),
+      },
     },
+  },
+  {
+    file: 'src/domain/plain-text.ts',
+    module: plainText,
+    calls: { oneLine: plainText.oneLine, toPlainLine: plainText.toPlainLine, toExcerpt: plainText.toExcerpt },
   },
   {
     file: 'src/domain/fit-text.ts',

@@ -5,11 +5,15 @@ import {
   billingChanged,
   connectionExpired,
   postCreated,
+  postEnded,
   postFailed,
   postPublished,
   preparationFailed,
   secondSubscription,
 } from '../../src/domain/notifications.ts'
+import { newPlatformStatus, rolledUp } from '../../src/domain/post-entries.ts'
+import type { DeliveryStatus } from '../../src/domain/post.ts'
+import { PLATFORMS } from '../../src/domain/platforms.ts'
 import { buildEvent, buildSubscription, buildUser, look } from '../support/billing.ts'
 import { after, buildPost, T0 } from '../support/posts.ts'
 
@@ -22,14 +26,18 @@ const image = {
   altText: MARKUP,
 }
 const post = buildPost({ content: { text: MARKUP, mediaItems: [image] } })
+const words = (text: string) => ({ text, mediaItems: [] })
 const of = (code: FailureCode) => failure(code, 'The platform said no.')
 
 describe('notifications (contract section 9)', () => {
   it('say that a post is pending, or scheduled and for when', () => {
     const scheduledAt = after(T0, 60_000)
-    expect(postCreated(post)).toMatchObject({ type: 'success', message: 'Your post was created and is now pending' })
-    expect(postCreated(buildPost({ scheduledAt })).message).toBe(
-      'Your post was created and is now scheduled for 2026-03-01T12:01:00.000Z',
+    expect(postCreated(post, 'UTC')).toMatchObject({
+      type: 'success',
+      message: 'Your post was created and is now pending',
+    })
+    expect(postCreated(buildPost({ scheduledAt, content: words('Hello') }), 'Asia/Kolkata').message).toBe(
+      'Your post “Hello” was created and is now scheduled for 1 March 2026, 17:31 (Asia/Kolkata)',
     )
   })
 
@@ -80,10 +88,77 @@ describe('notifications (contract section 9)', () => {
     }
   })
 
-  it("never carry the user's words, the names of files among them", () => {
+  it('quote the words that each platform gets, in at most 60 characters of plain text', () => {
+    const text = `<b>Big</b>\u0007 news\n\u202efrom ${'x'.repeat(500)}`
+    const odd = buildPost({
+      content: words(text),
+      platformSpecificContent: { threads: { text: 'In other words' } },
+    })
+    const excerpt = `“Big news from ${'x'.repeat(45)}…”`
+    expect(postPublished(odd, 'bluesky', 'https://bsky.app/x').message).toBe(
+      `Successfully posted on bluesky: ${excerpt}`,
+    )
+    expect(postPublished(odd, 'threads', 'https://t').message).toBe('Successfully posted on threads: “In other words”')
+    expect(postFailed(odd, 'bluesky', 0, of('TOO_LATE')).message).toContain(`Posting ${excerpt} on Bluesky failed: `)
+    expect(preparationFailed(odd, 'bluesky', 0, of('TOO_LATE')).message).toContain(
+      `post ${excerpt} may fail on Bluesky`,
+    )
+  })
+
+  it('quote no character in part, and nothing of a text without readable characters', () => {
+    const emoji = buildPost({ content: words('👍🏽'.repeat(40)) })
+    expect(postCreated(emoji, 'UTC').message).toBe(`Your post “${'👍🏽'.repeat(14)}…” was created and is now pending`)
+    const silent = buildPost({ content: words(` \u200b<br>${'<i>'.repeat(400)}`) })
+    expect(postCreated(silent, 'UTC').message).toBe('Your post was created and is now pending')
+  })
+
+  describe('of the end of a whole post', () => {
+    const ended = (...statuses: DeliveryStatus[]) => {
+      const platforms = PLATFORMS.slice(0, statuses.length)
+      const built = buildPost({ content: words('Hello'), selectedPlatforms: platforms })
+      const platformStatuses = platforms.map((platform, index) => ({
+        ...newPlatformStatus(platform),
+        status: statuses[index]!,
+      }))
+      return rolledUp({ ...built, platformStatuses })
+    }
+
+    it.each<[DeliveryStatus[], string, string]>([
+      [['completed', 'deleted'], 'success', 'Your post “Hello” was published on all 2 platforms.'],
+      [
+        ['completed', 'failed', 'completed'],
+        'warning',
+        'Your post “Hello” was published on 2 of 3 platforms and failed on',
+      ],
+      [['failed', 'failed'], 'error', 'Your post “Hello” failed on all 2 platforms.'],
+    ])('%j is told in one sentence', (statuses, type, message) => {
+      expect(postEnded(ended(...statuses))).toMatchObject({ type, message: expect.stringContaining(message) })
+    })
+
+    it('there is none while a delivery is open, and none for a single platform', () => {
+      expect(postEnded(ended('completed', 'processing'))).toBeNull()
+      expect(postEnded(ended('failed', 'pending'))).toBeNull()
+      expect(postEnded(ended('completed'))).toBeNull()
+    })
+
+    it('there is one for each round', () => {
+      const first = ended('completed', 'failed')
+      const again = {
+        ...first,
+        platformStatuses: first.platformStatuses.map((entry, index) => ({
+          ...entry,
+          delivery: { ...entry.delivery, round: index },
+        })),
+      }
+      expect(postEnded(first)!.dedupeKey).toBe(`post-ended:${first._id}:0`)
+      expect(postEnded(again)!.dedupeKey).toBe(`post-ended:${first._id}:1`)
+    })
+  })
+
+  it('carry no markup and no names of files', () => {
     const reason = failure('MEDIA_UNAVAILABLE', `The file ${image.originalFilename} was never uploaded, or is gone`)
     const all = [
-      postCreated(post),
+      postCreated(post, 'UTC'),
       postPublished(post, 'bluesky', 'https://bsky.app/x'),
       postFailed(post, 'bluesky', 0, reason),
       preparationFailed(post, 'bluesky', 0, reason),
@@ -109,7 +184,7 @@ describe('notifications of payments', () => {
     ['planChanged', 'success', /on the Pro plan now: 60 posts and 30 caption generations$/],
     ['paymentFailed', 'warning', /did not go through\. .*stays on Pro for now: check your payment method/],
     ['paymentRecovered', 'success', /went through/],
-    ['planEnding', 'info', /ends on 2026-03-31\. You can resume it/],
+    ['planEnding', 'info', /ends on 31 March 2026\. You can resume it/],
     ['planContinues', 'success', /goes on/],
   ])('say what happened and what to do, and link nowhere: %s', (kind, type, message) => {
     const told = billingChanged(kind, user, 'change-1')

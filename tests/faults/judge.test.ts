@@ -111,7 +111,7 @@ function everywhere(evidence: Evidence, wish: NonNullable<Operation['wish']>): v
       platformStatuses: [entry!, { ...entry!, platform: 'mastodon', platformPostId: '101' }],
     },
   ]
-  evidence.notifications.push(told('post-published:p1:mastodon'))
+  evidence.notifications.push(told('post-published:p1:mastodon'), told('post-ended:p1:0'))
   evidence.platforms.push({ platform: 'mastodon', ledger: [record('101', text)], requests: [call(1, text)] })
 }
 
@@ -379,6 +379,22 @@ describe('I6', () => {
   it('a failure of an earlier round left out', () =>
     breaks('I6', /0 notifications of post-failed:p1:bluesky:0/, (evidence) => {
       evidence.posts = [post({}, { delivery: { round: 1 } })]
+    }))
+})
+
+describe('I6 of a post with several platforms', () => {
+  const wish: NonNullable<Operation['wish']> = { text: words('one'), platforms: ['bluesky', 'mastodon'] }
+
+  it('its end as a whole left out', () =>
+    breaks('I6', /0 notifications of post-ended:p1, and should have 1/, (evidence) => {
+      everywhere(evidence, wish)
+      evidence.notifications = evidence.notifications.filter(({ dedupeKey }) => dedupeKey !== 'post-ended:p1:0')
+    }))
+
+  it('its end told for two rounds of which there was one', () =>
+    breaks('I6', /2 notifications of post-ended:p1, and should have 1/, (evidence) => {
+      everywhere(evidence, wish)
+      evidence.notifications.push(told('post-ended:p1:1'))
     }))
 })
 

@@ -106,6 +106,11 @@ export function judgeNotifications({ notifications }: Evidence, stories: Story[]
     }
     expect(`post-created:${stored._id}`, stored.status === 'DRAFT' ? 0 : 1)
     if (stored.status === 'CANCELLED') continue
+    const rounds = stored.platformStatuses.map(({ delivery }) => delivery.round)
+    const isMany = rounds.length > 1
+    const hasEnded = ['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED'].includes(stored.status)
+    // Every round that was retried had ended.
+    expect(`post-ended:${stored._id}`, isMany ? Math.max(...rounds) + (hasEnded ? 1 : 0) : 0)
     for (const { platform, status, delivery } of stored.platformStatuses) {
       const event = `${stored._id}:${platform}`
       if (status === 'completed') expect(`post-published:${event}`)
