@@ -16,12 +16,17 @@ const FILES = Object.fromEntries(
 /** One page, at every other address: the service sends browsers to several. */
 const PAGE = { file: 'index.html', type: 'text/html' }
 
-/** Stands where a frontend would be, and does what one does: accounts, platforms, posts, and notifications as they come. */
-export async function startFrontend(api: string, port = 0) {
+/**
+ * Stands where a frontend would be, and does what one does: accounts, platforms, posts, and notifications as they come. `startPage` is where
+ * Bluesky accounts are created.
+ */
+export async function startFrontend(api: string, port = 0, startPage = '') {
   const server = createServer(({ url = '/' }, response) => {
     const { file, type } = FILES[url.split('?', 1)[0]!] ?? PAGE
     void readFile(new URL(file, FOLDER), 'utf8').then((text) => {
-      response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(text.replaceAll('{{api}}', api))
+      response
+        .writeHead(200, { 'content-type': `${type}; charset=utf-8` })
+        .end(text.replaceAll('{{api}}', api).replaceAll('{{startPage}}', startPage))
     })
   })
   const { port: settled } = new URL(await listenOnLoopback(server, port))

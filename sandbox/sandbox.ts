@@ -121,7 +121,7 @@ export function createSandbox(options: Options) {
       startingServices,
     ])
     const page = await startStartPage(frontsOf(platforms), services, ports.startPage)
-    const frontend = await startFrontend(`http://localhost:${ports.api}`, ports.frontend)
+    const frontend = await startFrontend(`http://localhost:${ports.api}`, ports.frontend, page.url)
     stops.push(page.stop, frontend.stop)
     return { mongod, temporal, storage, platforms, services, startPage: page.url, frontend: frontend.url }
   }

@@ -24,16 +24,20 @@ interface ConsentRequest {
  */
 export function consentPage({ title, app, scopes, accounts, more = '', newFields }: ConsentRequest): Answer {
   const options = accounts.map(({ id, label }) => `<option value="${escapeHtml(id)}">${escapeHtml(label)}</option>`)
+  const existing =
+    options.length === 0
+      ? ''
+      : `<p><label>Account <select name="account">${options.join('')}</select></label></p>${more}`
   return page(
     200,
     title,
     `<p><strong>${escapeHtml(app)}</strong> would like permission to access your account: ${scopes.map(escapeHtml).join(', ')}</p>
 <form method="post">
-${options.length === 0 ? '' : `<p><label>Account <select name="account">${options.join('')}</select></label></p>${more}`}
-<p>${options.length === 0 ? '' : ALLOW} <button name="decision" value="deny">Deny</button></p>
+${existing}
+<p>${existing && ALLOW} <button name="decision" value="deny">Deny</button></p>
 </form>
 <form method="post" id="new">
-<fieldset><legend>Or a new account</legend><input type="hidden" name="account" value="${NEW_ACCOUNT}">
+<fieldset><legend>${existing ? 'Or a' : 'A'} new account</legend><input type="hidden" name="account" value="${NEW_ACCOUNT}">
 ${newFields}
 <p><button name="decision" value="allow">Create and allow</button></p></fieldset>
 </form>`,
