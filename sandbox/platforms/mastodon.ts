@@ -25,6 +25,8 @@ export interface MastodonOptions extends SimulatorPlace {
   honoursKeys?: boolean
   /** False for servers without the endpoint that names the application of a token. */
   namesApplication?: boolean
+  /** False for servers that do not tell which statuses were edited. */
+  tellsEdits?: boolean
   /** True for servers that count every code point, and links as they are written. */
   countsCodePoints?: boolean
   charactersPerUrl?: number
@@ -55,7 +57,7 @@ const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media
 /** A strict simulator of one Mastodon server, behind the fault proxy. All data is under `dir`. */
 export async function startMastodon(options: MastodonOptions = {}): Promise<Mastodon> {
   const { maxCharacters = 500, types = MEDIA_LIMITS.types, processingMs = 1_000, showsSeveral = true } = options
-  const { honoursKeys = true, namesApplication = true, countsCodePoints = false, crowd = NOBODY } = options
+  const { honoursKeys = true, namesApplication = true, tellsEdits = true, countsCodePoints = false, crowd = NOBODY } = options
   const { charactersPerUrl = 23, version = honoursKeys ? (showsSeveral ? '4.5.0' : '4.2.0') : '0.19.1+git-5a2f9c0' } =
     options
   const { fronts, ...mastodon } = await startSimulator('mastodon', options, ({ dir, urlOf }) => {
@@ -71,6 +73,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
       maxCharacters,
       lengthOf: countsCodePoints ? codePointLength : statusLength,
       honoursKeys,
+      tellsEdits,
       countsQuotes: showsSeveral,
       crowd,
     })

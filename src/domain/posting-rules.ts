@@ -11,7 +11,11 @@ export type TextUnit =
 export interface TextLimit {
   unit: TextUnit
   max: number
+  /** What a link counts as with `graphemesLinksAs23`, where a server states another number. */
+  linkLength?: number
 }
+
+const LINK_LENGTH = 23
 
 export type MediaKind = 'image' | 'video'
 
@@ -158,27 +162,27 @@ export function mediaKind(mimeType: string): MediaKind {
 }
 
 /** The length of a text as a platform counts it. Counting stops at `atMost`, which is then the result. */
-export function countText(text: string, unit: TextUnit, atMost = Infinity): number {
-  return Math.min(COUNTERS[unit](text, atMost), atMost)
+export function countText(text: string, unit: TextUnit, atMost = Infinity, linkLength = LINK_LENGTH): number {
+  return Math.min(COUNTERS[unit](text, atMost, linkLength), atMost)
 }
 
 /** Lengths are exact up to this multiple of the limit. How far beyond it a text is helps no user, and counting it takes time. */
 const COUNTED_MULTIPLE = 10
 
 /** The length of a text and the length at which counting stops: a text of that length is that long or longer. */
-export function measureText(text: string, { unit, max }: TextLimit): { length: number; countedTo: number } {
-  const countedTo = COUNTED_MULTIPLE * max
-  return { length: countText(text, unit, countedTo), countedTo }
+export function measureText(text: string, limit: TextLimit): { length: number; countedTo: number } {
+  const countedTo = COUNTED_MULTIPLE * limit.max
+  return { length: countText(text, limit.unit, countedTo, limit.linkLength), countedTo }
 }
 
 /** They may return more than `atMost`, but do not go on counting there. */
-const COUNTERS: Record<TextUnit, (text: string, atMost: number) => number> = {
+const COUNTERS: Record<TextUnit, (text: string, atMost: number, linkLength: number) => number> = {
   graphemes: countGraphemes,
   utf8Bytes: countBytes,
   utf16Units: (text) => text.length,
   codePoints: countCodePoints,
   codePointsEmojiAsBytes: countEmojiAsBytes,
-  graphemesLinksAs23: (text, atMost) => countGraphemes(shortenLinks(text), atMost),
+  graphemesLinksAs23: (text, atMost, linkLength) => countGraphemes(shortenLinks(text, linkLength), atMost),
 }
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
@@ -217,10 +221,10 @@ function countEmojiAsBytes(text: string, atMost: number): number {
 /** Words and separators take turns, so there is one way to match a name: any other form takes quadratic time on long names. */
 const REMOTE_MENTION = /(^|[^\p{L}\p{N}_/@])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@[a-z0-9.-]*[a-z0-9]/giu
 
-/** Mastodon counts every link as 23 characters and leaves the server out of `@user@server` (platforms.md section 6d). */
-function shortenLinks(text: string): string {
+/** Mastodon counts every link alike, by default as 23 characters, and leaves the server out of `@user@server` (platforms.md section 6d). */
+function shortenLinks(text: string, linkLength: number): string {
   return text
-    .replace(LINK, (found) => 'x'.repeat(23) + found.slice(withoutPunctuation(found).length))
+    .replace(LINK, (found) => 'x'.repeat(linkLength) + found.slice(withoutPunctuation(found).length))
     .replace(REMOTE_MENTION, (_, before: string, user: string) => `${before}@${user}`)
 }
 

@@ -12,6 +12,7 @@ import {
   type PlatformRules,
   type PostingRules,
   type TextPart,
+  type TextLimit,
   type TextUnit,
 } from './posting-rules.ts'
 import type { Problem } from './service-error.ts'
@@ -107,13 +108,13 @@ interface Finding {
   message: string
 }
 
-const UNIT_WORDS: Record<TextUnit, string> = {
-  graphemes: 'characters',
-  utf8Bytes: 'bytes',
-  utf16Units: 'characters',
-  codePoints: 'characters',
-  codePointsEmojiAsBytes: 'characters, emoji counted by their bytes',
-  graphemesLinksAs23: 'characters, links counted as 23',
+const UNIT_WORDS: Record<TextUnit, (limit: TextLimit) => string> = {
+  graphemes: () => 'characters',
+  utf8Bytes: () => 'bytes',
+  utf16Units: () => 'characters',
+  codePoints: () => 'characters',
+  codePointsEmojiAsBytes: () => 'characters, emoji counted by their bytes',
+  graphemesLinksAs23: ({ linkLength = 23 }) => `characters, links counted as ${linkLength}`,
 }
 
 export function textProblems(platform: Platform, { text, mediaItems }: Content, rules: PostingRules): Finding[] {
@@ -128,7 +129,7 @@ export function textProblems(platform: Platform, { text, mediaItems }: Content, 
     return [
       {
         code: 'TEXT_TOO_LONG',
-        message: `Text is too long for ${label}: ${counted} of at most ${limit.max} ${UNIT_WORDS[limit.unit]}`,
+        message: `Text is too long for ${label}: ${counted} of at most ${limit.max} ${UNIT_WORDS[limit.unit](limit)}`,
       },
     ]
   })

@@ -27,6 +27,7 @@ import { readDataUrl } from '../../src/integrations/data-url.ts'
 import * as facets from '../../src/platforms/bluesky/facets.ts'
 import * as facebookLinks from '../../src/platforms/facebook/links.ts'
 import * as mastodonHtml from '../../src/platforms/mastodon/html.ts'
+import * as otherWords from '../../src/platforms/shared/other-words.ts'
 import { retryAfterMs } from '../../src/platforms/shared/retry-after.ts'
 import * as tumblrContent from '../../src/platforms/tumblr/content.ts'
 import { MAX_GROWTH, worstGrowth } from '../support/growth.ts'
@@ -235,6 +236,11 @@ const MODULES: {
     file: 'src/platforms/facebook/links.ts',
     module: facebookLinks,
     calls: { previewedLink: facebookLinks.previewedLink },
+  },
+  {
+    file: 'src/platforms/shared/other-words.ts',
+    module: otherWords,
+    calls: { areOtherWords: (given: string) => otherWords.areOtherWords(given, `${given} more`) },
   },
   { file: 'src/platforms/mastodon/html.ts', module: mastodonHtml, calls: { plainText: mastodonHtml.plainText } },
   {

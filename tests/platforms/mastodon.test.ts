@@ -228,6 +228,20 @@ describe('posts', () => {
     }
   })
 
+  it('count links as the instance says', async () => {
+    const other = await mastodonWorld(media, { charactersPerUrl: 30 })
+    try {
+      const as = await other.newAccount()
+      const link = `https://example.test/${'x'.repeat(400)}`
+      const prepare = (words: number) =>
+        other.adapter.prepare(newPost(`${'x'.repeat(words)} ${link}`), as, newDelivery(), options())
+      await prepare(469)
+      expect((await platformErrorOf(prepare(470))).message).toContain('links counted as 30')
+    } finally {
+      await other.stop()
+    }
+  })
+
   it('are refused as invalid where the server has a reason of its own, whatever status it chose', async () => {
     for (const status of [400, 422]) {
       const body = { error: 'Bad Request: status too long, 600 characters provided but limit is 500' }
@@ -493,8 +507,8 @@ describe('the search for a trace', () => {
     expect(await reconcile(newPost('the very same words'), newDelivery(), {}, as)).toBe('absent')
   })
 
-  it('takes every status for ours where the server does not tell which application is asking', async () => {
-    const other = await mastodonWorld(media)
+  it('takes every status for ours where the server tells neither which application is asking nor what was edited', async () => {
+    const other = await mastodonWorld(media, { tellsEdits: false })
     try {
       const as = await other.newAccount()
       await other.control.addFault({ path: 'apps/verify_credentials', action: { status: 403, body: { error: 'no' } } })
@@ -510,7 +524,7 @@ describe('the search for a trace', () => {
 
   it('learns the name of the application from an accepted post, and knows it after a restart', async () => {
     const facts = memoryFacts()
-    const server = { namesApplication: false, honoursKeys: false }
+    const server = { namesApplication: false, honoursKeys: false, tellsEdits: false }
     const other = await mastodonWorld(media, server, { facts })
     const { clientId, clientSecret } = other.app
     const restarted = createMastodon({
@@ -538,6 +552,16 @@ describe('the search for a trace', () => {
       await restarted.close()
       await other.stop()
     }
+  })
+
+  it('is not held up by a status with other words that was never edited, whoever published it', async () => {
+    const as = await world.newAccount()
+    await publish(newPost('of a post that its user deleted meanwhile'), newDelivery(), as)
+    expect(await reconcile(newPost('never sent'), newDelivery(), {}, as)).toBe('absent')
+    // A server may tidy what it is sent.
+    expect(await reconcile(newPost('Of a post that its user -- deleted meanwhile.'), newDelivery(), {}, as)).toBe(
+      'undecidable',
+    )
   })
 
   it('cannot tell when a post of ours was rewritten', async () => {

@@ -63,6 +63,8 @@ export interface Status {
   mediaIds: string[]
   clientId: string
   createdAt: string
+  /** When its words were changed; absent before. */
+  editedAt?: string
   metrics?: Record<string, number>
 }
 

@@ -23,13 +23,15 @@ interface StatusesOptions {
   lengthOf(text: string): number
   /** False for servers that take the `Idempotency-Key` and ignore it. */
   honoursKeys: boolean
+  /** False for servers that do not tell which statuses were edited. */
+  tellsEdits: boolean
   /** False for servers that do not know of quotes. */
   countsQuotes: boolean
   crowd: Crowd
 }
 
 export function createStatuses(options: StatusesOptions) {
-  const { state, media, base, maxCharacters, lengthOf, honoursKeys, countsQuotes, crowd } = options
+  const { state, media, base, maxCharacters, lengthOf, honoursKeys, tellsEdits, countsQuotes, crowd } = options
   const ofAccount = new Map<string, Status[]>()
   for (const status of state.statuses.values()) listOf(status.accountId).push(status)
 
@@ -142,7 +144,7 @@ export function createStatuses(options: StatusesOptions) {
       reblogs_count: counts['reblogs'] ?? 0,
       favourites_count: counts['favourites'] ?? 0,
       ...(countsQuotes && { quotes_count: counts['quotes'] ?? 0 }),
-      edited_at: null,
+      ...(tellsEdits && { edited_at: status.editedAt ?? null }),
       content: html(status),
       reblog: null,
       application: app ? { name: app.name, website: app.website } : null,
@@ -233,7 +235,7 @@ export function createStatuses(options: StatusesOptions) {
     /** Changes the words of a status, as its author may anywhere. */
     rewrite(id: string, text: string): void {
       const before = find(id)
-      const after = state.statuses.set(id, { ...before, text })
+      const after = state.statuses.set(id, { ...before, text, editedAt: new Date().toISOString() })
       const list = listOf(before.accountId)
       list[list.indexOf(before)] = after
     },

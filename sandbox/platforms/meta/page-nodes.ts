@@ -26,6 +26,7 @@ export function createPageNodes({ state, counting, base }: PageNodesDeps) {
         id: post.id,
         message: post.message === '' ? undefined : post.message,
         created_time: graphTime(post.createdAt),
+        updated_time: graphTime(post.changedAt ?? post.createdAt),
         permalink_url: addressOf(post),
         is_published: post.isPublished,
         from: { id: post.pageId, name: state.pages.get(post.pageId)!.name },

@@ -270,7 +270,9 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     rewrite(id: string, message: string): void {
       const post = state.posts.get(id)!
       // In place, since the same record stands in its page's list.
-      state.posts.set(id, Object.assign(post, { message }))
+      // Times are told in seconds.
+      const changedAt = Math.max(Date.now(), post.createdAt + 1_000)
+      state.posts.set(id, Object.assign(post, { message, changedAt }))
     },
   }
 }

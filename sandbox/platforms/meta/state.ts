@@ -98,6 +98,8 @@ export interface PagePost {
   videoId: string | null
   isPublished: boolean
   createdAt: number
+  /** When its words were changed; absent before. */
+  changedAt?: number
   counted?: Counted
 }
 

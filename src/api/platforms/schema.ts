@@ -67,7 +67,10 @@ const KindLimits = Type.Object(
 
 const PlatformLimits = Type.Object(
   {
-    text: Type.Array(Type.Object({ unit: Type.String(), max: Type.Integer() }), { description: 'All of them hold' }),
+    text: Type.Array(
+      Type.Object({ unit: Type.String(), max: Type.Integer(), linkLength: Type.Optional(Type.Integer()) }),
+      { description: 'All of them hold' },
+    ),
     parts: Type.Optional(
       Type.Object(
         {

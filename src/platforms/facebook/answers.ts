@@ -55,6 +55,7 @@ export const readPosts = answerReader(
         Type.Object({
           message: Type.Optional(Type.String()),
           created_time: Type.String(),
+          updated_time: Type.Optional(Type.String()),
           attachments: Type.Optional(
             Type.Object({
               data: Type.Array(
@@ -78,7 +79,10 @@ export const readVideos = answerReader(
     data: Type.Array(
       Type.Intersect([
         Published,
-        Type.Object({ description: Type.Optional(Type.String()), created_time: Type.String() }),
+        Type.Object({
+          description: Type.Optional(Type.String()),
+          created_time: Type.String(),
+        }),
       ]),
     ),
     paging,

@@ -1,6 +1,7 @@
 import { MINUTE } from '../../domain/times.ts'
 import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions, Untraced } from '../adapter.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
+import { areOtherWords } from '../shared/other-words.ts'
 import { isSettled, type SettleTimes } from '../shared/settling.ts'
 import { readPosts, readVideos } from './answers.ts'
 import { isVideo, uploadedPhotos } from './files.ts'
@@ -22,6 +23,8 @@ interface Candidate {
   text: string
   photoIds: string[]
   createdAt: number
+  /** False also where Facebook does not tell: any comment counts as a change. */
+  isUnchanged: boolean
   permalink: string | undefined
 }
 
@@ -30,7 +33,7 @@ const CLOCK_TOLERANCE_MS = MINUTE
 const PAGE = 25
 const MOST_PAGES = 8
 const POST_FIELDS =
-  'id,message,created_time,permalink_url,attachments{media_type,target{id},subattachments{media_type,target{id}}}'
+  'id,message,created_time,updated_time,permalink_url,attachments{media_type,target{id},subattachments{media_type,target{id}}}'
 const VIDEO_FIELDS = 'id,description,created_time,permalink_url'
 
 /** Looks for what an earlier call published among the page's own posts or videos (design section 6). */
@@ -52,8 +55,7 @@ export function createSearch({ api, times }: SearchDeps) {
     if (match) return match
     const settleMs = isVideo(post) ? times.videoSettleMs : times.settleMs
     if (!isSettled(options, false, { ...times, settleMs })) return 'unsettled'
-    // Whatever nothing explains may be this very post with its words changed.
-    return candidates.length > 0 ? 'undecidable' : 'absent'
+    return candidates.some((one) => mayHaveBeen(one, post)) ? 'undecidable' : 'absent'
   }
 
   /** Newest first; null when there are too many to look through. */
@@ -81,19 +83,22 @@ export function createSearch({ api, times }: SearchDeps) {
     const path = `/${encodeURIComponent(accountId)}/published_posts`
     const params = { fields: POST_FIELDS, limit: String(PAGE), after }
     const { data, paging } = await api.get(path, params, readPosts, { token: accessToken, signal })
-    const found = data.map(({ id, message = '', created_time, permalink_url, attachments }): Candidate => {
-      const shown = (attachments?.data ?? []).flatMap((one) => [one, ...(one.subattachments?.data ?? [])])
-      const idsOf = (type: string) =>
-        shown.flatMap(({ media_type, target }) => (media_type === type && target?.id ? [target.id] : []))
-      return {
-        id,
-        otherIds: idsOf('video'),
-        text: message,
-        photoIds: idsOf('photo'),
-        createdAt: Date.parse(created_time),
-        permalink: permalink_url,
-      }
-    })
+    const found = data.map(
+      ({ id, message = '', created_time, updated_time, permalink_url, attachments }): Candidate => {
+        const shown = (attachments?.data ?? []).flatMap((one) => [one, ...(one.subattachments?.data ?? [])])
+        const idsOf = (type: string) =>
+          shown.flatMap(({ media_type, target }) => (media_type === type && target?.id ? [target.id] : []))
+        return {
+          id,
+          otherIds: idsOf('video'),
+          text: message,
+          photoIds: idsOf('photo'),
+          createdAt: Date.parse(created_time),
+          isUnchanged: updated_time === created_time,
+          permalink: permalink_url,
+        }
+      },
+    )
     return { found, next: paging?.next && paging.cursors?.after }
   }
 
@@ -111,6 +116,8 @@ export function createSearch({ api, times }: SearchDeps) {
       text: description,
       photoIds: [],
       createdAt: Date.parse(created_time),
+      // A video's words may come after it.
+      isUnchanged: false,
       permalink: permalink_url,
     }))
     return { found, next: paging?.next && paging.cursors?.after }
@@ -129,6 +136,11 @@ function isOurs({ text, photoIds, otherIds }: Candidate, post: OutgoingPost, del
   // A link to a video somewhere shows one, too.
   if (photoIds.length > 0 || (otherIds.length > 0 && !previewedLink(post.content.text))) return false
   return words(text) === words(post.content.text)
+}
+
+/** Whatever nothing explains may be this very post with its words changed, unless nobody changed them. */
+function mayHaveBeen({ isUnchanged, text }: Candidate, { content }: OutgoingPost): boolean {
+  return !(isUnchanged && areOtherWords(text, content.text))
 }
 
 /** White space may be moved, and no more. */

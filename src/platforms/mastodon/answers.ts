@@ -37,6 +37,8 @@ export const readMediaAttachment = answerReader(MediaAttachment)
 const Status = Type.Object({
   id: Type.String({ minLength: 1 }),
   created_at: Type.String(),
+  /** Null: never edited; left out by servers that do not tell. */
+  edited_at: nullable(Type.String()),
   /** HTML. */
   content: Type.String(),
   url: nullable(Type.String()),
@@ -71,7 +73,9 @@ const limit = Type.Optional(Type.Integer({ minimum: 1 }))
 const Instance = Type.Object({
   version: Type.Optional(Type.String()),
   configuration: Type.Object({
-    statuses: Type.Optional(Type.Object({ max_characters: limit, max_media_attachments: limit })),
+    statuses: Type.Optional(
+      Type.Object({ max_characters: limit, max_media_attachments: limit, characters_reserved_per_url: limit }),
+    ),
     media_attachments: Type.Optional(
       Type.Object({
         supported_mime_types: Type.Optional(Type.Array(Type.String())),

@@ -1,4 +1,4 @@
-import { POSTING_RULES, type PostingRules } from '../../domain/posting-rules.ts'
+import { POSTING_RULES, type PostingRules, type TextLimit } from '../../domain/posting-rules.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/times.ts'
 import type { CallOptions } from '../adapter.ts'
 import { readInstance, type Instance } from './answers.ts'
@@ -61,6 +61,10 @@ function untilAborted(signal: AbortSignal): Promise<unknown> {
  */
 const OWN_VERSION = /^[1-9]\d*\.\d+\.\d+[\w.+-]*$/
 const MASTODON_ITSELF = '4.0.0'
+const [USUAL] = POSTING_RULES.mastodon.text
+const USUAL_LINK_LENGTH = 23
+
+type Configuration = Instance['configuration']
 
 function limitsOf({ version = '', configuration }: Instance): InstanceLimits {
   const { statuses = {}, media_attachments: files = {} } = configuration
@@ -72,13 +76,7 @@ function limitsOf({ version = '', configuration }: Instance): InstanceLimits {
   const imageTypes = types ? image.types.filter((type) => types.includes(type)) : image.types
   return {
     rules: {
-      // Servers of other makers count code points, and links as they are written, or less than that: what fits so fits all of them.
-      text: [
-        {
-          unit: isMastodon ? 'graphemesLinksAs23' : 'codePoints',
-          max: statuses.max_characters ?? defaults.text[0].max,
-        },
-      ],
+      text: [textLimit(isMastodon, statuses)],
       media: {
         ...defaults.media,
         max,
@@ -103,4 +101,13 @@ function limitsOf({ version = '', configuration }: Instance): InstanceLimits {
     imagePixels: files.image_matrix_limit ?? DEFAULT_IMAGE_PIXELS,
     honoursKeys: isMastodon,
   }
+}
+
+/** Servers of other makers count code points, and links as they are written, or less than that: what fits so fits all of them. */
+function textLimit(
+  isMastodon: boolean,
+  { max_characters: max = USUAL.max, characters_reserved_per_url: linkLength }: NonNullable<Configuration['statuses']>,
+): TextLimit {
+  if (!isMastodon) return { unit: 'codePoints', max }
+  return { unit: USUAL.unit, max, ...(linkLength !== undefined && linkLength !== USUAL_LINK_LENGTH && { linkLength }) }
 }

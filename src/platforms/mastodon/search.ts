@@ -1,6 +1,7 @@
 import type { Content } from '../../domain/post.ts'
 import { MINUTE } from '../../domain/times.ts'
 import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions, Untraced } from '../adapter.ts'
+import { areOtherWords } from '../shared/other-words.ts'
 import { isSettled, type SettleTimes } from '../shared/settling.ts'
 import { readStatuses, readStatusSource, type Status } from './answers.ts'
 import type { Api } from './api.ts'
@@ -46,13 +47,15 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     // Of several alike the oldest: the others belong to posts that are yet to be looked for.
     const oldestFirst = candidates.toReversed()
     const [alike, unlike] = [true, false].map((is) => oldestFirst.filter((one) => isShownAs(one, post.content) === is))
+    let isUnclear = unlike!.length > MOST_UNLIKE
     for (const candidate of [...alike!, ...unlike!.slice(0, MOST_UNLIKE)]) {
-      if (await saysTheSame(candidate, post, account, delivery, options)) return candidate
+      const resemblance = await compare(candidate, post, account, delivery, options)
+      if (resemblance === 'same') return candidate
+      isUnclear ||= resemblance === 'unclear'
     }
     const { honoursKeys } = await limits(options)
     if (!isSettled(options, honoursKeys, times)) return 'unsettled'
-    // Something that we published and that nothing explains may be this very post with its words changed.
-    return candidates.length > 0 ? 'undecidable' : 'absent'
+    return isUnclear ? 'undecidable' : 'absent'
   }
 
   /** Newest first; null when there are too many to look through. */
@@ -70,18 +73,25 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     return null
   }
 
-  async function saysTheSame(
+  /** `unclear` is what may be this very post with its words changed, by its author or by the server. */
+  async function compare(
     status: Status,
     post: OutgoingPost,
     account: Credentials,
     delivery: DeliveryLog,
     options: SearchOptions,
-  ): Promise<boolean> {
+  ): Promise<'same' | 'other' | 'unclear'> {
+    const { text } = post.content
+    const source = await sourceOf(status, account, options)
+    const isSameText = source === null ? isShownAs(status, post.content) : normal(source) === normal(text)
+    if (isSameText && hasSameMedia(status, post, delivery)) return 'same'
+    return status.edited_at === null && source !== null && areOtherWords(source, text) ? 'other' : 'unclear'
+  }
+
+  function hasSameMedia(status: Status, post: OutgoingPost, delivery: DeliveryLog): boolean {
     const shown = status.media_attachments.map(({ id }) => id)
     const sent = post.content.mediaItems.map((_, index) => uploadedId(delivery, index))
-    if (shown.length !== sent.length || !sent.every((id) => id === null || shown.includes(id))) return false
-    const source = await sourceOf(status, account, options)
-    return source === null ? isShownAs(status, post.content) : normal(source) === normal(post.content.text)
+    return shown.length === sent.length && sent.every((id) => id === null || shown.includes(id))
   }
 
   /** The words as they were sent; null when the server does not give them. */

@@ -63,6 +63,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     OAUTH_STATE_SECRET: randomBytes(32).toString('hex'),
     TOKEN_ENCRYPTION_KEYS: `planted:${randomBytes(32).toString('base64')}`,
     S3_SECRET_ACCESS_KEY: 'not used',
+    CONNECT_COOKIE: 'browsers',
     RATE_LIMIT_PER_USER: '100000',
     RATE_LIMIT_PER_ADDRESS: '100000',
     PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
