@@ -209,8 +209,11 @@ describe('what goes wrong is told as it is', () => {
       status: 'FAILED',
       platformStatuses: [{ status: 'failed', errorCode: 'validation', attemptCount: 1 }],
     })
-    const failures = (await world.notificationsOf(user.userId)).filter(({ type }) => type === 'error')
-    expect(failures).toHaveLength(1)
+    // It follows the status, in a write of its own.
+    const failures = await poll(
+      async () => (await world.notificationsOf(user.userId)).filter(({ type }) => type === 'error'),
+      ({ length }) => length === 1,
+    )
     expect(failures[0]!.message).toMatch(/^Posting “Refused, then not” on Bluesky failed: /)
 
     await user.call('POST', `/api/posts/${postId}/retry`)
