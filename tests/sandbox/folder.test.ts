@@ -37,12 +37,17 @@ describe('options', () => {
     })
   })
 
-  test.each([['--port', '0'], ['--port', 'four'], ['--port', '70000'], ['--prot', '1'], ['extra'], ['--frontend', 'my-app'], ['--frontend', 'localhost:5173']])(
-    'that make no sense are refused: %s %s',
-    (...args) => {
-      expect(() => readOptions(args, '/')).toThrow()
-    },
-  )
+  test.each([
+    ['--port', '0'],
+    ['--port', 'four'],
+    ['--port', '70000'],
+    ['--prot', '1'],
+    ['extra'],
+    ['--frontend', 'my-app'],
+    ['--frontend', 'localhost:5173'],
+  ])('that make no sense are refused: %s %s', (...args) => {
+    expect(() => readOptions(args, '/')).toThrow()
+  })
 
   test('of the environment name a frontend and origins, and --frontend wins over them', () => {
     const env = { FRONTEND_URL: 'http://localhost:5173/', CORS_ORIGINS: 'http://one.test, http://two.test/' }
@@ -64,7 +69,9 @@ describe('the environment of the service', () => {
   const addresses = { mongoUrl: 'mongodb://one', temporalAddress: 'two:7233', storageEndpoint: 'http://three' }
 
   test("leads redirects to the user's own frontend, and lets the sandbox's page call the API as well", async () => {
-    const chosen = readOptions(['--dir', 'world', '--frontend', 'https://app.test'], home, { CORS_ORIGINS: 'http://x.test' })
+    const chosen = readOptions(['--dir', 'world', '--frontend', 'https://app.test'], home, {
+      CORS_ORIGINS: 'http://x.test',
+    })
     const { settings } = await settle(chosen)
     const env = serviceEnvironment(settings, addresses, {}, chosen)
     expect(env['FRONTEND_URL']).toBe('https://app.test')
@@ -156,9 +163,14 @@ describe('settings', () => {
     expect(existsSync(join(options.dir, 'settings.json'))).toBe(false)
   })
 
-  test("leave the port of the user's own frontend free", async () => {
-    const { settings } = await settle({ ...options, frontend: 'http://localhost:3000' })
-    expect(settings.ports.frontend).not.toBe(3_000)
+  test("leave the port of the user's own frontend free, also when the sandbox had it before", async () => {
+    const other = createServer()
+    const frontend = Number(new URL(await listenOnLoopback(other)).port)
+    await closeServer(other)
+    mkdirSync(options.dir)
+    writeFileSync(join(options.dir, 'settings.json'), JSON.stringify({ ports: { frontend } }))
+    const { settings } = await settle({ ...options, frontend: `http://localhost:${frontend}` })
+    expect(settings.ports.frontend).not.toBe(frontend)
   })
 
   test('of an older sandbox gain the secrets it did not have, and keep the others', async () => {
