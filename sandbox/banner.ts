@@ -15,7 +15,11 @@ export interface Started {
 }
 
 /** What a person wants to know when everything is up, and can copy from there. */
-export function banner({ world, settings, services, startPage, frontend, moved }: Started, dir: string, took: string): string {
+export function banner(
+  { world, settings, services, startPage, frontend, moved }: Started,
+  dir: string,
+  took: string,
+): string {
   const { api, temporal, platforms } = world
   const { user, admin } = settings.users
   const { firstPost } = settings

@@ -57,7 +57,13 @@ const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media
 /** A strict simulator of one Mastodon server, behind the fault proxy. All data is under `dir`. */
 export async function startMastodon(options: MastodonOptions = {}): Promise<Mastodon> {
   const { maxCharacters = 500, types = MEDIA_LIMITS.types, processingMs = 1_000, showsSeveral = true } = options
-  const { honoursKeys = true, namesApplication = true, tellsEdits = true, countsCodePoints = false, crowd = NOBODY } = options
+  const {
+    honoursKeys = true,
+    namesApplication = true,
+    tellsEdits = true,
+    countsCodePoints = false,
+    crowd = NOBODY,
+  } = options
   const { charactersPerUrl = 23, version = honoursKeys ? (showsSeveral ? '4.5.0' : '4.2.0') : '0.19.1+git-5a2f9c0' } =
     options
   const { fronts, ...mastodon } = await startSimulator('mastodon', options, ({ dir, urlOf }) => {
