@@ -173,7 +173,12 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     (await platform.control.requests()).filter(
       (request) => platform.calls.exchange && isOne(platform.calls.exchange, request),
     )
-  const exchangedBefore = (await exchangeCalls()).length
+  /** Exchanges name no account: they are counted only for scenarios that are about them, which run alone. */
+  let exchangedBefore: number | null = null
+
+  async function exchangesMade(): Promise<number> {
+    return exchangedBefore === null ? 0 : (await exchangeCalls()).length - exchangedBefore
+  }
 
   /** Runs an activity as a worker would. */
   const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
@@ -218,6 +223,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
 
     /** Somebody at a browser of their own begins to connect the account anew, and says yes on the platform's page. */
     async beginConnect() {
+      exchangedBefore ??= (await exchangeCalls()).length
       const headers = { authorization: `Bearer ${token}`, origin: config.FRONTEND_URL }
       const begun = await send(0, `/api/platform/${platform.platform}/connect`, headers)
       const { authUrl, url = authUrl } = begun.json<{ data: { authUrl?: string; url?: string } }>().data
@@ -262,7 +268,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
             ledger: (await platform.control.ledger()).filter((entry) => entry.account === account.account),
             requests,
             renewals: [{ account: account.account, made, due: renewals.due }],
-            exchanges: { made: (await exchangeCalls()).length - exchangedBefore, due: exchanges.due },
+            exchanges: { made: await exchangesMade(), due: exchanges.due },
           },
         ],
         outages: [],
