@@ -44,7 +44,8 @@ function isPassing(error: unknown): boolean {
   ) {
     return true
   }
-  return isPassing(error.cause)
+  // Bulk writes wrap what stopped them without naming it as their cause.
+  return isPassing(error.cause) || (error instanceof MongoServerError && isPassing(error.errorResponse))
 }
 
 /**
