@@ -260,6 +260,11 @@ describe.each(ownServices)('the settings of %s', (_name, service) => {
 })
 
 describe('deploy/README.md', () => {
+  test('the proxy in front of the storage forbids browsers to guess the type of a file', () => {
+    const site = /storage\.example\.org \{[^}]*\}/.exec(read('deploy/README.md'))?.[0]
+    expect(site).toContain('header X-Content-Type-Options nosniff')
+  })
+
   test('lists the task queues that workers must serve', () => {
     const listed = /must serve all of them between them: ([^.]+)\./.exec(
       read('deploy/README.md').replaceAll(/\s+/g, ' '),
