@@ -185,7 +185,6 @@ export function resultOf(post: Post, platform: Platform, outcome: DeliveryResult
     outcome,
     status: post.status,
     revision: post.revision,
-    ...(outcome === 'completed' && entry?.platformPostId && { platformPostId: entry.platformPostId }),
     ...(outcome === 'failed' &&
       reason && { failure: { code: reason.code, message: explainFailure(reason, platform) } }),
   }

@@ -38,18 +38,19 @@ export interface DeliveryResult {
   outcome: 'completed' | 'failed' | 'again' | 'void'
   status: PostState['status']
   revision: number
-  /** Of a delivery that is completed. */
-  platformPostId?: string
   /** Why a delivery failed, with the platform's words where it said any; never the user's. */
   failure?: Pick<Failure, 'code' | 'message'>
 }
 
-export interface PlatformResult extends Pick<DeliveryResult, 'platformPostId' | 'failure'> {
+export interface PlatformResult extends Pick<DeliveryResult, 'failure'> {
   platform: Platform
   outcome: 'completed' | 'failed'
 }
 
-/** What a workflow returns: how the post ended, and each platform whose delivery ended in this run. */
+/**
+ * What a workflow returns: how the post ended, and each platform whose delivery ended in this run. Ids of published posts are left to the
+ * record: some contain the id of the user's account, which histories must not keep.
+ */
 export interface PublishPostResult {
   status: PostState['status']
   platforms: PlatformResult[]

@@ -104,15 +104,10 @@ export async function publishPost(input: PublishPostInput): Promise<PublishPostR
         if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof publishPost>(plan)
       }
       const results = await interruptible(plan, untilStale)
-      for (const [index, { outcome, platformPostId, failure }] of results.entries()) {
+      for (const [index, { outcome, failure }] of results.entries()) {
         if (outcome !== 'completed' && outcome !== 'failed') continue
         const { platform } = plan.platforms[index]!
-        ended.set(platform, {
-          platform,
-          outcome,
-          ...(platformPostId && { platformPostId }),
-          ...(failure && { failure }),
-        })
+        ended.set(platform, { platform, outcome, ...(failure && { failure }) })
       }
       if (isStale) continue
       if (results.some(({ outcome }) => outcome === 'again')) isStale = true

@@ -167,7 +167,7 @@ describe('a look without an event', () => {
       PRO_NEWS,
       expect.stringContaining('did not go through'),
       expect.stringContaining('went through'),
-      expect.stringMatching(/^Your Pro plan ends on \d{4}-\d\d-\d\d\./),
+      expect.stringMatching(/^Your Pro plan ends on \d{1,2} [A-Z][a-z]+ \d{4}\./),
       FREE_NEWS,
     ])
   })

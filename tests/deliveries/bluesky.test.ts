@@ -355,7 +355,12 @@ describe('a video', () => {
     world.bluesky.video.failures.push('encoding_failure')
     expect(await user.until(await user.create({ content: { text: '', mediaItems } }))).toMatchObject({
       status: 'FAILED',
-      platformStatuses: [{ errorCode: 'validation', error: 'Bluesky cannot read the video' }],
+      platformStatuses: [
+        {
+          errorCode: 'validation',
+          error: expect.stringMatching(/^Bluesky cannot read the video\. Bluesky says: .*encoding_failure/),
+        },
+      ],
     })
     expect(await user.published()).toEqual([])
   })

@@ -94,7 +94,7 @@ it('a post that failed is found in Temporal by its search attributes, and its wo
     expect(result).toEqual({
       status: 'PARTIAL_SUCCESS',
       platforms: [
-        { platform: 'bluesky', outcome: 'completed', platformPostId: expect.any(String) },
+        { platform: 'bluesky', outcome: 'completed' },
         {
           platform: 'mastodon',
           outcome: 'failed',

@@ -27,4 +27,5 @@ export {
   background as routePaymentEvent,
   background as eraseAccount,
   background as replayDeadLetter,
+  background as collectFollowers,
 }
