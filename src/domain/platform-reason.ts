@@ -41,8 +41,9 @@ export function hideEchoes({ code, text }: PlatformReason, hidden: readonly stri
 
 /** Returns the reason as the end of a message. */
 export function inPlatformWords({ code, text }: PlatformReason, label: string): string {
-  const words = [text === null ? null : `“${text}”`, code === null ? null : text === null ? code : `(${code})`]
-  return `${label} says: ${words.filter((part) => part !== null).join(' ')}`
+  // Some platforms repeat the code where the text should be.
+  if (text === null || text === code) return `${label} says: ${code}`
+  return `${label} says: “${text}”${code === null ? '' : ` (${code})`}`
 }
 
 function sanitize(raw: string): string | null {
