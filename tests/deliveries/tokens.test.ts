@@ -60,6 +60,8 @@ describe.each(PLATFORMS)('%s', (platform) => {
     const { server } = world.find(platform)
     others = PLATFORMS.filter((one) => !server.includes(one))
     user = await world.user()
+    // Whoever counts after a login was revoked finds it dead as well, also in the name of a sibling.
+    await user.followersCounted()
   })
 
   const everywhere = () => [platform, ...others]

@@ -68,7 +68,12 @@ describe('the database is away', () => {
     expect(error.name).toBe('MongoServerSelectionError')
     expect(isDatabaseOutage(error)).toBe(true)
     expect(isDatabaseOutage(new ServiceError('SERVICE_UNAVAILABLE', 'not now', { cause: error }))).toBe(true)
-    const bulk = await errorOf(nobody.db(name).collection('things').insertMany([{ text: 'x' }]))
+    const bulk = await errorOf(
+      nobody
+        .db(name)
+        .collection('things')
+        .insertMany([{ text: 'x' }]),
+    )
     expect(bulk.name).toBe('MongoBulkWriteError')
     expect(isDatabaseOutage(bulk)).toBe(true)
     await nobody.close()

@@ -6,7 +6,7 @@ import type { Config } from '../../src/config.ts'
 import type { Platform } from '../../src/domain/platforms.ts'
 import { uploadImage } from '../faults/image.ts'
 import { isOne, startFaultPlatforms, type Browser } from '../faults/platforms.ts'
-import { NO_LIMITS } from './delivery-world.ts'
+import { NO_LIMITS, poll } from './delivery-world.ts'
 import { testConfig, testContext, unique } from './servers.ts'
 import { startServiceInProcess } from './service-in-process.ts'
 
@@ -45,6 +45,15 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}, behav
       return {
         ...user,
         accountOn,
+        /** Connecting has the followers counted, by a call in the account's name: waits until that is over everywhere. */
+        async followersCounted(): Promise<void> {
+          await poll(
+            () =>
+              Promise.all(connected.map(({ platform }) => context.snapshots.latestFollowers(user.userId, platform))),
+            (counted) => !counted.includes(null),
+          )
+        },
+
         /** As they do who were told that a connection ended. */
         reconnect: (platform: Platform) => outside.connect(name, browser, platform),
 

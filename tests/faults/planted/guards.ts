@@ -328,10 +328,9 @@ export const GUARDS: Guard[] = [
     guard: "A post is looked for among the page's own",
     platform: 'facebook',
     removed: [
-      { file: 'platforms/facebook/search.ts', find: '    if (match) return match\n', put: '' },
       {
         file: 'platforms/facebook/search.ts',
-        find: "    if (candidates.length > 0) return 'undecidable'\n",
+        find: '    if (match) return match\n',
         put: "    if (match) return 'absent'\n",
       },
     ],
