@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/api/app.ts'
 import { createContext } from '../../src/context.ts'
 import { apiWorld, type ApiWorld } from '../support/api.ts'
+import { poll } from '../support/delivery-world.ts'
 import { testConfig } from '../support/servers.ts'
 
 let world: ApiWorld
@@ -56,7 +57,11 @@ describe('health', () => {
 
   it('delivery lists what keeps a post from going out: here no worker runs', async () => {
     await world.context.orchestrator.ensureSchedules(world.context.config.SWEEP_INTERVAL_MS)
-    const response = await get('delivery')
+    // A busy Temporal server may take longer than the check waits.
+    const response = await poll(
+      () => get('delivery'),
+      (answer) => !answer.json().missing.includes('Temporal does not answer'),
+    )
     expect(response.statusCode).toBe(503)
     expect(response.json()).toMatchObject({ success: false, code: 'SERVICE_UNAVAILABLE' })
     expect(response.json().missing).toContain('No worker polls the task queue publishing for workflows')

@@ -43,7 +43,9 @@ const BROKEN: [string, (user: User) => Promise<object>][] = [
 describe.each(PLATFORMS)('on %s', (platform: Platform) => {
   it.each(BROKEN)('a file that %s fails the post there and nowhere else', async (problem, breakIt) => {
     const user = await world.user()
-    const all = world.platforms.map((one) => one.platform)
+    // All six once, and for each further kind of file one that comes next.
+    const next = PLATFORMS[(PLATFORMS.indexOf(platform) + 1) % PLATFORMS.length]!
+    const all = problem === BROKEN[0]![0] ? PLATFORMS : [platform, next]
     const good = await user.upload(picture, 'image/jpeg')
     const postId = await user.create({
       content: { text: 'Broken in one place', mediaItems: [good] },

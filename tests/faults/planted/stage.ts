@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { MockActivityEnvironment } from '@temporalio/testing'
+import { expect } from 'vitest'
 import type * as ActivitiesModule from '../../../src/activities/index.ts'
 import type * as AppModule from '../../../src/api/app.ts'
 import type { Clock } from '../../../src/clock.ts'
@@ -144,11 +145,12 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     new Date(),
   )
   await first.context.users.insert(user)
-  const login = await first.app.inject({
-    method: 'POST',
-    url: '/api/auth/login',
-    payload: { email: user.email, password },
-  })
+  const logIn = () =>
+    first.app.inject({ method: 'POST', url: '/api/auth/login', payload: { email: user.email, password } })
+  // Many stages start at once, and a request that takes too long is answered with 503, to be repeated.
+  let login = await logIn()
+  while (login.statusCode === 503) login = await logIn()
+  expect(login.statusCode, login.body).toBe(200)
   const token = login.json<{ data: { accessToken: string } }>().data.accessToken
   const clients = processes.map(({ app }) => {
     const send: Send = async (method, url, body) => {
