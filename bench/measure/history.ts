@@ -39,7 +39,8 @@ export async function measureHistory(world: World, { posts }: HistorySize): Prom
         name: `immediate post, three platforms, most of ${posts}`,
         unit: 'events',
         ours: Math.max(...events),
-        aim: { text: 'at most 20', met: ({ ours: most }) => most <= 20 },
+        // The last of them sets the search attributes of the end.
+        aim: { text: 'at most 21', met: ({ ours: most }) => most <= 21 },
         details: { median: median(events), each: events.join(' ') },
       }),
     ]
