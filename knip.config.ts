@@ -2,7 +2,8 @@ import type { KnipConfig } from 'knip'
 
 const config: KnipConfig = {
   entry: [
-    'src/{server,worker,setup,admin}.ts',
+    'src/{server,worker}.ts',
+    'src/cli/{setup,admin}.ts',
     'sandbox/main.ts',
     'bench/main.ts',
     // Started as processes, and read by Temporal's bundler.
@@ -11,7 +12,7 @@ const config: KnipConfig = {
     'scripts/*.{ts,mjs}',
     'tests/**/*.test.ts',
     'tests/support/*-setup.ts',
-    'tests/histories/record.ts',
+    'tests/workflows/histories/record.ts',
     'tests/faults/chaos.ts',
     '*.config.ts',
   ],

@@ -11,8 +11,10 @@ interface Fence {
   packages: string[] | 'any'
   /** Packages of which only types may be imported. */
   packageTypes?: string[]
-  /** Each sub-folder stands alone: it reaches its parent's files and these sub-folders, no other. */
-  apart?: { shared: string[] }
+  /** Sub-folders that all sub-folders of this folder may import. */
+  shared: string[]
+  /** The sub-folders that a sub-folder imports besides its own files, the folder's own files and the shared ones. */
+  needs?: Record<string, string[]>
 }
 
 /** Names and shapes that both sides of a workflow need; the only files of `workflows` that the rest may import. */
@@ -22,33 +24,69 @@ const MESSAGES = [
   'workflows/search-attributes.ts',
   'workflows/task-queues.ts',
 ]
-const CLIENTS = ['platforms/adapter.ts', 'platforms/registry.ts', 'platforms/*/**', 'integrations/**']
-const WIRING = ['context.ts', 'config.ts', 'logger.ts']
+/** All of `security` but `random.ts`, which needs no set-up. */
+const SECURITY = [
+  'connect-states',
+  'known-devices',
+  'one-time-codes',
+  'password-hasher',
+  'pseudonyms',
+  'refresh-tokens',
+  'token-cipher',
+].map((name) => `security/${name}.ts`)
+const CLIENTS = [
+  'platforms/contract.ts',
+  'platforms/registry.ts',
+  'platforms/*/**',
+  'integrations/**',
+  ...SECURITY,
+  'telemetry/metrics.ts',
+]
+const WIRING = ['context.ts', 'config/*.ts', 'logger.ts']
 
-/** The import table of the architecture: who may know whom. Tests in tests/toolchain show every row biting. */
+/** The import table of the architecture: which folder and which feature may import which. */
 const FENCES: Fence[] = [
-  { folder: 'domain', may: [], packages: ['@js-temporal/polyfill', '@zxcvbn-ts/language-common', 'minidenticons'] },
+  {
+    folder: 'domain',
+    may: [],
+    packages: ['@js-temporal/polyfill', '@zxcvbn-ts/language-common', 'minidenticons'],
+    shared: ['shared'],
+    needs: {
+      accounts: ['posts'],
+      analytics: ['posts'],
+      billing: ['users'],
+      captions: ['posts'],
+      media: ['posts'],
+      notifications: ['billing', 'posts', 'users'],
+      users: ['analytics', 'billing', 'posts'],
+    },
+  },
   {
     folder: 'workflows',
     may: ['domain/**'],
     types: ['activities/**'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
+    shared: [],
   },
   {
     folder: 'activities',
-    may: ['domain/**', 'commands/**', 'platforms/errors.ts', 'database-outage.ts', ...MESSAGES],
-    types: ['store/**', 'clock.ts', ...CLIENTS, ...WIRING],
+    may: ['domain/**', 'commands/**', 'platforms/errors.ts', 'store/mongo-errors.ts', ...MESSAGES],
+    types: ['store/*/**', 'clock.ts', ...CLIENTS, ...WIRING],
     packages: ['@temporalio/activity', '@temporalio/common', 'cockatiel', 'node:*', 'node:*/*'],
+    shared: ['shared'],
+    needs: { analytics: ['publishing'] },
   },
   {
     folder: 'commands',
-    may: ['domain/**', 'store/**', 'platforms/errors.ts', ...MESSAGES],
+    may: ['domain/**', 'store/**', 'platforms/errors.ts', 'security/random.ts', ...MESSAGES],
     types: ['clock.ts', ...CLIENTS, ...WIRING],
     packages: ['node:*', 'node:*/*'],
+    shared: ['shared'],
+    needs: { billing: ['users'], captions: ['posts'], posts: ['accounts'], users: ['notifications'] },
   },
   {
     folder: 'api',
-    may: ['commands/**', 'domain/**', 'store/**', 'database-outage.ts', '../package.json'],
+    may: ['commands/**', 'domain/**', 'store/**', 'security/random.ts', '../package.json'],
     types: ['clock.ts', ...CLIENTS, ...WIRING],
     packages: [
       'fastify',
@@ -67,52 +105,77 @@ const FENCES: Fence[] = [
       'node:*/*',
     ],
     packageTypes: ['pino'],
+    shared: ['openapi', 'plugins', 'shared'],
+    needs: {
+      admin: ['auth', 'posts'],
+      analytics: ['posts'],
+      payments: ['auth'],
+      profile: ['auth', 'notifications', 'payments', 'platforms', 'posts'],
+      realtime: ['notifications'],
+    },
   },
   {
     folder: 'store',
-    may: ['domain/**', 'database-outage.ts'],
+    may: ['domain/**'],
     types: ['clock.ts'],
     packages: ['mongoose', 'rate-limiter-flexible', 'node:*', 'node:*/*'],
+    shared: ['shared'],
+    needs: { analytics: ['posts', 'users'], shared: ['notifications'] },
   },
   {
     folder: 'platforms',
     may: ['domain/**'],
     types: ['clock.ts'],
     packages: 'any',
-    apart: { shared: ['shared'] },
+    shared: ['shared'],
   },
   {
     folder: 'integrations',
     may: ['domain/**', ...MESSAGES],
-    types: ['clock.ts'],
+    types: ['clock.ts', 'telemetry/metrics.ts'],
     packages: 'any',
-    apart: { shared: [] },
+    shared: ['shared'],
+    needs: { captions: ['storage'] },
   },
+  { folder: 'security', may: ['domain/**'], types: ['clock.ts'], packages: 'any', shared: [] },
 ]
+
+/** Folders that put the others together, and may import all of them. */
+const WIRING_FOLDERS = ['cli', 'config', 'telemetry', 'worker']
 
 /** What no file of `src` imports. The paths lead out of `src` from any depth. */
 const OUTSIDE = ['**/sandbox/**', '**/tests/**', '**/bench/**', '**/scripts/**']
 const OUTSIDE_MESSAGE = 'src imports nothing from sandbox, tests, bench or scripts'
 
-/** One override for each depth of a folder, because patterns match the import as it is written. */
+/** One override for each depth of a folder, because patterns match the import as it is written; features with needs come later. */
 function overridesOf(fence: Fence): OxlintOverride[] {
-  return [1, 2, 3].map((depth) => ({
-    files: [`src/${fence.folder}/${'*/'.repeat(depth - 1)}*.ts`],
-    rules: { 'eslint/no-restricted-imports': ['error', { patterns: patternsOf(fence, depth) }] },
-  }))
+  const features: [name: string, needs: string[]][] = [['*', []], ...Object.entries(fence.needs ?? {})]
+  return [
+    overrideOf(fence, '*.ts', 1, []),
+    ...features.flatMap(([name, needs]) =>
+      [2, 3, 4].map((depth) => overrideOf(fence, `${name}/${'*/'.repeat(depth - 2)}*.ts`, depth, needs)),
+    ),
+  ]
+}
+
+function overrideOf(fence: Fence, files: string, depth: number, needs: string[]): OxlintOverride {
+  return {
+    files: [`src/${fence.folder}/${files}`],
+    rules: { 'eslint/no-restricted-imports': ['error', { patterns: patternsOf(fence, depth, needs) }] },
+  }
 }
 
 /**
  * What a group lets through by `!` no other group can refuse again: so the types come first, and as a regular expression,
  * which is judged on its own.
  */
-function patternsOf(fence: Fence, depth: number) {
+function patternsOf(fence: Fence, depth: number, needs: string[]) {
   const up = '../'.repeat(depth)
   const outOfFolder = (paths: string[]) => paths.map((path) => `${up}${path}`)
   const types = [...outOfFolder(fence.types ?? []), ...(fence.packageTypes ?? [])]
   const packages = fence.packages === 'any' ? [] : fence.packages
-  const allowed = [...ownFiles(fence, depth), ...outOfFolder(fence.may), ...packages, ...types]
-  const message = `what ${fence.folder} may import stands in the table of oxlint.config.ts`
+  const allowed = [...ownFiles(fence, depth, needs), ...outOfFolder(fence.may), ...packages, ...types]
+  const message = `oxlint.config.ts lists what ${fence.folder} may import`
   return [
     ...types.map((path) => ({ regex: regexOf(path), allowTypeImports: true, message: `only types: ${message}` })),
     { group: [fence.packages === 'any' ? '../**' : '*', ...allowed.map((path) => `!${path}`)], message },
@@ -125,13 +188,12 @@ function regexOf(glob: string): string {
 }
 
 /** The files that an import reaches without leaving its folder; `[a-z]` keeps `..` from counting as a name. */
-function ownFiles(fence: Fence, depth: number): string[] {
+function ownFiles({ shared }: Fence, depth: number, needs: string[]): string[] {
+  if (depth === 1) return ['./**']
   const below = (parent: string) => [`${parent}[a-z]*`, `${parent}[a-z]*/**`]
-  const parents = Array.from({ length: depth - 1 }, (_, index) => '../'.repeat(index + 1))
-  const root = parents.at(-1)
-  if (fence.apart === undefined || root === undefined) return ['./**', ...parents.flatMap(below)]
-  const ownSubfolder = parents.slice(0, -1).flatMap(below)
-  return ['./**', ...ownSubfolder, `${root}*.ts`, ...fence.apart.shared.map((folder) => `${root}${folder}/**`)]
+  const root = '../'.repeat(depth - 1)
+  const ownFeature = Array.from({ length: depth - 2 }, (_, index) => '../'.repeat(index + 1)).flatMap(below)
+  return ['./**', ...ownFeature, `${root}*.ts`, ...[...shared, ...needs].map((folder) => `${root}${folder}/**`)]
 }
 
 /** Globals that reach the outside world. Temporal makes the clock and chance of workflows repeatable, but has no Node globals. */
@@ -147,7 +209,7 @@ export default defineConfig({
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   categories: { correctness: 'error' },
   env: { node: true },
-  ignorePatterns: ['dist/**', 'tests/histories/**'],
+  ignorePatterns: ['dist/**', 'tests/workflows/histories/**'],
   rules: {
     'typescript/no-floating-promises': 'error',
     'typescript/no-misused-promises': 'error',
@@ -180,7 +242,7 @@ export default defineConfig({
   overrides: [
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
     {
-      files: ['src/*.ts'],
+      files: ['src/*.ts', ...WIRING_FOLDERS.map((folder) => `src/${folder}/**`)],
       rules: {
         'eslint/no-restricted-imports': ['error', { patterns: [{ group: OUTSIDE, message: OUTSIDE_MESSAGE }] }],
       },

@@ -14,17 +14,24 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'domain',
-          include: ['tests/domain/**/*.test.ts'],
+          name: 'unit',
+          include: ['tests/unit/**/*.test.ts'],
           sequence: { groupOrder: 0 },
-          testTimeout: 30_000,
         },
       },
       {
         extends: true,
         test: {
-          name: 'toolchain',
-          include: ['tests/{toolchain,deploy,sandbox}/**/*.test.ts'],
+          name: 'tooling',
+          include: ['tests/tooling/**/*.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'simulators',
+          include: ['tests/simulators/**/*.test.ts'],
           sequence: { groupOrder: 0 },
         },
       },
@@ -34,7 +41,7 @@ export default defineConfig({
           // Whatever has no project of its own: a new folder of tests is run without anybody naming it here.
           name: 'integration',
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/{domain,toolchain,deploy,sandbox,workflows,faults,browser,e2e}/**'],
+          exclude: ['tests/{unit,tooling,simulators,workflows,faults,browser,e2e}/**'],
           globalSetup: 'tests/support/global-setup.ts',
           sequence: { groupOrder: 1 },
           // They mostly wait, for instants and for servers: two leave a third of two cores idle.

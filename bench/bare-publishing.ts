@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../src/context.ts'
-import type { Platform } from '../src/domain/platforms.ts'
+import type { Platform } from '../src/domain/shared/platforms.ts'
 import type { Author } from './platform-world.ts'
 
 const LONGEST_MS = 120_000

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { SECOND } from '../src/domain/times.ts'
+import { SECOND } from '../src/domain/shared/times.ts'
 import { closedLoop } from './loops.ts'
 import { assertFlawless, judgePunctuality, type Due, type Punctuality } from './punctuality.ts'
 import type { Receiver } from './receiver.ts'

@@ -1,5 +1,5 @@
 import { Connection, WorkflowClient } from '@temporalio/client'
-import type { Config } from '../src/config.ts'
+import type { Config } from '../src/config/schema.ts'
 
 /** A client of the run's Temporal, for baselines and for looking at workflows. */
 export async function openWorkflows(config: Config) {

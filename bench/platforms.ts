@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'undici'
-import type { Config } from '../src/config.ts'
-import type { Platform } from '../src/domain/platforms.ts'
-import type { PlatformAdapter } from '../src/platforms/adapter.ts'
-import { platformSettings } from '../src/platform-settings.ts'
+import type { Config } from '../src/config/schema.ts'
+import type { Platform } from '../src/domain/shared/platforms.ts'
+import type { PlatformAdapter } from '../src/platforms/contract.ts'
+import { platformSettings } from '../src/config/platforms.ts'
 import { createPlatformRegistry, type PlatformRegistry } from '../src/platforms/registry.ts'
-import { userAgentOf } from '../src/user-agent.ts'
+import { userAgentOf } from '../src/config/user-agent.ts'
 
 /** Platforms that answer at once, beside the real Bluesky. Their rules allow a short text. */
 export const INSTANT_PLATFORMS = ['mastodon', 'threads', 'tumblr'] as const satisfies Platform[]

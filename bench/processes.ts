@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Config } from '../src/config.ts'
+import type { Config } from '../src/config/schema.ts'
 import type { Profiling } from './profiling.ts'
 
 const KILL_AFTER_MS = 30_000

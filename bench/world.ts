@@ -11,9 +11,9 @@ import { mongo } from 'mongoose'
 import { startBluesky, type Bluesky } from '../sandbox/platforms/bluesky.ts'
 import { findMongod, startMongod } from '../sandbox/servers/mongod.ts'
 import { findTemporal, startTemporal } from '../sandbox/servers/temporal.ts'
-import { readConfig, type Config } from '../src/config.ts'
-import { DAY } from '../src/domain/times.ts'
-import { bundleWorkflows } from '../src/workflow-bundle.ts'
+import { readConfig, type Config } from '../src/config/schema.ts'
+import { DAY } from '../src/domain/shared/times.ts'
+import { bundleWorkflows } from '../src/worker/bundle.ts'
 import type { Profiling } from './profiling.ts'
 
 export interface World {

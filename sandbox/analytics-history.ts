@@ -1,11 +1,16 @@
 import type { Connection } from 'mongoose'
-import { deriveFrom, type PostCounts } from '../src/domain/analytics.ts'
-import { newPost } from '../src/domain/post-moves.ts'
-import { publishedKey } from '../src/domain/post-entries.ts'
-import type { PlatformStatus, Post } from '../src/domain/post.ts'
-import { PLATFORMS, type Platform } from '../src/domain/platforms.ts'
-import { DAY, HOUR, MINUTE } from '../src/domain/times.ts'
-import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS, type AccountSnapshot, type PostSnapshot } from '../src/store/snapshots.ts'
+import { deriveFrom, type PostCounts } from '../src/domain/analytics/analytics.ts'
+import { newPost } from '../src/domain/posts/post-moves.ts'
+import { publishedKey } from '../src/domain/posts/post-entries.ts'
+import type { PlatformStatus, Post } from '../src/domain/posts/post.ts'
+import { PLATFORMS, type Platform } from '../src/domain/shared/platforms.ts'
+import { DAY, HOUR, MINUTE } from '../src/domain/shared/times.ts'
+import {
+  ACCOUNT_SNAPSHOTS,
+  POST_SNAPSHOTS,
+  type AccountSnapshot,
+  type PostSnapshot,
+} from '../src/store/analytics/snapshots.ts'
 import { createChance, type Chance } from './chance.ts'
 
 export interface HistorySize {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { request, type Dispatcher } from 'undici'
-import type { Platform } from '../src/domain/platforms.ts'
+import type { Platform } from '../src/domain/shared/platforms.ts'
 
 const POLL_MS = 150
 

@@ -1,4 +1,4 @@
-import { platformLabel, type Platform } from '../src/domain/platforms.ts'
+import { platformLabel, type Platform } from '../src/domain/shared/platforms.ts'
 import type { RunningService } from './services/all.ts'
 import type { MovedPort, Settings } from './settings.ts'
 import type { World } from './world.ts'

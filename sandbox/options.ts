@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { listed } from '../src/domain/lists.ts'
+import { listed } from '../src/domain/shared/lists.ts'
 
 export const PROJECT_ROOT = resolve(import.meta.dirname, '..')
 

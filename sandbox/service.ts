@@ -90,7 +90,7 @@ function logLevel(wanted: string | undefined): string {
 
 /** Indexes, bucket, Schedules: `npm run setup`. */
 export async function setUp(env: NodeJS.ProcessEnv, { root = PROJECT_ROOT }: Pick<Place, 'root'> = {}): Promise<void> {
-  await run(process.execPath, ['src/setup.ts'], { cwd: root, env })
+  await run(process.execPath, ['src/cli/setup.ts'], { cwd: root, env })
 }
 
 interface Place {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { Platform } from '../src/domain/platforms.ts'
+import type { Platform } from '../src/domain/shared/platforms.ts'
 import { readJson, writeJson } from './platforms/json-file.ts'
 import type { Options } from './options.ts'
 import { freePort } from './servers/process.ts'

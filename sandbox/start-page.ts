@@ -1,4 +1,4 @@
-import { platformLabel, type Platform } from '../src/domain/platforms.ts'
+import { platformLabel, type Platform } from '../src/domain/shared/platforms.ts'
 import type { Answer, LedgerEntry } from './platforms/fault-proxy.ts'
 import { closeServer, listenOnLoopback } from './platforms/listen.ts'
 import { errorPage, escapeHtml, page } from './platforms/shared/html.ts'

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Platform } from '../src/domain/platforms.ts'
+import type { Platform } from '../src/domain/shared/platforms.ts'
 import { writeJson } from './platforms/json-file.ts'
 import type { Front } from './platforms/shared/simulator.ts'
 import type { ServiceName } from './services/all.ts'

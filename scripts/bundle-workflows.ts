@@ -5,7 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundleWorkflows } from '../src/workflow-bundle.ts'
+import { bundleWorkflows } from '../src/worker/bundle.ts'
 
 const TARGET = fileURLToPath(new URL('../dist/workflow-bundle.js', import.meta.url))
 

@@ -4,7 +4,7 @@
  *   node scripts/run.mjs scripts/config-table.ts [--check]
  */
 import type { TSchema } from '@sinclair/typebox'
-import { ConfigSchema } from '../src/config.ts'
+import { ConfigSchema } from '../src/config/schema.ts'
 import { sectionScript, updateSection } from './readme-section.ts'
 
 /** A Markdown table with one row a setting, in the schema's order. */

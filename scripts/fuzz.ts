@@ -10,5 +10,5 @@ if (!/^[1-9]\d*$/.test(values.examples)) {
   process.exit(2)
 }
 process.env['FUZZ_EXAMPLES'] = values.examples
-process.argv = [process.argv[0]!, process.argv[1]!, 'tests/fuzz']
+process.argv = [process.argv[0]!, process.argv[1]!, 'tests/integration/fuzz']
 await import('./test.ts')

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
 import { buildApp } from '../src/api/app.ts'
 import { systemClock } from '../src/clock.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/schema.ts'
 import type { Context } from '../src/context.ts'
 import { createLogger } from '../src/logger.ts'
 

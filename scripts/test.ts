@@ -12,10 +12,10 @@ import { findTemporal } from '../sandbox/servers/temporal.ts'
 import { findTestServer } from '../sandbox/servers/test-server.ts'
 import { leashed, say } from './provision.mjs'
 
-const WITHOUT_SERVERS = /^(\.\/)?tests\/(domain|toolchain|deploy|sandbox|workflows)\b/
+const WITHOUT_SERVERS = /^(\.\/)?tests\/(unit|tooling|simulators|workflows)\b/
 const IN_A_BROWSER = /^(\.\/)?tests\/browser\b/
-const OF_PAYMENTS = /^(\.\/)?tests\/integrations\b/
-const OF_THE_FUZZER = /^(\.\/)?tests\/fuzz\b/
+const OF_PAYMENTS = /^(\.\/)?tests\/integration(\/integrations|$|\/$)/
+const OF_THE_FUZZER = /^(\.\/)?tests\/integration(\/fuzz|$|\/$)/
 const TIME_SKIPPING = /^(\.\/)?tests\/workflows\b/
 
 const args = process.argv.slice(2)

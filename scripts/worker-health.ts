@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os'
 import { Connection } from '@temporalio/client'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/schema.ts'
 import { TASK_QUEUES } from '../src/workflows/task-queues.ts'
 
 /** An idle worker asks again after at most a minute. */

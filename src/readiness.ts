@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
-import { SECOND } from './domain/times.ts'
-import type { Database } from './store/database.ts'
+import { SECOND } from './domain/shared/times.ts'
+import type { Database } from './store/shared/database.ts'
 
 /** Probes come every few seconds from several sides; indexes do not vanish that often. */
 const INDEX_CHECK_LASTS_MS = 30 * SECOND

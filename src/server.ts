@@ -1,10 +1,10 @@
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './api/app.ts'
-import { readConfig } from './config.ts'
+import { readConfig } from './config/schema.ts'
 import { createContext } from './context.ts'
-import { serveFigures } from './figures.ts'
-import { exitOnBadStart, logMissing } from './start.ts'
-import { connectDatabase } from './store/database.ts'
+import { serveFigures } from './telemetry/metrics-server.ts'
+import { exitOnBadStart, logMissing } from './cli/run-process.ts'
+import { connectDatabase } from './store/shared/database.ts'
 
 await exitOnBadStart(async () => {
   const config = readConfig(process.env)

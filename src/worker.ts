@@ -1,11 +1,11 @@
 import closeWithGrace from 'close-with-grace'
-import { readConfig } from './config.ts'
+import { readConfig } from './config/schema.ts'
 import { createContext } from './context.ts'
-import { serveFigures } from './figures.ts'
-import { exitOnBadStart, logMissing } from './start.ts'
-import { connectDatabase } from './store/database.ts'
-import { watchForTemporalLoss } from './temporal-loss.ts'
-import { startWorkers } from './workers.ts'
+import { serveFigures } from './telemetry/metrics-server.ts'
+import { exitOnBadStart, logMissing } from './cli/run-process.ts'
+import { connectDatabase } from './store/shared/database.ts'
+import { watchForTemporalLoss } from './worker/temporal-data-loss.ts'
+import { startWorkers } from './worker/create-workers.ts'
 
 await exitOnBadStart(async () => {
   const config = readConfig(process.env)

@@ -1,6 +1,6 @@
 import { inventHistory, storeHistory, type UserHistory } from '../../sandbox/analytics-history.ts'
 import { createContext, type Context } from '../../src/context.ts'
-import { daysOf, periodWindow } from '../../src/domain/calendar.ts'
+import { daysOf, periodWindow } from '../../src/domain/analytics/calendar.ts'
 import {
   comparedPairs,
   followerCounts,
@@ -9,7 +9,7 @@ import {
   timelinePairs,
   topPairs,
   type Aggregation,
-} from '../../src/store/analytics-pipelines.ts'
+} from '../../src/store/analytics/analytics-pipelines.ts'
 import { figure, type Figure } from '../figure.ts'
 import { startChild } from '../processes.ts'
 import { percentile, rounded } from '../stats.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { DAY } from '../../src/domain/times.ts'
+import { DAY } from '../../src/domain/shared/times.ts'
 import type { Chart } from '../chart.ts'
 import { figureOfRounds, type Figure } from '../figure.ts'
 import { closedLoop, inTurns } from '../loops.ts'

@@ -1,4 +1,4 @@
-import { createPost } from '../../src/commands/create-post.ts'
+import { createPost } from '../../src/commands/posts/create-post.ts'
 import { publishPostWorkflowId, type PublishPostResult } from '../../src/workflows/messages.ts'
 import { openWorkflows } from '../clients.ts'
 import { figure, type Figure } from '../figure.ts'

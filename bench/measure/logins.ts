@@ -1,6 +1,6 @@
-import { createUser } from '../../src/commands/create-user.ts'
+import { createUser } from '../../src/commands/users/create-user.ts'
 import { createContext, type Context } from '../../src/context.ts'
-import type { User } from '../../src/domain/user.ts'
+import type { User } from '../../src/domain/users/user.ts'
 import { figure, type Aim, type Figure } from '../figure.ts'
 import { startChild } from '../processes.ts'
 import { median, percentile, rounded, signedRank } from '../stats.ts'

@@ -1,7 +1,7 @@
 import { buildApp } from '../../src/api/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/schema.ts'
 import { createContext } from '../../src/context.ts'
-import type { PublishOrchestrator } from '../../src/integrations/orchestrator.ts'
+import type { PublishOrchestrator } from '../../src/integrations/temporal/orchestrator.ts'
 import { serve } from '../processes.ts'
 
 /** Answers at once, so that what Temporal costs can be told from what the route costs. */

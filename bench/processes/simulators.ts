@@ -4,7 +4,7 @@ import { createApiClient } from '../../sandbox/api-client.ts'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
 import { frontsOf, startPlatforms } from '../../sandbox/platforms/all.ts'
 import { userApi } from '../../sandbox/seed.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/schema.ts'
 import { serve, setting } from '../processes.ts'
 
 /** Every platform of the sandbox in one process, so that its work is not done on the thread that puts the load on. */

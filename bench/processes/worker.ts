@@ -1,6 +1,6 @@
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/schema.ts'
 import { createContext } from '../../src/context.ts'
-import { startWorkers } from '../../src/workers.ts'
+import { startWorkers } from '../../src/worker/create-workers.ts'
 import { benchPlatforms } from '../platforms.ts'
 import { serve, setting } from '../processes.ts'
 

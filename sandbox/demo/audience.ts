@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
-import { DAY, HOUR } from '../../src/domain/times.ts'
+import { PLATFORMS, type Platform } from '../../src/domain/shared/platforms.ts'
+import { DAY, HOUR } from '../../src/domain/shared/times.ts'
 import { createChance } from '../chance.ts'
 import type { Crowd } from '../platforms/shared/crowd.ts'
 

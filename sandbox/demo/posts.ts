@@ -1,7 +1,7 @@
 import { Temporal } from '@js-temporal/polyfill'
-import { failure, type Failure } from '../../src/domain/failure.ts'
-import type { Platform } from '../../src/domain/platforms.ts'
-import { HOUR } from '../../src/domain/times.ts'
+import { failure, type Failure } from '../../src/domain/posts/failure.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
+import { HOUR } from '../../src/domain/shared/times.ts'
 
 /** What became of it where it did not go out, or is gone. */
 type Exception = Failure | 'deleted'

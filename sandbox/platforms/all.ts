@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { callbackUrl } from '../../src/domain/platform-connect.ts'
-import type { Platform } from '../../src/domain/platforms.ts'
+import { callbackUrl } from '../../src/domain/accounts/platform-connect.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { startAll } from '../start-all.ts'
 import { startBluesky } from './bluesky.ts'
 import { startMastodon } from './mastodon.ts'

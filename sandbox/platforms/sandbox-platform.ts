@@ -1,4 +1,4 @@
-import type { Platform } from '../../src/domain/platforms.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { consent } from './shared/consent.ts'
 import type { Crowd } from './shared/crowd.ts'
 import type { Front } from './shared/simulator.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startSimulator, type SimulatorPlace } from '../platforms/shared/simulator.ts'
-import { identityCallbackUrl } from '../../src/domain/identity-login.ts'
+import { identityCallbackUrl } from '../../src/domain/users/identity-login.ts'
 import { createProvider, type Spoil } from './identity/provider.ts'
 import { createIdentityServer } from './identity/server.ts'
 import { openState, randomText, type Client, type Person } from './identity/state.ts'

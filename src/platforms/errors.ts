@@ -1,6 +1,6 @@
-import type { PlatformErrorClass } from '../domain/failure.ts'
-import { connectReasonOf, type ConnectReason } from '../domain/platform-connect.ts'
-import { platformReason, type PlatformReason } from '../domain/platform-reason.ts'
+import type { PlatformErrorClass } from '../domain/posts/failure.ts'
+import { connectReasonOf, type ConnectReason } from '../domain/accounts/platform-connect.ts'
+import { platformReason, type PlatformReason } from '../domain/posts/platform-reason.ts'
 
 interface PlatformErrorOptions {
   /**

@@ -1,5 +1,5 @@
-import type { Platform } from '../domain/platforms.ts'
-import type { DirectConnect, MediaSource, PlatformAdapter, PlatformFacts, RedirectConnect } from './adapter.ts'
+import type { Platform } from '../domain/shared/platforms.ts'
+import type { DirectConnect, MediaSource, PlatformAdapter, PlatformFacts, RedirectConnect } from './contract.ts'
 import { createBluesky, type BlueskyOptions } from './bluesky/adapter.ts'
 import { createFacebook, type FacebookOptions } from './facebook/adapter.ts'
 import { createInstagram, type InstagramOptions } from './instagram/adapter.ts'

@@ -1,9 +1,9 @@
 import { defineSignal } from '@temporalio/workflow'
-import type { Failure } from '../domain/failure.ts'
-import type { Platform } from '../domain/platforms.ts'
-import type { PublishPlan } from '../domain/publish-plan.ts'
-import type { PostStatus } from '../domain/post.ts'
-import { MINUTE } from '../domain/times.ts'
+import type { Failure } from '../domain/posts/failure.ts'
+import type { Platform } from '../domain/shared/platforms.ts'
+import type { PublishPlan } from '../domain/posts/publish-plan.ts'
+import type { PostStatus } from '../domain/posts/post.ts'
+import { MINUTE } from '../domain/shared/times.ts'
 import type { TaskQueue } from './task-queues.ts'
 
 /** One workflow a post; its id is the lock that keeps it single. */

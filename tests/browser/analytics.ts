@@ -1,9 +1,9 @@
 import { historyOf, type PublishedOn } from '../../sandbox/demo/history.ts'
 import { demoPosts } from '../../sandbox/demo/posts.ts'
 import { storeDemo } from '../../sandbox/demo/seed.ts'
-import { collectionSettings } from '../../src/collection-settings.ts'
+import { collectionSettings } from '../../src/config/analytics.ts'
 import type { Context } from '../../src/context.ts'
-import { PLATFORMS } from '../../src/domain/platforms.ts'
+import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
 import { accountIdOf, connectAccounts } from '../support/published.ts'
 
 /** Gives somebody the two weeks that the sandbox makes up, without anything on the platforms. */

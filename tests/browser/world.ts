@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { startFrontend } from '../../sandbox/frontend.ts'
 import { freePort } from '../../sandbox/servers/process.ts'
-import type { Config } from '../../src/config.ts'
+import type { Config } from '../../src/config/schema.ts'
 import { NO_LIMITS } from '../support/delivery-world.ts'
 import { startServiceInProcess } from '../support/service-in-process.ts'
 import { testContext } from '../support/servers.ts'

@@ -11,7 +11,7 @@ import { freePort } from '../../sandbox/servers/process.ts'
 import type { World } from '../../sandbox/world.ts'
 import { isAlive, leashed, run, tail } from '../../scripts/provision.mjs'
 import { systemClock } from '../../src/clock.ts'
-import { PLATFORMS } from '../../src/domain/platforms.ts'
+import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
 
 const PROJECT_ROOT = resolve(import.meta.dirname, '../..')
 const POLL_MS = 100

@@ -1,10 +1,10 @@
 import { Client, Connection } from '@temporalio/client'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import type { mongo } from 'mongoose'
-import { openSecrets } from '../../src/commands/account-secrets.ts'
-import { PLATFORMS } from '../../src/domain/platforms.ts'
-import type { TokenCipher } from '../../src/integrations/token-cipher.ts'
-import type { PlatformAccounts } from '../../src/store/platform-accounts.ts'
+import { openSecrets } from '../../src/commands/accounts/account-secrets.ts'
+import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
+import type { TokenCipher } from '../../src/security/token-cipher.ts'
+import type { PlatformAccounts } from '../../src/store/accounts/platform-accounts.ts'
 import type { Canary, Document, Evidence, StoredNotification, StoredPost, StoredUser } from './judge/evidence.ts'
 
 type Stored = Pick<Evidence, 'posts' | 'users' | 'notifications'> & { document: Document }

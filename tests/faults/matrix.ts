@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Platform } from '../../src/domain/platforms.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
 import type { FaultAction } from '../../sandbox/platforms/faults.ts'
 import {
   afterAccept,

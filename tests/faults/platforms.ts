@@ -2,7 +2,7 @@ import { frontsOf, startPlatforms } from '../../sandbox/platforms/all.ts'
 import type { LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
 import type { Fault, FaultAction } from '../../sandbox/platforms/faults.ts'
 import type { Behaviour, RunningPlatform, SandboxAccount, UserApi } from '../../sandbox/platforms/sandbox-platform.ts'
-import { PLATFORMS, type Platform } from '../../src/domain/platforms.ts'
+import { PLATFORMS, type Platform } from '../../src/domain/shared/platforms.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import type { Send } from './client.ts'
 

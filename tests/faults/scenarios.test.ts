@@ -159,7 +159,7 @@ it('a worker frozen past its lease between claim and call, and thawed when anoth
     'worker-slow',
     copySource(join(dir, 'slow'), [
       {
-        file: 'activities/deliver.ts',
+        file: 'activities/publishing/delivery-attempt.ts',
         find: 'const from = { round: input.round, attempt: claimed.delivery.attempt }',
         put: 'await new Promise((go) => setTimeout(go, 2_000))\nconst from = { round: input.round, attempt: claimed.delivery.attempt }',
       },

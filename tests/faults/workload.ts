@@ -1,4 +1,4 @@
-import type { Platform } from '../../src/domain/platforms.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { marked, type Wish } from './judge/evidence.ts'
 import type { FaultPlatform } from './platforms.ts'
 import type { Random } from './random.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/store/schema-options.ts'
+import { newId } from '../../src/store/shared/schema.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
 import { requestOf, roleFor, ROUTES, routesOf } from '../support/routes.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/schema.ts'
 import { apiWorld, signIn, type ApiWorld } from '../support/api.ts'
 import { startOAuthPlatform } from '../support/oauth-platform.ts'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
 import { FORGERIES, forge } from '../support/forged-tokens.ts'
 import { requestOf, ROUTES } from '../support/routes.ts'
-import { newId } from '../../src/store/schema-options.ts'
+import { newId } from '../../src/store/shared/schema.ts'
 
 /** Nobody gets past any guard with a token that the service did not make: all forgeries, on all protected routes. */
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { checkUploads } from '../../src/commands/upload-quota.ts'
-import { HOUR, MINUTE } from '../../src/domain/times.ts'
-import type { Post } from '../../src/domain/post.ts'
-import { newId } from '../../src/store/schema-options.ts'
+import { checkUploads } from '../../src/commands/media/upload-quota.ts'
+import { HOUR, MINUTE } from '../../src/domain/shared/times.ts'
+import type { Post } from '../../src/domain/posts/post.ts'
+import { newId } from '../../src/store/shared/schema.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
 
 const QUOTA_BYTES = 30_000_000

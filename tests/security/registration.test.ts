@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MINUTE, SECOND } from '../../src/domain/times.ts'
+import { MINUTE, SECOND } from '../../src/domain/shared/times.ts'
 import { PASSWORD } from '../support/api.ts'
 import { codeFor, startUnsentMails, type UnsentMails } from '../support/unsent-mails.ts'
 

@@ -1,8 +1,8 @@
-import type { ProcessorInvoice, ProcessorSubscription } from '../../src/domain/billing.ts'
-import { subscriptionsToAsk, type Billed } from '../../src/domain/billing-look.ts'
-import { followProcessor, type BillingStep } from '../../src/domain/billing-rule.ts'
-import type { PaymentEvent } from '../../src/domain/payment-events.ts'
-import { newUser, type User } from '../../src/domain/user.ts'
+import type { ProcessorInvoice, ProcessorSubscription } from '../../src/domain/billing/billing.ts'
+import { subscriptionsToAsk, type Billed } from '../../src/domain/billing/billing-look.ts'
+import { followProcessor, type BillingStep } from '../../src/domain/billing/billing-rule.ts'
+import type { PaymentEvent } from '../../src/domain/billing/payment-events.ts'
+import { newUser, type User } from '../../src/domain/users/user.ts'
 import { after, T0 } from './posts.ts'
 
 export const MONTH = 30 * 86_400_000

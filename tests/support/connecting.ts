@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { expect, it } from 'vitest'
 import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import type { Context } from '../../src/context.ts'
-import type { Platform } from '../../src/domain/platforms.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { signIn } from './api.ts'
 import type { Control } from './platform-control.ts'
 

@@ -1,4 +1,4 @@
-import type { Config } from '../../src/config.ts'
+import type { Config } from '../../src/config/schema.ts'
 import type { Logger } from '../../src/logger.ts'
 import { startBluesky } from '../../sandbox/platforms/bluesky.ts'
 import { controlOf, type LedgerEntry } from './platform-control.ts'

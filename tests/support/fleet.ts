@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { freePort } from '../../sandbox/servers/process.ts'
-import type { Config } from '../../src/config.ts'
+import type { Config } from '../../src/config/schema.ts'
 import { createProcesses, said } from './processes.ts'
 import { testContext } from './servers.ts'
 

@@ -1,6 +1,6 @@
 import type { Context } from '../../src/context.ts'
-import type { NewNotification } from '../../src/domain/notifications.ts'
-import type { Notification } from '../../src/store/notifications.ts'
+import type { NewNotification } from '../../src/domain/notifications/notifications.ts'
+import type { Notification } from '../../src/store/notifications/notifications.ts'
 import { unique } from './servers.ts'
 
 /** An event as the worker raises it, which nobody else has raised. */

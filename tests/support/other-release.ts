@@ -1,5 +1,5 @@
 import { proxyActivities, sleep } from '@temporalio/workflow'
-import { armLeadMs, type PublishPlan } from '../../src/domain/publish-plan.ts'
+import { armLeadMs, type PublishPlan } from '../../src/domain/posts/publish-plan.ts'
 
 /**
  * The workflows of a release that scheduled other commands: no workflow of the current release can replay the histories they leave.

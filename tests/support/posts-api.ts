@@ -1,9 +1,9 @@
 import type { InjectOptions } from 'fastify'
 import type { Context } from '../../src/context.ts'
-import type { Platform } from '../../src/domain/platforms.ts'
-import { accept, claim, refuse } from '../../src/domain/delivery-moves.ts'
-import { entryOf } from '../../src/domain/post-entries.ts'
-import { newId } from '../../src/store/schema-options.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
+import { accept, claim, refuse } from '../../src/domain/posts/delivery-moves.ts'
+import { entryOf } from '../../src/domain/posts/post-entries.ts'
+import { newId } from '../../src/store/shared/schema.ts'
 import { apiWorld, signIn, type ApiWorld } from './api.ts'
 
 export interface Answer {

@@ -1,9 +1,9 @@
-import { claim } from '../../src/domain/delivery-moves.ts'
-import { entryOf } from '../../src/domain/post-entries.ts'
-import { newPost, type NewPost } from '../../src/domain/post-moves.ts'
-import type { Post } from '../../src/domain/post.ts'
-import type { Platform } from '../../src/domain/platforms.ts'
-import { newId } from '../../src/store/schema-options.ts'
+import { claim } from '../../src/domain/posts/delivery-moves.ts'
+import { entryOf } from '../../src/domain/posts/post-entries.ts'
+import { newPost, type NewPost } from '../../src/domain/posts/post-moves.ts'
+import type { Post } from '../../src/domain/posts/post.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
+import { newId } from '../../src/store/shared/schema.ts'
 
 /** An instant to count from in tests of pure rules. */
 export const T0 = new Date('2026-03-01T12:00:00.000Z')

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import type { Config } from '../../src/config.ts'
+import type { Config } from '../../src/config/schema.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 

@@ -1,7 +1,7 @@
-import { publishedKey } from '../../src/domain/post-entries.ts'
-import type { Platform } from '../../src/domain/platforms.ts'
-import type { Post } from '../../src/domain/post.ts'
-import { newId } from '../../src/store/schema-options.ts'
+import { publishedKey } from '../../src/domain/posts/post-entries.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
+import type { Post } from '../../src/domain/posts/post.ts'
+import { newId } from '../../src/store/shared/schema.ts'
 import { buildPost } from './posts.ts'
 
 interface Published {

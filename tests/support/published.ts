@@ -1,7 +1,7 @@
 import type { Context } from '../../src/context.ts'
-import type { User } from '../../src/domain/user.ts'
-import type { Platform } from '../../src/domain/platforms.ts'
-import type { Post } from '../../src/domain/post.ts'
+import type { User } from '../../src/domain/users/user.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
+import type { Post } from '../../src/domain/posts/post.ts'
 import { createAccount } from './api.ts'
 import { accountIdOf, publishedPost } from './published-post.ts'
 

@@ -1,5 +1,5 @@
 import type { Connection } from 'mongoose'
-import type { Aggregation } from '../../src/store/analytics-pipelines.ts'
+import type { Aggregation } from '../../src/store/analytics/analytics-pipelines.ts'
 
 export type PlanFact = [name: string, value: unknown]
 

@@ -3,7 +3,7 @@ import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { inject } from 'vitest'
 import type {} from './global-setup.ts'
-import { readConfig, type Config } from '../../src/config.ts'
+import { readConfig, type Config } from '../../src/config/schema.ts'
 import { createContext, type Context } from '../../src/context.ts'
 
 const RETENTION_MS = 86_400_000

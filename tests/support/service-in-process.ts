@@ -1,8 +1,8 @@
 import { buildApp } from '../../src/api/app.ts'
 import type { Context } from '../../src/context.ts'
-import { newUser } from '../../src/domain/user.ts'
-import { newId } from '../../src/store/schema-options.ts'
-import { startWorkers, type WorkersOptions } from '../../src/workers.ts'
+import { newUser } from '../../src/domain/users/user.ts'
+import { newId } from '../../src/store/shared/schema.ts'
+import { startWorkers, type WorkersOptions } from '../../src/worker/create-workers.ts'
 import { unique } from './servers.ts'
 
 export interface PostStatusData {

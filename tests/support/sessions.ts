@@ -1,9 +1,9 @@
 import Fastify from 'fastify'
 import { accessTokens, type TokenSettings } from '../../src/api/plugins/access-tokens.ts'
-import { openSession, type Client, type SessionTokens } from '../../src/commands/open-session.ts'
+import { openSession, type Client, type SessionTokens } from '../../src/commands/users/open-session.ts'
 import type { Context } from '../../src/context.ts'
-import type { AccessTokens } from '../../src/domain/access-tokens.ts'
-import type { User } from '../../src/domain/user.ts'
+import type { AccessTokens } from '../../src/domain/users/access-tokens.ts'
+import type { User } from '../../src/domain/users/user.ts'
 
 const CLIENT: Client = { ipAddress: '127.0.0.1', userAgent: 'test' }
 const ports = new WeakMap<TokenSettings, Promise<AccessTokens>>()

@@ -1,7 +1,7 @@
-import type { PostCounts } from '../../src/domain/analytics.ts'
-import { NO_COUNTS } from '../../src/domain/analytics.ts'
-import type { Platform } from '../../src/domain/platforms.ts'
-import type { Credentials, PlatformAdapter } from '../../src/platforms/adapter.ts'
+import type { PostCounts } from '../../src/domain/analytics/analytics.ts'
+import { NO_COUNTS } from '../../src/domain/analytics/analytics.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
+import type { Credentials, PlatformAdapter } from '../../src/platforms/contract.ts'
 import type { PlatformRegistry } from '../../src/platforms/registry.ts'
 
 /** What a platform is told to say of posts and accounts. */

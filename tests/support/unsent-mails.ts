@@ -1,8 +1,8 @@
 import { systemClock } from '../../src/clock.ts'
-import { openMail, type MailContent } from '../../src/commands/mail-secrets.ts'
-import type { Config } from '../../src/config.ts'
-import { normalizeEmail } from '../../src/domain/user.ts'
-import type { Mail } from '../../src/store/mails.ts'
+import { openMail, type MailContent } from '../../src/commands/notifications/mail-secrets.ts'
+import type { Config } from '../../src/config/schema.ts'
+import { normalizeEmail } from '../../src/domain/users/user.ts'
+import type { Mail } from '../../src/store/notifications/mails.ts'
 import { apiWorld } from './api.ts'
 import { unique } from './servers.ts'
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { createPayments } from '../../src/integrations/payments.ts'
+import { createPayments } from '../../src/integrations/payments/payments.ts'
 import { unique } from './servers.ts'
 import { USER_AGENT } from './user-agent.ts'
 

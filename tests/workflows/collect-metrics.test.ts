@@ -2,9 +2,9 @@ import { ApplicationFailure } from '@temporalio/activity'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Platform } from '../../src/domain/platforms.ts'
-import { HOUR, MINUTE } from '../../src/domain/times.ts'
-import { bundleWorkflows } from '../../src/workflow-bundle.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
+import { HOUR, MINUTE } from '../../src/domain/shared/times.ts'
+import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import type {
   CollectedBatch,
   DueBatch,

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApplicationFailure } from '@temporalio/common'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { cancel, edit, retry } from '../../src/domain/post-moves.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/times.ts'
+import { cancel, edit, retry } from '../../src/domain/posts/post-moves.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/shared/times.ts'
 import { PlatformError } from '../../src/platforms/errors.ts'
 import { startSkippedTime, type Scenario, type SkippedTime } from './skipped-time.ts'
 

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js'
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { bundleWorkflows } from '../../src/workflow-bundle.ts'
+import { bundleWorkflows } from '../../src/worker/bundle.ts'
 
-const HISTORIES = fileURLToPath(new URL('../histories/', import.meta.url))
+const HISTORIES = fileURLToPath(new URL('./histories/', import.meta.url))
 const recorded = readdirSync(HISTORIES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
 
 let workflowBundle: Awaited<ReturnType<typeof bundleWorkflows>>

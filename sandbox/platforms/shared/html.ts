@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../src/domain/html.ts'
+import { escapeHtml } from '../../../src/domain/shared/html.ts'
 import type { Answer } from '../fault-proxy.ts'
 
 export { escapeHtml }

@@ -1,5 +1,5 @@
 import sharp from 'sharp'
-import { countText } from '../../../src/domain/posting-rules.ts'
+import { countText } from '../../../src/domain/posts/posting-rules.ts'
 import type { Answer } from '../fault-proxy.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import { selectFields } from '../shared/graph/fields.ts'

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
-import type { AuditEntry } from '../../domain/audit.ts'
-import type { User } from '../../domain/user.ts'
-import type { DeadLetter } from '../../store/dead-letters.ts'
+import type { AuditEntry } from '../../domain/users/audit.ts'
+import type { User } from '../../domain/users/user.ts'
+import type { DeadLetter } from '../../store/analytics/dead-letters.ts'
 import type { AuditPage, ChangedUser, DeadLetterPage } from './schema.ts'
 
 export function presentChanged({ _id, email, name, isDisabled }: User): Static<typeof ChangedUser> {

@@ -1,10 +1,10 @@
 import { Type, type TSchema } from '@sinclair/typebox'
-import { AUDIT_ACTIONS } from '../../domain/audit.ts'
-import { MESSAGE_TYPES } from '../../domain/collection.ts'
-import { ROLES, SUBSCRIPTION_PLANS } from '../../domain/user.ts'
+import { AUDIT_ACTIONS } from '../../domain/users/audit.ts'
+import { MESSAGE_TYPES } from '../../domain/analytics/collection.ts'
+import { ROLES, SUBSCRIPTION_PLANS } from '../../domain/users/user.ts'
 import { UserRecord } from '../auth/schema.ts'
-import { Instant, nullable, oneOf, pageFields, pageResultFields, PlatformName } from '../schemas/common.ts'
-import { answered } from '../schemas/envelope.ts'
+import { Instant, nullable, oneOf, pageFields, pageResultFields, PlatformName } from '../shared/schemas/common.ts'
+import { answered } from '../shared/schemas/envelope.ts'
 
 /** All users, unless a page is asked for: then beside `data` stands which page it is. */
 export const UserList = Type.Composite([answered(Type.Array(UserRecord)), Type.Partial(Type.Object(pageResultFields))])

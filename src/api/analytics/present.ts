@@ -1,4 +1,4 @@
-import type { RankedPair } from '../../store/analytics-reads.ts'
+import type { RankedPair } from '../../store/analytics/analytics-reads.ts'
 import { presentListedPost } from '../posts/present.ts'
 import type { TopPost } from './schema.ts'
 

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { TSchema } from '@sinclair/typebox'
-import { refreshMetrics } from '../../commands/refresh-metrics.ts'
+import { refreshMetrics } from '../../commands/analytics/refresh-metrics.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
-import { IdParam, pageOf } from '../schemas/common.ts'
-import { errorResponses, ok, success } from '../schemas/envelope.ts'
-import { presentSnapshot, presentSnapshots } from '../schemas/snapshot.ts'
-import { createAnalyticsAnswers } from './answers.ts'
+import { IdParam, pageOf } from '../shared/schemas/common.ts'
+import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
+import { presentSnapshot, presentSnapshots } from '../shared/schemas/snapshot.ts'
+import { createAnalyticsAnswers } from './responses.ts'
 import {
   Growth,
   Heatmap,

@@ -1,8 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { PERIODS, RANKINGS, type Period, type Ranking } from '../../domain/analytics.ts'
+import { PERIODS, RANKINGS, type Period, type Ranking } from '../../domain/analytics/analytics.ts'
 import { PostSchema } from '../posts/schema.ts'
-import { byPlatform, Instant, nullable, oneOf, pageFields, PlatformName } from '../schemas/common.ts'
-import { derivedFields, metricFields, SnapshotSchema } from '../schemas/snapshot.ts'
+import { byPlatform, Instant, nullable, oneOf, pageFields, PlatformName } from '../shared/schemas/common.ts'
+import { derivedFields, metricFields, SnapshotSchema } from '../shared/schemas/snapshot.ts'
 
 const period = oneOf<Period>(PERIODS, {
   title: 'Period',

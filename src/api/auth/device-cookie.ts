@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
-import { KNOWN_DEVICE_MS } from '../../domain/login-throttle.ts'
-import { SECOND } from '../../domain/times.ts'
+import { KNOWN_DEVICE_MS } from '../../domain/users/login-throttle.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import { authCookieAttributes } from './refresh-cookie.ts'
 
 const NAME = 'knownDevice'

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { beginIdentityLogin } from '../../commands/begin-identity-login.ts'
-import { finishIdentityLogin } from '../../commands/finish-identity-login.ts'
+import { beginIdentityLogin } from '../../commands/users/begin-identity-login.ts'
+import { finishIdentityLogin } from '../../commands/users/finish-identity-login.ts'
 import type { ApiContext } from '../../context.ts'
 import {
   IdentityError,
@@ -10,10 +10,10 @@ import {
   loggedInUrl,
   loginRefusedUrl,
   type LoginRefusal,
-} from '../../domain/identity-login.ts'
-import { SECOND } from '../../domain/times.ts'
-import { createBindingCookie } from '../binding-cookie.ts'
-import { CallbackQuery, parametersOf } from '../callback-query.ts'
+} from '../../domain/users/identity-login.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import { createBindingCookie } from '../shared/binding-cookie.ts'
+import { CallbackQuery, parametersOf } from '../shared/callback-query.ts'
 import { operation } from '../openapi/operation.ts'
 import { clientOf } from './client.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
-import type { User } from '../../domain/user.ts'
-import type { Session } from '../../store/sessions.ts'
+import type { User } from '../../domain/users/user.ts'
+import type { Session } from '../../store/users/sessions.ts'
 import type { Device, UserRecord, UserSchema } from './schema.ts'
 
 export function presentUser(user: User): Static<typeof UserSchema> {

@@ -1,7 +1,7 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { SessionTokens } from '../../commands/open-session.ts'
-import type { Config } from '../../config.ts'
+import type { SessionTokens } from '../../commands/users/open-session.ts'
+import type { Config } from '../../config/schema.ts'
 
 const NAME = 'refreshToken'
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts'
-import { AUTH_PROVIDERS, ROLES, SUBSCRIPTION_PLANS, SUBSCRIPTION_STATUSES } from '../../domain/user.ts'
-import { Instant, nullable, oneOf, PersonName } from '../schemas/common.ts'
+import { MAX_PASSWORD_LENGTH } from '../../domain/users/passwords.ts'
+import { AUTH_PROVIDERS, ROLES, SUBSCRIPTION_PLANS, SUBSCRIPTION_STATUSES } from '../../domain/users/user.ts'
+import { Instant, nullable, oneOf, PersonName } from '../shared/schemas/common.ts'
 
 export const LogInBody = Type.Object(
   {

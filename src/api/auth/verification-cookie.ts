@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { VerifiedAddress } from '../../commands/verify-code.ts'
-import type { Config } from '../../config.ts'
+import type { VerifiedAddress } from '../../commands/users/verify-code.ts'
+import type { Config } from '../../config/schema.ts'
 import { authCookieAttributes } from './refresh-cookie.ts'
 
 const NAME = 'verificationToken'

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { CAPTION_SOURCES } from '../../domain/captions.ts'
-import { MAX_TEXT_LENGTH } from '../../domain/posting-rules.ts'
-import { oneOf } from '../schemas/common.ts'
+import { CAPTION_SOURCES } from '../../domain/captions/captions.ts'
+import { MAX_TEXT_LENGTH } from '../../domain/posts/posting-rules.ts'
+import { oneOf } from '../shared/schemas/common.ts'
 
 const MAX_PROMPT = 2_000
 const MAX_TONE = 50

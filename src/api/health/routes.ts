@@ -1,10 +1,10 @@
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
-import { ServiceError } from '../../domain/service-error.ts'
-import { errorBody } from '../errors.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { errorBody } from '../shared/errors.ts'
 import { operation } from '../openapi/operation.ts'
-import { errorResponses, ok, success } from '../schemas/envelope.ts'
+import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 
 const Healthy = success(Type.Object({ status: Type.Literal('ok') }))
 

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { forgetPushDevice, registerPushDevice } from '../../commands/push-devices.ts'
+import { forgetPushDevice, registerPushDevice } from '../../commands/notifications/push-devices.ts'
 import type { Context } from '../../context.ts'
-import { PUSH_PLATFORMS, type PushPlatform } from '../../domain/push.ts'
-import { ServiceError } from '../../domain/service-error.ts'
+import { PUSH_PLATFORMS, type PushPlatform } from '../../domain/notifications/push.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
-import { oneOf } from '../schemas/common.ts'
-import { Acknowledged, acknowledged, errorResponses } from '../schemas/envelope.ts'
+import { oneOf } from '../shared/schemas/common.ts'
+import { Acknowledged, acknowledged, errorResponses } from '../shared/schemas/envelope.ts'
 
 const acknowledgment = { response: { 200: Acknowledged, ...errorResponses } }
 

@@ -1,4 +1,4 @@
-import type { Notification } from '../../store/notifications.ts'
+import type { Notification } from '../../store/notifications/notifications.ts'
 import type { NotificationView } from './schema.ts'
 
 /** A notification as its owner sees it, in the list and over a socket alike. The name of its event stays inside. */

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Context } from '../../context.ts'
-import { ServiceError } from '../../domain/service-error.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
-import { IdParam, pageOf } from '../schemas/common.ts'
-import { errorResponses, ok, success } from '../schemas/envelope.ts'
+import { IdParam, pageOf } from '../shared/schemas/common.ts'
+import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentNotification } from './present.ts'
 import { ListNotificationsQuery, NotificationList, ReadNotification, ReadNotifications } from './schema.ts'
 

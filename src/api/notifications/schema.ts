@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { NOTIFICATION_TYPES } from '../../domain/notifications.ts'
-import { Instant, oneOf, pageFields } from '../schemas/common.ts'
+import { NOTIFICATION_TYPES } from '../../domain/notifications/notifications.ts'
+import { Instant, oneOf, pageFields } from '../shared/schemas/common.ts'
 
 export const NotificationSchema = Type.Object(
   {

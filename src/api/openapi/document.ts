@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { statusOf, type ServiceErrorCode } from '../../domain/service-error.ts'
+import { statusOf, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
 import { errorCodesOf, type DeclaredHeader, type DescribedRoute } from './operation.ts'
 
 /** A piece of the document; its shape is that of OpenAPI 3.1. */

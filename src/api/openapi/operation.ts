@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { FastifySchema, RouteOptions } from 'fastify'
-import type { ServiceErrorCode } from '../../domain/service-error.ts'
+import type { ServiceErrorCode } from '../../domain/shared/service-error.ts'
 
 /** Response headers that a route may declare; `document.ts` describes each of them once. */
 export type DeclaredHeader = 'ETag' | 'Retry-After' | 'Set-Cookie' | 'Location' | 'Content-Disposition'

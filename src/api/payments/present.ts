@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
-import type { User } from '../../domain/user.ts'
-import type { StoredPaymentEvent } from '../../store/payment-events.ts'
+import type { User } from '../../domain/users/user.ts'
+import type { StoredPaymentEvent } from '../../store/billing/payment-events.ts'
 import { presentUser } from '../auth/present.ts'
 import type { SubscriptionStatus } from './schema.ts'
 

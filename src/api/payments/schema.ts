@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { SUBSCRIPTION_PLANS } from '../../domain/user.ts'
+import { SUBSCRIPTION_PLANS } from '../../domain/users/user.ts'
 import { UserSchema } from '../auth/schema.ts'
-import { oneOf } from '../schemas/common.ts'
+import { oneOf } from '../shared/schemas/common.ts'
 
 export const HostedPage = Type.Object(
   {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ATTEMPT_INVALID, finishConnect } from '../../commands/finish-connect.ts'
+import { ATTEMPT_INVALID, finishConnect } from '../../commands/accounts/finish-connect.ts'
 import type { Context } from '../../context.ts'
 import {
   callbackUrl,
@@ -9,12 +9,12 @@ import {
   settingsUrl,
   type ConnectOutcome,
   type ConnectReason,
-} from '../../domain/platform-connect.ts'
-import { platformLabel, type Platform } from '../../domain/platforms.ts'
-import { ServiceError } from '../../domain/service-error.ts'
-import { SECOND } from '../../domain/times.ts'
-import { comesFromBrowser, createBindingCookie } from '../binding-cookie.ts'
-import { CallbackQuery, parametersOf } from '../callback-query.ts'
+} from '../../domain/accounts/platform-connect.ts'
+import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import { comesFromBrowser, createBindingCookie } from '../shared/binding-cookie.ts'
+import { CallbackQuery, parametersOf } from '../shared/callback-query.ts'
 import { operation } from '../openapi/operation.ts'
 import { REDIRECTS } from './redirects.ts'
 

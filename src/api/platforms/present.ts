@@ -1,7 +1,7 @@
-import { accountHealth } from '../../domain/account-health.ts'
-import { PLATFORMS, type Platform } from '../../domain/platforms.ts'
-import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posting-rules.ts'
-import type { ConnectedAccount, PlatformAccount, PlatformAccounts } from '../../store/platform-accounts.ts'
+import { accountHealth } from '../../domain/accounts/account-health.ts'
+import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posts/posting-rules.ts'
+import type { ConnectedAccount, PlatformAccount, PlatformAccounts } from '../../store/accounts/platform-accounts.ts'
 import type { PresentedAccount } from './schema.ts'
 
 /** The fields that only this platform's sub-document has (spec section 2). */

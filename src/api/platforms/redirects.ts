@@ -1,4 +1,4 @@
-import type { Platform } from '../../domain/platforms.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
 
 interface Redirect {
   platform: Platform

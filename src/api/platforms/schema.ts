@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { ACCOUNT_HEALTH_STATUSES } from '../../domain/account-health.ts'
-import { PLATFORMS, type Platform } from '../../domain/platforms.ts'
-import { Instant, nullable, oneOf } from '../schemas/common.ts'
+import { ACCOUNT_HEALTH_STATUSES } from '../../domain/accounts/account-health.ts'
+import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { Instant, nullable, oneOf } from '../shared/schemas/common.ts'
 
 export const ConnectBlueskyBody = Type.Object(
   {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import fastifyJwt from '@fastify/jwt'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import type { Config } from '../../config.ts'
-import { parseAccessPayload, type AccessPayload, type AccessTokens } from '../../domain/access-tokens.ts'
-import type { RequestUser } from '../identity.ts'
+import type { Config } from '../../config/schema.ts'
+import { parseAccessPayload, type AccessPayload, type AccessTokens } from '../../domain/users/access-tokens.ts'
+import type { RequestUser } from '../shared/identity.ts'
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {

@@ -1,6 +1,6 @@
 import { Transform, type Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { ServiceError } from '../../domain/service-error.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
 
 /** Whether the body is larger than so many bytes, or may be: a chunked one does not say. */
 export function mayExceed({ headers }: FastifyRequest, maxBytes: number): boolean {

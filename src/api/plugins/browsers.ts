@@ -3,9 +3,9 @@ import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import type { Config } from '../../config.ts'
-import { listed } from '../../domain/lists.ts'
-import { ServiceError } from '../../domain/service-error.ts'
+import type { Config } from '../../config/schema.ts'
+import { listed } from '../../domain/shared/lists.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
 
 /** Security headers, CORS for exactly the configured origins, and cookies. Nothing is cached unless its route says so. */
 export const browsers = fastifyPlugin(

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { ServiceError } from '../../domain/service-error.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
 
 const RETRY_AFTER_SECONDS = 5
 

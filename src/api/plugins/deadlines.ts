@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { ServiceError } from '../../domain/service-error.ts'
-import { SECOND } from '../../domain/times.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

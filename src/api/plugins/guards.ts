@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { ServiceError } from '../../domain/service-error.ts'
-import { parseAccessPayload, type VerifiedClaims } from '../../domain/access-tokens.ts'
-import { readStanding, unauthorized, type StandingDeps, type RequestUser } from '../identity.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { parseAccessPayload, type VerifiedClaims } from '../../domain/users/access-tokens.ts'
+import { readStanding, unauthorized, type StandingDeps, type RequestUser } from '../shared/identity.ts'
 
 type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 

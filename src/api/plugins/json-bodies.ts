@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Context } from '../../context.ts'
-import { ServiceError } from '../../domain/service-error.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
 
 /** Bodies that anyone may send. */
 export const ANONYMOUS_BODY_BYTES = 65_536

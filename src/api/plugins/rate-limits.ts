@@ -1,10 +1,10 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import type { Config } from '../../config.ts'
-import { ServiceError } from '../../domain/service-error.ts'
-import { MINUTE, SECOND, waitInWords } from '../../domain/times.ts'
-import { clientNetwork } from '../client-address.ts'
+import type { Config } from '../../config/schema.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { MINUTE, SECOND, waitInWords } from '../../domain/shared/times.ts'
+import { clientNetwork } from '../shared/client-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Context } from '../../context.ts'
-import { ServiceError } from '../../domain/service-error.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Context } from '../../context.ts'
-import { SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { ServiceError } from '../../domain/service-error.ts'
-import { sendError } from '../errors.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { sendError } from '../shared/errors.ts'
 
 /** A route of this API, for tests that go through all of them. */
 export interface RouteEntry {

@@ -2,8 +2,8 @@ import { Ajv, type Options } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { isMailAddress } from '../../domain/mail-addresses.ts'
-import { isInstant } from '../../domain/timezones.ts'
+import { isMailAddress } from '../../domain/users/mail-addresses.ts'
+import { isInstant } from '../../domain/shared/timezones.ts'
 
 /** Reports every problem at once, fills in defaults and drops what no schema knows, but never coerces. */
 const REQUEST_OPTIONS: Options = {

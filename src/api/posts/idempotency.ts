@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { ServiceError } from '../../domain/service-error.ts'
-import type { Idempotency } from '../../commands/create-post.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { Idempotency } from '../../commands/posts/create-post.ts'
 
 const MAX_KEY_LENGTH = 200
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { CreatedPost } from '../../commands/create-post.ts'
+import type { CreatedPost } from '../../commands/posts/create-post.ts'
 import {
   DELIVERY_STATUSES,
   type Content,
@@ -7,14 +7,14 @@ import {
   type MediaItem,
   type PlatformStatus,
   type Post,
-} from '../../domain/post.ts'
-import { explainFailure } from '../../domain/failure.ts'
-import type { Platform } from '../../domain/platforms.ts'
-import { deliverable, failureOf } from '../../domain/post-entries.ts'
-import type { TimelineEvent } from '../../domain/timeline.ts'
-import type { ListedPost } from '../../store/shorten-posts.ts'
-import type { PostSnapshot } from '../../store/snapshots.ts'
-import { presentSnapshots } from '../schemas/snapshot.ts'
+} from '../../domain/posts/post.ts'
+import { explainFailure } from '../../domain/posts/failure.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
+import { deliverable, failureOf } from '../../domain/posts/post-entries.ts'
+import type { TimelineEvent } from '../../domain/posts/timeline.ts'
+import type { ListedPost } from '../../store/posts/shorten-posts.ts'
+import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
+import { presentSnapshots } from '../shared/schemas/snapshot.ts'
 import type { ListedPostView, PlatformStatusView, PostProgressView, PostTimelineView, PostView } from './schema.ts'
 
 /** A post as its owner sees it. What is not listed here stays inside: delivery records, request hashes, revisions. */

@@ -1,18 +1,18 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { FAILURE_CODES, type FailureCode } from '../../domain/failure.ts'
-import { PLATFORMS } from '../../domain/platforms.ts'
+import { FAILURE_CODES, type FailureCode } from '../../domain/posts/failure.ts'
+import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import {
   DELIVERY_STATUSES,
   MEDIA_TYPES,
   POST_STATUSES,
   type DeliveryStatus,
   type PostStatus,
-} from '../../domain/post.ts'
-import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../domain/posting-rules.ts'
-import { TIMELINE_RESULTS, TIMELINE_TYPES } from '../../domain/timeline.ts'
-import { ProblemSchema } from '../schemas/envelope.ts'
-import type { PostQuery } from '../../store/posts.ts'
-import { SnapshotSchema } from '../schemas/snapshot.ts'
+} from '../../domain/posts/post.ts'
+import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../domain/posts/posting-rules.ts'
+import { TIMELINE_RESULTS, TIMELINE_TYPES } from '../../domain/posts/timeline.ts'
+import { ProblemSchema } from '../shared/schemas/envelope.ts'
+import type { PostQuery } from '../../store/posts/posts.ts'
+import { SnapshotSchema } from '../shared/schemas/snapshot.ts'
 import {
   byPlatform,
   Instant,
@@ -22,7 +22,7 @@ import {
   pageResultFields,
   PlatformName,
   uploadBody,
-} from '../schemas/common.ts'
+} from '../shared/schemas/common.ts'
 
 const POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
 const MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg'

@@ -1,14 +1,14 @@
 import type { Context } from '../../context.ts'
-import type { AuditEntry } from '../../domain/audit.ts'
-import { FOLDERS } from '../../domain/storage-keys.ts'
-import type { User } from '../../domain/user.ts'
+import type { AuditEntry } from '../../domain/users/audit.ts'
+import { FOLDERS } from '../../domain/media/storage-keys.ts'
+import type { User } from '../../domain/users/user.ts'
 import { presentDevice, presentRecord } from '../auth/present.ts'
 import { presentNotification } from '../notifications/present.ts'
 import { presentPaymentEvent } from '../payments/present.ts'
 import { presentAccounts } from '../platforms/present.ts'
 import { presentPost } from '../posts/present.ts'
-import type { DeadLetter } from '../../store/dead-letters.ts'
-import type { AccountSnapshot, PostSnapshot } from '../../store/snapshots.ts'
+import type { DeadLetter } from '../../store/analytics/dead-letters.ts'
+import type { AccountSnapshot, PostSnapshot } from '../../store/analytics/snapshots.ts'
 
 const PAGE = 500
 

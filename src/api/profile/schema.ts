@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts'
-import { AVATAR_TYPES } from '../../domain/storage-keys.ts'
-import { PersonName, uploadBody } from '../schemas/common.ts'
+import { MAX_PASSWORD_LENGTH } from '../../domain/users/passwords.ts'
+import { AVATAR_TYPES } from '../../domain/media/storage-keys.ts'
+import { PersonName, uploadBody } from '../shared/schemas/common.ts'
 
 const MAX_URL_LENGTH = 2_048
 const MAX_TIMEZONE_LENGTH = 100

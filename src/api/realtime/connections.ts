@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
-import { ServiceError } from '../../domain/service-error.ts'
-import { SECOND } from '../../domain/times.ts'
-import type { Metrics, SocketEnding, SocketTransport } from '../../integrations/metrics.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { Metrics, SocketEnding, SocketTransport } from '../../telemetry/metrics.ts'
 
 /** A connection of a client, as a transport knows it. */
 export interface Connection {

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../domain/service-error.ts'
-import type { SocketEnding } from '../../integrations/metrics.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { SocketEnding } from '../../telemetry/metrics.ts'
 
 interface Farewell {
   message: string

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Socket } from 'socket.io'
-import type { SocketTransport } from '../../integrations/metrics.ts'
+import type { SocketTransport } from '../../telemetry/metrics.ts'
 import type { NotificationView } from '../notifications/schema.ts'
 import type { Connections, OpenConnection } from './connections.ts'
 import { FAREWELLS } from './endings.ts'

@@ -1,11 +1,11 @@
 import websocket, { type WebSocket } from '@fastify/websocket'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { ServiceError } from '../../domain/service-error.ts'
-import type { SocketEnding } from '../../integrations/metrics.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { SocketEnding } from '../../telemetry/metrics.ts'
 import { operation } from '../openapi/operation.ts'
 import { bearerToken } from '../plugins/access-tokens.ts'
-import { errorResponses } from '../schemas/envelope.ts'
+import { errorResponses } from '../shared/schemas/envelope.ts'
 import {
   ANSWER_WITHIN_MS,
   ASK_EVERY_MS,

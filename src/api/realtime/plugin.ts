@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ApiContext } from '../../context.ts'
-import { SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import { ownOriginOnly } from '../plugins/browsers.ts'
 import { createConnections } from './connections.ts'
 import { createHub } from './hub.ts'

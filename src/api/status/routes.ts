@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Context } from '../../context.ts'
-import { summarizePunctuality, type Punctuality } from '../../domain/punctuality.ts'
-import { DAY, SECOND } from '../../domain/times.ts'
+import { summarizePunctuality, type Punctuality } from '../../domain/posts/slo.ts'
+import { DAY, SECOND } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
-import { errorResponses, ok, success } from '../schemas/envelope.ts'
+import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { SloSchema } from './schema.ts'
 
 const WINDOW_MS = DAY

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { FAILURE_CODES } from '../../domain/failure.ts'
-import { PLATFORMS } from '../../domain/platforms.ts'
-import { Instant, nullable } from '../schemas/common.ts'
+import { FAILURE_CODES } from '../../domain/posts/failure.ts'
+import { PLATFORMS } from '../../domain/shared/platforms.ts'
+import { Instant, nullable } from '../shared/schemas/common.ts'
 
 const count = (description?: string) => Type.Integer(description === undefined ? {} : { description })
 const milliseconds = nullable(Type.Integer())

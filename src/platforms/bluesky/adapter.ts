@@ -1,5 +1,5 @@
-import { SECOND } from '../../domain/times.ts'
-import type { DirectConnect, MediaSource, PlatformAdapter } from '../adapter.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { DirectConnect, MediaSource, PlatformAdapter } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
 import { createHttpClient } from '../shared/http.ts'
 import { callWindows, serverOf } from './limits.ts'

@@ -1,8 +1,8 @@
-import type { PlatformErrorClass } from '../../domain/failure.ts'
+import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import { PlatformError } from '../errors.ts'
 import type { HttpAnswer } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
-import { readKnownJob, readXrpcError } from './answers.ts'
+import { readKnownJob, readXrpcError } from './responses.ts'
 
 /** An error answer as the server named it; `cause` of the PlatformError made of it. */
 export class XrpcRefusal extends Error {

@@ -1,5 +1,5 @@
 import { AppBskyRichtextFacet, RichText, type Facet } from '@atproto/api'
-import { countText, POSTING_RULES } from '../../domain/posting-rules.ts'
+import { countText, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 
 /**
  * The links, mentions and hashtags of a text, found as Bluesky's own apps find them (platforms.md 2b). Without facets they

@@ -1,8 +1,8 @@
 import type { Facet } from '@atproto/api'
-import type { Published } from '../../domain/post.ts'
-import { mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
-import { withoutTrailingSlashes } from '../../domain/text.ts'
-import { SECOND } from '../../domain/times.ts'
+import type { Published } from '../../domain/posts/post.ts'
+import { mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import type {
   CallOptions,
   Credentials,
@@ -11,11 +11,11 @@ import type {
   OutgoingPost,
   PreparationLog,
   Untraced,
-} from '../adapter.ts'
+} from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { createMediaTurns } from '../shared/media-turns.ts'
-import { readResolvedHandle, readStoredRecord, readUploadedBlob, readWrittenRecord } from './answers.ts'
+import { readResolvedHandle, readStoredRecord, readUploadedBlob, readWrittenRecord } from './responses.ts'
 import { isRefusedAs } from './errors.ts'
 import { buildRecord, compareRecord, isVideo, POST_COLLECTION } from './record.ts'
 import { recordKey } from './record-key.ts'

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Facet } from '@atproto/api'
-import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
-import type { Content } from '../../domain/post.ts'
-import type { BlobRef, StoredRecord } from './answers.ts'
+import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import type { Content } from '../../domain/posts/post.ts'
+import type { BlobRef, StoredRecord } from './responses.ts'
 
 export const POST_COLLECTION = 'app.bsky.feed.post'
 

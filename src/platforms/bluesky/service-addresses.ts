@@ -1,5 +1,5 @@
-import type { Credentials } from '../adapter.ts'
-import { readDidDocument, type Session } from './answers.ts'
+import type { Credentials } from '../contract.ts'
+import { readDidDocument, type Session } from './responses.ts'
 
 interface ServiceOptions {
   entryUrl: string

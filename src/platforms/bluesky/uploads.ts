@@ -1,7 +1,7 @@
-import { MINUTE } from '../../domain/times.ts'
-import type { OutgoingPost, PreparationLog } from '../adapter.ts'
+import { MINUTE } from '../../domain/shared/times.ts'
+import type { OutgoingPost, PreparationLog } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import type { BlobRef } from './answers.ts'
+import type { BlobRef } from './responses.ts'
 import type { UploadedFile } from './record.ts'
 
 /** Servers drop blobs that no record names after a while; older ones are uploaded again. */

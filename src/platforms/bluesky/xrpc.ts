@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/text.ts'
+import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
 import { createCalls, json } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { queryOf, type Query } from '../shared/query.ts'

@@ -1,13 +1,13 @@
-import { DAY, SECOND } from '../../domain/times.ts'
-import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
-import type { ConnectReason } from '../../domain/platform-connect.ts'
+import { DAY, SECOND } from '../../domain/shared/times.ts'
+import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../contract.ts'
+import type { ConnectReason } from '../../domain/accounts/platform-connect.ts'
 import { PlatformError } from '../errors.ts'
 import { noLogin } from '../shared/no-login.ts'
-import { readIssuedToken } from '../shared/graph/answers.ts'
+import { readIssuedToken } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { shownAccount } from '../shared/graph/errors.ts'
 import { instagramProfile } from '../shared/graph/instagram-profile.ts'
-import { readOwnPages, readPage, readPermissions, type Page } from './answers.ts'
+import { readOwnPages, readPage, readPermissions, type Page } from './responses.ts'
 
 interface AccountDeps {
   api: GraphApi

@@ -1,4 +1,4 @@
-import { HOUR, SECOND } from '../../domain/times.ts'
+import { HOUR, SECOND } from '../../domain/shared/times.ts'
 import type { GraphRule } from '../shared/graph/errors.ts'
 
 /** Refusals that the adapter itself acts on. */

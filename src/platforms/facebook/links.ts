@@ -1,4 +1,4 @@
-import { findLinks } from '../../domain/links.ts'
+import { findLinks } from '../../domain/shared/links.ts'
 
 /** Browsers and servers take no more; reading a host name of many thousand characters takes quadratic time. */
 const LONGEST_LINK = 2_048

@@ -1,11 +1,11 @@
-import type { PostCounts } from '../../domain/analytics.ts'
-import type { Credentials } from '../adapter.ts'
+import type { PostCounts } from '../../domain/analytics/analytics.ts'
+import type { Credentials } from '../contract.ts'
 import { countOf } from '../shared/counts.ts'
 import { createAllowances } from '../shared/graph/allowances.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { readInsights, type Insights, type ReadCall } from '../shared/graph/insights.ts'
 import { createGraphMetrics, firstTaken, unlessUnfit } from '../shared/graph/metrics.ts'
-import { readFollowers, readReactions } from './answers.ts'
+import { readFollowers, readReactions } from './responses.ts'
 
 const REACTIONS = 'reactions.limit(0).summary(total_count)'
 /** What people did and wrote takes a permission of some applications that the login does not ask for by itself. */

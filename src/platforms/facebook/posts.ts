@@ -1,6 +1,6 @@
-import type { Published } from '../../domain/post.ts'
-import { POSTING_RULES } from '../../domain/posting-rules.ts'
-import { SECOND } from '../../domain/times.ts'
+import type { Published } from '../../domain/posts/post.ts'
+import { POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import type {
   CallOptions,
   Credentials,
@@ -9,13 +9,13 @@ import type {
   PreparationLog,
   SearchOptions,
   Untraced,
-} from '../adapter.ts'
+} from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { readMade } from '../shared/graph/answers.ts'
+import { readMade } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { isRefusedAs } from '../shared/graph/errors.ts'
 import { assertPostable } from '../shared/postable.ts'
-import { readPublished } from './answers.ts'
+import { readPublished } from './responses.ts'
 import { LINK_REFUSED, PHOTO_GONE, REPEATED } from './errors.ts'
 import { attachedPhotos, forgetPhotos, isVideo, videoAddress, type createFiles } from './files.ts'
 import { previewedLink } from './links.ts'

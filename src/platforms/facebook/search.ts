@@ -1,9 +1,9 @@
-import { MINUTE } from '../../domain/times.ts'
-import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions, Untraced } from '../adapter.ts'
+import { MINUTE } from '../../domain/shared/times.ts'
+import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions, Untraced } from '../contract.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { areOtherWords } from '../shared/other-words.ts'
 import { isSettled, type SettleTimes } from '../shared/settling.ts'
-import { readPosts, readVideos } from './answers.ts'
+import { readPosts, readVideos } from './responses.ts'
 import { isVideo, uploadedPhotos } from './files.ts'
 import { previewedLink } from './links.ts'
 

@@ -1,6 +1,6 @@
-import { SECOND } from '../../domain/times.ts'
-import type { CallOptions, Credentials, Profile } from '../adapter.ts'
-import { readIssuedToken } from '../shared/graph/answers.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { CallOptions, Credentials, Profile } from '../contract.ts'
+import { readIssuedToken } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { instagramProfile } from '../shared/graph/instagram-profile.ts'
 

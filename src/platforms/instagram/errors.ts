@@ -1,4 +1,4 @@
-import { SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import { CONTAINER_GONE } from '../shared/graph/containers.ts'
 import type { GraphRule } from '../shared/graph/errors.ts'
 

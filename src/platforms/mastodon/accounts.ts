@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
+import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { noLogin } from '../shared/no-login.ts'
 import { form, ignoreAnswer } from '../shared/calls.ts'
 import { countOf } from '../shared/counts.ts'
-import { readAccount, readToken, type Account } from './answers.ts'
+import { readAccount, readToken, type Account } from './responses.ts'
 import type { Api } from './api.ts'
 import { plainText } from './html.ts'
 

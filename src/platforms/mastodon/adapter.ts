@@ -1,5 +1,5 @@
-import { SECOND } from '../../domain/times.ts'
-import type { MediaSource, PlatformAdapter, PlatformFacts, RedirectConnect } from '../adapter.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { MediaSource, PlatformAdapter, PlatformFacts, RedirectConnect } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
 import { createHttpClient, MANY_POSTS_BYTES } from '../shared/http.ts'
 import type { SettleTimes } from '../shared/settling.ts'

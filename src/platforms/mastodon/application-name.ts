@@ -1,6 +1,6 @@
-import { HOUR } from '../../domain/times.ts'
-import type { CallOptions, Credentials, PlatformFacts } from '../adapter.ts'
-import { readApplication, type Status } from './answers.ts'
+import { HOUR } from '../../domain/shared/times.ts'
+import type { CallOptions, Credentials, PlatformFacts } from '../contract.ts'
+import { readApplication, type Status } from './responses.ts'
 import type { Api } from './api.ts'
 import { isNoAnswerToBeHad } from './errors.ts'
 

@@ -1,10 +1,10 @@
-import type { PlatformErrorClass } from '../../domain/failure.ts'
+import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import { PlatformError } from '../errors.ts'
 import { foreignStatusOf } from '../shared/foreign-answer.ts'
 import type { HttpAnswer } from '../shared/http.ts'
 import { meaningOf, refused, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
-import { readError } from './answers.ts'
+import { readError } from './responses.ts'
 import { resetAt } from './limits.ts'
 
 /** Refusals that the adapter itself acts on. */

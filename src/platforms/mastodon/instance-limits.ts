@@ -1,7 +1,7 @@
-import { POSTING_RULES, type PostingRules, type TextLimit } from '../../domain/posting-rules.ts'
-import { HOUR, MINUTE, SECOND } from '../../domain/times.ts'
-import type { CallOptions } from '../adapter.ts'
-import { readInstance, type Instance } from './answers.ts'
+import { POSTING_RULES, type PostingRules, type TextLimit } from '../../domain/posts/posting-rules.ts'
+import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
+import type { CallOptions } from '../contract.ts'
+import { readInstance, type Instance } from './responses.ts'
 import type { Api } from './api.ts'
 
 export interface InstanceLimits {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import type { CallWindow } from '../shared/call-budget.ts'
 import type { HttpAnswer, HttpRequest } from '../shared/http.ts'
 

@@ -1,4 +1,4 @@
-import type { Published } from '../../domain/post.ts'
+import type { Published } from '../../domain/posts/post.ts'
 import type {
   CallOptions,
   Credentials,
@@ -7,11 +7,11 @@ import type {
   PreparationLog,
   SearchOptions,
   Untraced,
-} from '../adapter.ts'
+} from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { json } from '../shared/calls.ts'
 import { assertPostable } from '../shared/postable.ts'
-import { readStatus, type Status } from './answers.ts'
+import { readStatus, type Status } from './responses.ts'
 import type { Api } from './api.ts'
 import type { ApplicationName } from './application-name.ts'
 import { isRefusedAs } from '../shared/refusals.ts'

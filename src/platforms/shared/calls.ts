@@ -1,4 +1,4 @@
-import { hideEchoes } from '../../domain/platform-reason.ts'
+import { hideEchoes } from '../../domain/posts/platform-reason.ts'
 import { PlatformError } from '../errors.ts'
 import { foreignAnswer } from './foreign-answer.ts'
 import { HttpFailure, type HttpAnswer, type HttpClient, type HttpRequest } from './http.ts'

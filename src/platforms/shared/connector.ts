@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { buildConnector } from 'undici'
-import { SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 
 /** How long an unused connection is kept; servers close silent ones themselves before long. */
 const SPARE_LIFE_MS = 5 * SECOND

@@ -1,4 +1,4 @@
-import type { PostCounts } from '../../domain/analytics.ts'
+import type { PostCounts } from '../../domain/analytics/analytics.ts'
 
 /** A count as a platform tells it; null for whatever is none: what is not known is never 0. */
 export function countOf(value: unknown): number | null {

@@ -1,5 +1,5 @@
 import { Agent, request, type Dispatcher } from 'undici'
-import { SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import { createConnector } from './connector.ts'
 
 const CONNECT_TIMEOUT_MS = 5 * SECOND

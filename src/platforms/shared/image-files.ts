@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { MediaItem } from '../../domain/post.ts'
-import type { CallOptions, MediaSource } from '../adapter.ts'
+import type { MediaItem } from '../../domain/posts/post.ts'
+import type { CallOptions, MediaSource } from '../contract.ts'
 import type { ImageLimits, PreparedImage } from './images.ts'
 import { createMediaTurns } from './media-turns.ts'
 

@@ -1,6 +1,6 @@
 import sharp, { type Metadata, type Sharp } from 'sharp'
-import { MediaUnavailableError } from '../../domain/failure.ts'
-import { MAX_IMAGE_PIXELS, pixelProblem } from '../../domain/posting-rules.ts'
+import { MediaUnavailableError } from '../../domain/posts/failure.ts'
+import { MAX_IMAGE_PIXELS, pixelProblem } from '../../domain/posts/posting-rules.ts'
 import { PlatformError } from '../errors.ts'
 
 /** What a platform takes. */

@@ -1,8 +1,8 @@
-import { createFairLimit, QueueFull } from '../../domain/fair-limit.ts'
-import type { MediaItem } from '../../domain/post.ts'
-import { ownerOf } from '../../domain/storage-keys.ts'
-import { SECOND } from '../../domain/times.ts'
-import type { CallOptions } from '../adapter.ts'
+import { createFairLimit, QueueFull } from '../../domain/shared/fair-limit.ts'
+import type { MediaItem } from '../../domain/posts/post.ts'
+import { ownerOf } from '../../domain/media/storage-keys.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { CallOptions } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 
 interface MediaTurnsOptions {

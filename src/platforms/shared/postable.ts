@@ -1,7 +1,7 @@
-import type { Platform } from '../../domain/platforms.ts'
-import type { Content } from '../../domain/post.ts'
-import type { PostingRules } from '../../domain/posting-rules.ts'
-import { contentFindings } from '../../domain/preflight.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
+import type { Content } from '../../domain/posts/post.ts'
+import type { PostingRules } from '../../domain/posts/posting-rules.ts'
+import { contentFindings } from '../../domain/posts/preflight.ts'
 import { PlatformError } from '../errors.ts'
 
 /**

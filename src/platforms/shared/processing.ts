@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import { PlatformError } from '../errors.ts'
 
 const FIRST_LOOK_AFTER_MS = SECOND / 2

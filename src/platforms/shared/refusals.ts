@@ -1,5 +1,5 @@
-import type { PlatformErrorClass } from '../../domain/failure.ts'
-import type { ConnectReason } from '../../domain/platform-connect.ts'
+import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
+import type { ConnectReason } from '../../domain/accounts/platform-connect.ts'
 import { PlatformError } from '../errors.ts'
 
 /** What an error answer means, as a row of a platform's table. */

@@ -1,4 +1,4 @@
-import { SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import type { HttpAnswer } from './http.ts'
 
 /**

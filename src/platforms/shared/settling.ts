@@ -1,5 +1,5 @@
-import { MINUTE, SECOND } from '../../domain/times.ts'
-import type { SearchOptions } from '../adapter.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import type { SearchOptions } from '../contract.ts'
 
 /** How long after its start a call may still take effect (docs/adr/0031), milliseconds. */
 export interface SettleTimes {

@@ -1,11 +1,11 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { withoutTrailingSlashes } from '../../domain/text.ts'
-import { SECOND } from '../../domain/times.ts'
-import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../adapter.ts'
+import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { noLogin } from '../shared/no-login.ts'
-import { answerReader } from '../shared/answers.ts'
-import { readIssuedToken, readQuota } from '../shared/graph/answers.ts'
+import { answerReader } from '../shared/responses.ts'
+import { readIssuedToken, readQuota } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 
 interface AccountDeps {

@@ -1,5 +1,5 @@
-import { withoutTrailingSlashes } from '../../domain/text.ts'
-import type { MediaSource, PlatformAdapter, RedirectConnect } from '../adapter.ts'
+import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
 import { createHttpClient } from '../shared/http.ts'

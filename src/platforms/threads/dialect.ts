@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posting-rules.ts'
-import { answerReader } from '../shared/answers.ts'
+import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { answerReader } from '../shared/responses.ts'
 import type { GraphParams } from '../shared/graph/api.ts'
 import { containerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
 import type { PublishDialect } from '../shared/graph/container-posts.ts'

@@ -1,6 +1,6 @@
 import type { GraphRule } from '../shared/graph/errors.ts'
 import { CONTAINER_GONE } from '../shared/graph/containers.ts'
-import { SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 
 /** https://developers.facebook.com/docs/threads/troubleshooting/error-codes (platforms.md 3g), before what all hosts mean alike. */
 export const THREADS_ERRORS: readonly GraphRule[] = [

@@ -1,5 +1,5 @@
-import type { PostCounts } from '../../domain/analytics.ts'
-import type { Credentials } from '../adapter.ts'
+import type { PostCounts } from '../../domain/analytics/analytics.ts'
+import type { Credentials } from '../contract.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { readInsights, sumOf, type ReadCall } from '../shared/graph/insights.ts'
 import { createGraphMetrics, firstTaken } from '../shared/graph/metrics.ts'

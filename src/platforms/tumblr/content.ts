@@ -1,7 +1,7 @@
-import { findLinks } from '../../domain/links.ts'
-import type { MediaKind } from '../../domain/posting-rules.ts'
-import { countCodePoints } from '../../domain/text.ts'
-import type { Post } from './answers.ts'
+import { findLinks } from '../../domain/shared/links.ts'
+import type { MediaKind } from '../../domain/posts/posting-rules.ts'
+import { countCodePoints } from '../../domain/shared/text.ts'
+import type { Post } from './responses.ts'
 
 /** Posts in the Neue Post Format (https://www.tumblr.com/docs/npf); what is not sent is not described here. */
 export interface TextBlock {

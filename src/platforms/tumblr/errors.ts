@@ -1,10 +1,10 @@
-import type { PlatformErrorClass } from '../../domain/failure.ts'
-import { HOUR, MINUTE, SECOND } from '../../domain/times.ts'
+import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
+import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { PlatformError } from '../errors.ts'
 import type { HttpAnswer } from '../shared/http.ts'
 import { meaningOf, refused, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
-import { readErrors, readMeta } from './answers.ts'
+import { readErrors, readMeta } from './responses.ts'
 
 /** Refusals that the adapter itself acts on, or looks into. */
 type Kind = 'login' | 'day-limit' | 'missing'

@@ -1,12 +1,12 @@
-import { NO_COUNTS, type PostCounts } from '../../domain/analytics.ts'
-import type { CallOptions, Credentials, PostMetrics } from '../adapter.ts'
+import { NO_COUNTS, type PostCounts } from '../../domain/analytics/analytics.ts'
+import type { CallOptions, Credentials, PostMetrics } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { ignoreAnswer } from '../shared/calls.ts'
 import { countOf, isAnyKnown } from '../shared/counts.ts'
 import { inGroups } from '../shared/in-groups.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
 import { tokenOf } from './accounts.ts'
-import { readBlogInfo, readNotedPosts, readNotes, type NotedPost, type Notes } from './answers.ts'
+import { readBlogInfo, readNotedPosts, readNotes, type NotedPost, type Notes } from './responses.ts'
 import { blogPath, type Api } from './api.ts'
 
 /** What one listing shows. */

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { SECOND } from '../../domain/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 
 export interface TokenPair {
   token: string

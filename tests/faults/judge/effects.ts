@@ -1,4 +1,4 @@
-import type { Platform } from '../../../src/domain/platforms.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { keyOf, type Evidence, type PlatformEvidence, type Violation } from './evidence.ts'
 import { instantOf, isDone, isMeantToGoOut, possibleAt, publishedFrom, type Story } from './stories.ts'
 

@@ -1,5 +1,5 @@
-import type { Platform } from '../../../src/domain/platforms.ts'
-import type { DeliveryStatus, PostStatus } from '../../../src/domain/post.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import type { DeliveryStatus, PostStatus } from '../../../src/domain/posts/post.ts'
 
 /**
  * What a run left behind, as plain data: the judge reads nothing else. Instants that were taken by the run are

@@ -1,4 +1,4 @@
-import type { Platform } from '../../../src/domain/platforms.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { keyOf, type Evidence, type Operation, type StoredPost } from './evidence.ts'
 
 /** One post as its owner lived it: what was asked for it, what was answered, and what is stored now. */

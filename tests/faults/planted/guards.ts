@@ -1,4 +1,4 @@
-import type { Platform } from '../../../src/domain/platforms.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { Violation } from '../judge/evidence.ts'
 import type { Replacement } from '../source.ts'
 import type { ScenarioName } from './scenarios.ts'
@@ -39,7 +39,7 @@ export const GUARDS: Guard[] = [
     guard: 'The revision is a condition of every write',
     removed: [
       {
-        file: 'store/post-transitions.ts',
+        file: 'store/posts/post-transitions.ts',
         find: '{ _id: stored._id, revision: stored.revision },',
         put: '{ _id: stored._id },',
       },
@@ -51,7 +51,7 @@ export const GUARDS: Guard[] = [
     guard: 'A write that found nothing to change counts as lost',
     removed: [
       {
-        file: 'store/post-transitions.ts',
+        file: 'store/posts/post-transitions.ts',
         find: '    return matchedCount === 1\n',
         put: '    return matchedCount <= 1\n',
       },
@@ -61,7 +61,9 @@ export const GUARDS: Guard[] = [
   },
   {
     guard: 'A repeat has the key of the first call',
-    removed: [{ file: 'domain/delivery-moves.ts', find: 'key: delivery.key ?? wanted.key,', put: 'key: wanted.key,' }],
+    removed: [
+      { file: 'domain/posts/delivery-moves.ts', find: 'key: delivery.key ?? wanted.key,', put: 'key: wanted.key,' },
+    ],
     scenario: 'a call reaches the platform after its repeat',
     breaks: 'I1',
   },
@@ -70,7 +72,7 @@ export const GUARDS: Guard[] = [
     without: [EVERY_CALL_IS_NEW],
     removed: [
       {
-        file: 'domain/delivery-moves.ts',
+        file: 'domain/posts/delivery-moves.ts',
         find: "    if (delivery.leaseUntil !== null && delivery.leaseUntil > now) throw new ClaimRefused('leased')\n",
         put: '',
       },
@@ -83,7 +85,7 @@ export const GUARDS: Guard[] = [
     without: [EVERY_REPEAT_IS_NEW, CALLED_ONCE],
     removed: [
       {
-        file: 'activities/doubt.ts',
+        file: 'activities/publishing/reconcile-delivery.ts',
         find: '    const found = await look()\n',
         put: "    const found: Awaited<ReturnType<typeof look>> = 'absent' as Awaited<ReturnType<typeof look>>\n",
       },
@@ -121,7 +123,7 @@ export const GUARDS: Guard[] = [
     guard: 'The sweeper takes up what Temporal never heard of',
     removed: [
       {
-        file: 'activities/sweep.ts',
+        file: 'activities/publishing/sweep.ts',
         find: 'first < stranded.length; first',
         put: 'first < 0 * stranded.length; first',
       },
@@ -133,7 +135,7 @@ export const GUARDS: Guard[] = [
     guard: 'No claim before the instant that is stored',
     removed: [
       {
-        file: 'domain/delivery-moves.ts',
+        file: 'domain/posts/delivery-moves.ts',
         find: "    if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')\n    if (delivery.leaseUntil",
         put: '    if (delivery.leaseUntil',
       },
@@ -145,7 +147,7 @@ export const GUARDS: Guard[] = [
     guard: 'No claim for what is cancelled',
     removed: [
       {
-        file: 'domain/post-entries.ts',
+        file: 'domain/posts/post-entries.ts',
         find: "  if (post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'PROCESSING') return null\n",
         put: '',
       },
@@ -157,7 +159,7 @@ export const GUARDS: Guard[] = [
     guard: 'No claim for words that were prepared before an edit',
     removed: [
       {
-        file: 'domain/delivery-moves.ts',
+        file: 'domain/posts/delivery-moves.ts',
         find: "    if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')\n    return changed",
         put: '    return changed',
       },
@@ -169,7 +171,7 @@ export const GUARDS: Guard[] = [
     guard: 'The allowance is a condition of the transaction',
     removed: [
       {
-        file: 'store/users.ts',
+        file: 'store/users/users.ts',
         find: 'return { _id: userId, $expr: { $lte: [{ $add: [`$usage.${usage}`, count] }, `$limits.${limit}`] } }',
         put: 'return { _id: userId, $expr: { $lte: [count, 50] } }',
       },
@@ -181,7 +183,7 @@ export const GUARDS: Guard[] = [
     guard: 'An idempotency key is unique',
     removed: [
       {
-        file: 'store/post-schema.ts',
+        file: 'store/posts/post-schema.ts',
         find: "{ unique: true, partialFilterExpression: { correlationId: { $type: 'string' } } }",
         put: "{ partialFilterExpression: { correlationId: { $type: 'string' } } }",
       },
@@ -193,7 +195,7 @@ export const GUARDS: Guard[] = [
     guard: 'A key that was taken meanwhile is answered like the first request',
     removed: [
       {
-        file: 'commands/create-post.ts',
+        file: 'commands/posts/create-post.ts',
         find: 'if (!isDuplicateKey(error) || !request.idempotency) throw error',
         put: 'throw error',
       },
@@ -205,7 +207,7 @@ export const GUARDS: Guard[] = [
     guard: 'The status of a post is rolled up in one place',
     removed: [
       {
-        file: 'domain/post-entries.ts',
+        file: 'domain/posts/post-entries.ts',
         find: "return failed === statuses.length ? 'FAILED' : 'PARTIAL_SUCCESS'",
         put: "return failed === statuses.length ? 'COMPLETED' : 'PARTIAL_SUCCESS'",
       },
@@ -217,7 +219,7 @@ export const GUARDS: Guard[] = [
     guard: 'The key of a notification is unique',
     removed: [
       {
-        file: 'store/notifications.ts',
+        file: 'store/notifications/notifications.ts',
         find: 'notificationSchema.index({ dedupeKey: 1 }, { unique: true })',
         put: 'notificationSchema.index({ dedupeKey: 1 })',
       },
@@ -229,12 +231,12 @@ export const GUARDS: Guard[] = [
     guard: 'Tokens are sealed before they are stored',
     removed: [
       {
-        file: 'integrations/token-cipher.ts',
+        file: 'security/token-cipher.ts',
         find: '    seal(',
         put: '    seal: (plain: string) => plain,\n    sealed(',
       },
       {
-        file: 'integrations/token-cipher.ts',
+        file: 'security/token-cipher.ts',
         find: '    open(',
         put: '    open: (plain: string) => plain,\n    opened(',
       },
@@ -246,7 +248,7 @@ export const GUARDS: Guard[] = [
     guard: 'One of all renews an ended token, the others wait for it',
     removed: [
       {
-        file: 'commands/account-credentials.ts',
+        file: 'commands/accounts/account-credentials.ts',
         find: 'if (!(await accounts.takeLease(userId, platform, version, holder, until))) {',
         put: 'if (!(await accounts.takeLease(userId, platform, version, holder, until)) && false) {',
       },
@@ -259,7 +261,7 @@ export const GUARDS: Guard[] = [
     platform: 'mastodon',
     removed: [
       {
-        file: 'store/redirect-attempts.ts',
+        file: 'store/shared/redirect-attempts.ts',
         find: 'consumedAt: null, expiresAt: { $gt: at } },\n        { $set: { consumedAt: at, secrets: null } },',
         put: 'expiresAt: { $gt: at } },\n        { $set: { consumedAt: at } },',
       },
@@ -272,7 +274,7 @@ export const GUARDS: Guard[] = [
     platform: 'mastodon',
     removed: [
       {
-        file: 'integrations/connect-states.ts',
+        file: 'security/connect-states.ts',
         find: 'return isOurs && !isOver ?',
         put: 'return !isOver ?',
       },
@@ -285,7 +287,7 @@ export const GUARDS: Guard[] = [
     platform: 'mastodon',
     removed: [
       {
-        file: 'store/redirect-attempts.ts',
+        file: 'store/shared/redirect-attempts.ts',
         find: '{ ...(attempt as object), bindingHash: { $in: bindingHashes }, consumedAt',
         put: '{ ...(attempt as object), consumedAt',
       },

@@ -1,5 +1,5 @@
-import { DAY } from '../../../domain/times.ts'
-import type { Credentials } from '../../adapter.ts'
+import { DAY } from '../../../domain/shared/times.ts'
+import type { Credentials } from '../../contract.ts'
 import { isOfClass } from './errors.ts'
 
 const MOST_REMEMBERED = 10_000

@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../../domain/text.ts'
+import { withoutTrailingSlashes } from '../../../domain/shared/text.ts'
 import { createCalls, form } from '../calls.ts'
 import type { HttpClient, HttpRequest } from '../http.ts'
 import { createGraphErrors, isOwnError, type GraphRule } from './errors.ts'

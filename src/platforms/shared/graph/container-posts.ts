@@ -1,7 +1,7 @@
-import type { Platform } from '../../../domain/platforms.ts'
-import type { Content, Published } from '../../../domain/post.ts'
-import { mediaKind, POSTING_RULES } from '../../../domain/posting-rules.ts'
-import { HOUR, MINUTE, SECOND } from '../../../domain/times.ts'
+import type { Platform } from '../../../domain/shared/platforms.ts'
+import type { Content, Published } from '../../../domain/posts/post.ts'
+import { mediaKind, POSTING_RULES } from '../../../domain/posts/posting-rules.ts'
+import { HOUR, MINUTE, SECOND } from '../../../domain/shared/times.ts'
 import type {
   CallOptions,
   Credentials,
@@ -11,12 +11,12 @@ import type {
   PreparationLog,
   SearchOptions,
   Untraced,
-} from '../../adapter.ts'
+} from '../../contract.ts'
 import { PlatformError } from '../../errors.ts'
 import { assertPostable } from '../postable.ts'
 import { createPulledMedia, type PulledImageLimits } from '../pulled-media.ts'
 import { isSettled, type SettleTimes } from '../settling.ts'
-import { readMade, readOwnPosts, readPermalink, readQuota, type OwnPost } from './answers.ts'
+import { readMade, readOwnPosts, readPermalink, readQuota, type OwnPost } from './responses.ts'
 import type { GraphApi } from './api.ts'
 import { CONTAINER_GONE, createContainers, type ContainerDialect } from './containers.ts'
 import { isRefusedAs } from './errors.ts'

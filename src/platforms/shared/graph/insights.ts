@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import type { CallOptions } from '../../adapter.ts'
-import { answerReader } from '../answers.ts'
+import type { CallOptions } from '../../contract.ts'
+import { answerReader } from '../responses.ts'
 import { countOf } from '../counts.ts'
 import type { GraphApi } from './api.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import type { CallOptions, Profile } from '../../adapter.ts'
-import { answerReader } from '../answers.ts'
+import type { CallOptions, Profile } from '../../contract.ts'
+import { answerReader } from '../responses.ts'
 import type { GraphApi } from './api.ts'
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user */

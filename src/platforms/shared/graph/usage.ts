@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { MINUTE } from '../../../domain/times.ts'
-import { answerReader } from '../answers.ts'
+import { MINUTE } from '../../../domain/shared/times.ts'
+import { answerReader } from '../responses.ts'
 import type { HttpAnswer } from '../http.ts'
 
 /** https://developers.facebook.com/docs/graph-api/overview/rate-limiting: `X-Business-Use-Case-Usage`, minutes. */

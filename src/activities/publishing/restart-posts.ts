@@ -1,0 +1,51 @@
+import { activityInfo, heartbeat, log } from '@temporalio/activity'
+import type { Post } from '../../domain/posts/post.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+
+const STARTS_AT_ONCE = 50
+/** Thousands of new workflows keep Temporal busy: nobody waits for one answer, and a start that is repeated costs more than a late one. */
+const START_DEADLINE_MS = 10 * SECOND
+
+export interface RestartPostsDeps {
+  posts: Pick<PostStore, 'openPosts'>
+  orchestrator: Pick<PublishOrchestrator, 'start'>
+}
+
+interface Progress {
+  /** `dueAt` of the last post that was started, epoch milliseconds; null at the beginning. */
+  dueFrom: number | null
+  restarted: number
+}
+
+export function createRestartPostsActivities({ posts, orchestrator }: RestartPostsDeps) {
+  return {
+    /**
+     * Starts the workflow of every open post, the next due first; a workflow that runs is joined. An attempt continues where the last
+     * one ended.
+     * @throws when Temporal did not acknowledge a start
+     */
+    async restartPosts(): Promise<{ restarted: number }> {
+      const progress = (activityInfo().heartbeatDetails as Progress | undefined) ?? { dueFrom: null, restarted: 0 }
+      let batch: Post[] = []
+
+      async function startBatch(): Promise<void> {
+        const acknowledged = await Promise.all(batch.map((post) => orchestrator.start(post, START_DEADLINE_MS)))
+        if (acknowledged.includes(false)) throw new Error('Temporal did not acknowledge every start')
+        progress.dueFrom = batch.at(-1)?.dueAt?.getTime() ?? progress.dueFrom
+        progress.restarted += batch.length
+        batch = []
+        heartbeat(progress)
+      }
+
+      for await (const post of posts.openPosts(progress.dueFrom === null ? null : new Date(progress.dueFrom))) {
+        batch.push(post)
+        if (batch.length === STARTS_AT_ONCE) await startBatch()
+      }
+      await startBatch()
+      log.info('open posts restarted', { restarted: progress.restarted })
+      return { restarted: progress.restarted }
+    },
+  }
+}

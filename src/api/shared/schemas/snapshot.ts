@@ -1,0 +1,57 @@
+import { Type, type Static } from '@sinclair/typebox'
+import type { PostSnapshot } from '../../../store/analytics/snapshots.ts'
+import { Instant, nullable, PlatformName } from './common.ts'
+
+const Metric = nullable(Type.Integer())
+
+/** What a platform counts of a post; null is what it does not tell. */
+export const metricFields = {
+  likes: Metric,
+  shares: Metric,
+  comments: Metric,
+  impressions: Metric,
+  reach: Metric,
+  saved: Metric,
+}
+
+export const derivedFields = {
+  totalEngagement: Metric,
+  engagementRate: nullable(Type.Number({ description: 'A fraction of the followers' })),
+  virality: nullable(Type.Number({ description: 'Which part of the engagement are shares' })),
+}
+
+export const SnapshotSchema = Type.Object(
+  {
+    platform: PlatformName,
+    snapshotAt: Instant,
+    ...metricFields,
+    ...derivedFields,
+    followerCountAtSnapshot: Metric,
+  },
+  { title: 'MetricsSnapshot' },
+)
+
+export type SnapshotView = Static<typeof SnapshotSchema>
+
+export function presentSnapshot(snapshot: PostSnapshot): SnapshotView {
+  const { likes, shares, comments, impressions, reach, saved, totalEngagement, engagementRate, virality } = snapshot
+  return {
+    platform: snapshot.platform,
+    snapshotAt: snapshot.takenAt.toISOString(),
+    likes,
+    shares,
+    comments,
+    impressions,
+    reach,
+    saved,
+    totalEngagement,
+    engagementRate,
+    virality,
+    followerCountAtSnapshot: snapshot.followerCountAtSnapshot,
+  }
+}
+
+/** By platform. */
+export function presentSnapshots(snapshots: PostSnapshot[]): Partial<Record<SnapshotView['platform'], SnapshotView>> {
+  return Object.fromEntries(snapshots.map((snapshot) => [snapshot.platform, presentSnapshot(snapshot)]))
+}

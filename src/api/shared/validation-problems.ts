@@ -1,0 +1,123 @@
+import type { FastifySchemaValidationError } from 'fastify'
+import type { Problem } from '../../domain/shared/service-error.ts'
+
+type Issue = FastifySchemaValidationError & { propertyName?: string }
+
+/** Turns what the validator found into problems whose messages a person understands. */
+export function toProblems(issues: Issue[]): Problem[] {
+  return issues.filter(isWorthSaying).map((issue) => {
+    const path = pathOf(issue)
+    return { path, code: codeOf(issue), message: `${path === '' ? 'The request body' : path} ${predicateOf(issue)}` }
+  })
+}
+
+/**
+ * False for what another issue says better: a wrong property name is reported a second time by the keyword that it broke, and a
+ * value that may also be null by each of its two forms and by their union.
+ */
+function isWorthSaying({ propertyName, keyword, params }: Issue): boolean {
+  return propertyName === undefined && keyword !== 'anyOf' && params['type'] !== 'null'
+}
+
+/** `/content/mediaItems/0` with a missing `mimeType` becomes the path `content.mediaItems.0.mimeType`. */
+function pathOf(issue: Issue): string {
+  const steps = issue.instancePath.split('/').slice(1).map(unescapePointer)
+  const field = issue.params['missingProperty'] ?? issue.params['propertyName']
+  if (typeof field === 'string') steps.push(field)
+  return steps.join('.')
+}
+
+function unescapePointer(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+function codeOf({ keyword }: Issue): string {
+  switch (keyword) {
+    case 'required':
+      return 'REQUIRED'
+    case 'type':
+      return 'TYPE'
+    case 'enum':
+    case 'const':
+      return 'NOT_ALLOWED'
+    case 'propertyNames':
+    case 'additionalProperties':
+      return 'UNKNOWN_FIELD'
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return 'TOO_SHORT'
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return 'TOO_LONG'
+    case 'uniqueItems':
+      return 'DUPLICATE'
+    default:
+      return 'INVALID'
+  }
+}
+
+const TYPES: Record<string, string> = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+}
+
+const FORMATS: Record<string, string> = {
+  email: 'must be an email address, such as ann@example.com.',
+  'date-time': 'must be a date and time with an offset, such as 2026-05-01T09:30:00Z.',
+}
+
+/** What is wrong and what to do, to follow the path of the value. */
+function predicateOf({ keyword, params }: Issue): string {
+  const limit = Number(params['limit'])
+  switch (keyword) {
+    case 'required':
+      return 'is missing. Add it to the request.'
+    case 'type':
+      return `must be ${TYPES[String(params['type'])] ?? String(params['type'])}. Send it in that form.`
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}.`
+    case 'propertyNames':
+    case 'additionalProperties':
+      return 'is not a known field. Correct its name or remove it.'
+    case 'minLength':
+      return limit === 1
+        ? 'is empty. Fill it in.'
+        : `must have at least ${counted(limit, 'character')}. Make it longer.`
+    case 'maxLength':
+      return `must have at most ${counted(limit, 'character')}. Make it shorter.`
+    case 'minItems':
+    case 'minProperties':
+      return `must have at least ${counted(limit, 'entry', 'entries')}. Add one.`
+    case 'maxItems':
+    case 'maxProperties':
+      return `must have at most ${counted(limit, 'entry', 'entries')}. Remove some.`
+    case 'uniqueItems':
+      return 'has the same entry twice. Remove one of them.'
+    case 'minimum':
+      return `must be ${formatted(limit)} or more. Enter a larger number.`
+    case 'maximum':
+      return `must be ${formatted(limit)} or less. Enter a smaller number.`
+    case 'format':
+      return FORMATS[String(params['format'])] ?? 'is not in the expected format. Correct it.'
+    case 'characters':
+      return 'has characters that cannot be stored. Remove them.'
+    case 'pattern':
+      return 'is blank or has characters that are not allowed here. Correct it.'
+    default:
+      return 'is not valid. Correct it.'
+  }
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${formatted(count)} ${count === 1 ? one : many}`
+}
+
+function formatted(number: number): string {
+  return number.toLocaleString('en-US')
+}

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import { text } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
+import { systemClock } from '../clock.ts'
+import { changeActivity } from '../commands/users/change-activity.ts'
+import { changeRole } from '../commands/users/change-role.ts'
+import { createUser } from '../commands/users/create-user.ts'
+import { readConfig, type Config } from '../config/schema.ts'
+import { CLI_ACTOR } from '../domain/users/audit.ts'
+import type { User } from '../domain/users/user.ts'
+import { createPasswordHasher } from '../security/password-hasher.ts'
+import { planLimits } from '../config/plans.ts'
+import { createAuditLog } from '../store/users/audit.ts'
+import { openDatabase, type Database } from '../store/shared/database.ts'
+import { createErasureStore } from '../store/users/erasures.ts'
+import { createNotificationStore } from '../store/notifications/notifications.ts'
+import { createPostStore } from '../store/posts/posts.ts'
+import { createUserStore, type UserStore } from '../store/users/users.ts'
+import { exitOnBadStart } from './run-process.ts'
+
+const USAGE = `Usage:
+  npm run admin -- create <email> [--name <name>] [--password-stdin]
+  npm run admin -- grant <email>
+  npm run admin -- revoke <email>
+  npm run admin -- disable <email>
+  npm run admin -- enable <email>
+  npm run admin -- list`
+
+type Deps = Parameters<typeof changeActivity>[0]
+
+/** What can be changed of an account, and how it is told. Each leaves a line in the audit log, like an admin's own changes. */
+const CHANGES = {
+  grant: {
+    make: (deps: Deps, userId: string) => changeRole(deps, CLI_ACTOR, userId, 'admin'),
+    told: 'is an admin now',
+  },
+  revoke: { make: (deps: Deps, userId: string) => changeRole(deps, CLI_ACTOR, userId, 'user'), told: 'is a user now' },
+  disable: {
+    make: (deps: Deps, userId: string) => changeActivity(deps, CLI_ACTOR, userId, false),
+    told: 'is disabled',
+  },
+  enable: { make: (deps: Deps, userId: string) => changeActivity(deps, CLI_ACTOR, userId, true), told: 'is enabled' },
+}
+
+/** `npm run admin`: accounts by hand. Only this makes admins; there is no way to it through the API (spec section 5). */
+await exitOnBadStart(async () => {
+  const { values, positionals } = readArguments()
+  const [command, email] = positionals
+  const config = readConfig(process.env)
+  const database = await openDatabase(config.MONGODB_URL)
+  try {
+    const users = createUserStore(database.connection)
+    if (command === 'create' && email) await create(users, config, email, values)
+    else if (isChange(command) && email) await change(database, users, command, email)
+    else if (command === 'list') await list(users)
+    else throw new Error(USAGE)
+  } finally {
+    await database.close()
+  }
+})
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { name: { type: 'string' }, 'password-stdin': { type: 'boolean', default: false } },
+    })
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error })
+  }
+}
+
+interface CreateOptions {
+  name?: string | undefined
+  'password-stdin': boolean
+}
+
+async function create(users: UserStore, config: Config, email: string, options: CreateOptions): Promise<void> {
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new Error(`${email} is not an email address`)
+  const given = options['password-stdin'] ? (await text(process.stdin)).replace(/\r?\n$/, '') : null
+  const password = given ?? randomBytes(18).toString('base64url')
+  const user = await createUser(
+    { users, passwords: createPasswordHasher(), clock: systemClock },
+    {
+      email,
+      password,
+      name: options.name ?? email.split('@', 1)[0]!,
+      limits: planLimits(config).free,
+    },
+  )
+  say(`Created ${user.email} (${user._id}).`)
+  if (given === null) say(`Password, shown only this once: ${password}`)
+}
+
+function isChange(command: string | undefined): command is keyof typeof CHANGES {
+  return command !== undefined && Object.hasOwn(CHANGES, command)
+}
+
+async function change(
+  database: Database,
+  users: UserStore,
+  command: keyof typeof CHANGES,
+  email: string,
+): Promise<void> {
+  const user = await users.findByEmail(email)
+  if (!user) throw new Error(`No account has the address ${email}`)
+  const { connection } = database
+  const now = () => systemClock.now()
+  const deps = {
+    database,
+    users,
+    audit: createAuditLog(connection),
+    erasures: createErasureStore(connection),
+    notifications: createNotificationStore(connection, now),
+    posts: createPostStore(connection, now),
+    clock: systemClock,
+  }
+  const { make, told } = CHANGES[command]
+  await make(deps, user._id)
+  say(`${email} ${told}.`)
+}
+
+async function list(users: UserStore): Promise<void> {
+  const rows = [['EMAIL', 'NAME', 'ROLE', 'PLAN', 'POSTS', 'CREATED', 'LAST LOGIN']]
+  for await (const user of users.all()) rows.push(rowOf(user))
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  for (const row of rows)
+    say(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+}
+
+function rowOf(user: User): string[] {
+  return [
+    user.email,
+    user.name,
+    user.isDisabled ? `${user.role} (disabled)` : user.role,
+    user.subscription.plan,
+    `${user.usage.postsCreated}/${user.limits.maxPosts}`,
+    day(user.createdAt),
+    user.lastLogin ? day(user.lastLogin) : 'never',
+  ]
+}
+
+function day(date: Date): string {
+  return date.toISOString().slice(0, 10)
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

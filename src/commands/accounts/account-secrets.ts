@@ -1,0 +1,95 @@
+import type { Platform } from '../../domain/shared/platforms.ts'
+import { SecretUnreadableError, type SecretContext } from '../../domain/shared/secrets.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
+import type { ConnectedAccount, PlatformAccountStore, SealedAuth } from '../../store/accounts/platform-accounts.ts'
+
+const REVOKE_TIMEOUT_MS = 5 * SECOND
+
+type Owner = Omit<SecretContext, 'field'>
+
+/** What is stored of an account's secrets; opens again only at the version it was sealed for. */
+export function sealSecrets(cipher: TokenCipher, owner: Owner, secrets: Omit<Credentials, 'version'>): SealedAuth {
+  const { accessToken, tokenSecret, refreshToken, expiresAt = null, endsAt = null } = secrets
+  return {
+    accessToken: cipher.seal(accessToken, { ...owner, field: 'accessToken' }),
+    ...(tokenSecret !== undefined && { tokenSecret: cipher.seal(tokenSecret, { ...owner, field: 'tokenSecret' }) }),
+    refreshToken: refreshToken === undefined ? null : cipher.seal(refreshToken, { ...owner, field: 'refreshToken' }),
+    expiresAt,
+    endsAt,
+  }
+}
+
+/** @throws SecretUnreadableError */
+export function openSecrets(
+  cipher: TokenCipher,
+  userId: string,
+  platform: Platform,
+  { accountId, handle, serviceUrl, version, auth }: ConnectedAccount,
+): Credentials {
+  const owner = { userId, platform, version }
+  const { accessToken, tokenSecret, refreshToken, expiresAt, endsAt } = auth
+  return {
+    accountId,
+    handle,
+    version,
+    accessToken: cipher.open(accessToken, { ...owner, field: 'accessToken' }),
+    ...(tokenSecret !== undefined && { tokenSecret: cipher.open(tokenSecret, { ...owner, field: 'tokenSecret' }) }),
+    ...(refreshToken !== null && { refreshToken: cipher.open(refreshToken, { ...owner, field: 'refreshToken' }) }),
+    ...(serviceUrl !== null && { serviceUrl }),
+    ...(expiresAt && { expiresAt }),
+    ...(endsAt && { endsAt }),
+  }
+}
+
+/** For secrets that are only wanted to end their session. */
+export function openSecretsIfReadable(...args: Parameters<typeof openSecrets>): Credentials | null {
+  try {
+    return openSecrets(...args)
+  } catch (error) {
+    if (error instanceof SecretUnreadableError) return null
+    throw error
+  }
+}
+
+/**
+ * Ends a session that nobody keeps any more at the platform, where it can. Whatever comes of it, our side has forgotten the secrets
+ * already, so trouble is no reason to fail; tells whether it worked.
+ */
+export async function endSession(adapter: PlatformAdapter | null, credentials: Credentials): Promise<boolean> {
+  if (!adapter?.revoke) return false
+  try {
+    await adapter.revoke(credentials, { signal: AbortSignal.timeout(REVOKE_TIMEOUT_MS) })
+    return true
+  } catch {
+    return false
+  }
+}
+
+interface EndUnusedDeps {
+  accounts: Pick<PlatformAccountStore, 'findHolder'>
+  cipher: TokenCipher
+  platforms: { find(platform: Platform): PlatformAdapter | null }
+}
+
+/**
+ * Ends a session, unless a stored connection rests on the very same tokens: a platform may give one token per account, however often
+ * and for whomever it is asked (Mastodon does). In doubt the session is left to its own end.
+ */
+export async function endUnusedSession(
+  { accounts, cipher, platforms }: EndUnusedDeps,
+  platform: Platform,
+  credentials: Credentials,
+): Promise<void> {
+  try {
+    const holder = await accounts.findHolder(platform, credentials.accountId)
+    const held = holder && openSecrets(cipher, holder.userId, platform, holder.account)
+    // Two sessions of one second can have like access tokens (Bluesky), but never like refresh tokens.
+    const { accessToken, refreshToken } = credentials
+    if (held?.accessToken === accessToken && held.refreshToken === refreshToken) return
+  } catch {
+    return
+  }
+  await endSession(platforms.find(platform), credentials)
+}

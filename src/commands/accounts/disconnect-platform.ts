@@ -1,0 +1,31 @@
+import { withCompanions } from '../../domain/accounts/platform-connect.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
+import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import { endUnusedSession, openSecretsIfReadable } from './account-secrets.ts'
+import type { StoreConnectionDeps } from './store-connection.ts'
+
+interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts' | 'orchestrator'> {
+  accounts: Pick<PlatformAccountStore, 'disconnect' | 'findHolder'>
+}
+
+/**
+ * Forgets the connection, and those that came with it, first; then ends their sessions at the platform if that can be had. May be
+ * repeated.
+ */
+export async function disconnectPlatform(
+  deps: DisconnectPlatformDeps,
+  userId: string,
+  platform: Platform,
+): Promise<void> {
+  const { accounts, posts, users, cipher } = deps
+  const forgotten = []
+  for (const one of withCompanions(platform)) {
+    forgotten.push({ platform: one, account: await accounts.disconnect(userId, one) })
+  }
+  await posts.unsettle(userId)
+  await users.raiseAnalyticsVersion(userId)
+  for (const { platform: one, account } of forgotten) {
+    const secrets = account && openSecretsIfReadable(cipher, userId, one, account)
+    if (secrets) await endUnusedSession(deps, one, secrets)
+  }
+}

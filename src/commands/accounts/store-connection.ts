@@ -1,0 +1,96 @@
+import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/platforms.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { Connection, PlatformAdapter, RedirectConnection } from '../../platforms/contract.ts'
+import type {
+  ConnectedAccount,
+  PlatformAccount,
+  PlatformAccountStore,
+  Seal,
+} from '../../store/accounts/platform-accounts.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { UserStore } from '../../store/users/users.ts'
+import { toConnectionId } from '../../workflows/messages.ts'
+import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
+
+export interface StoreConnectionDeps {
+  accounts: Pick<PlatformAccountStore, 'connect' | 'findHolder'>
+  posts: Pick<PostStore, 'unsettle'>
+  users: Pick<UserStore, 'raiseAnalyticsVersion'>
+  cipher: TokenCipher
+  platforms: { find(platform: Platform): PlatformAdapter | null }
+  orchestrator: Pick<PublishOrchestrator, 'startWork'>
+}
+
+/**
+ * Stores what was just proven to be the user's accounts, all that came together or none. Connections the user had before are
+ * replaced and their sessions ended, and posts that were prepared for them are looked at again. Their follower counts are
+ * taken in the background.
+ * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when an account is another user's here; the new sessions are ended then
+ */
+export async function storeConnection(
+  deps: StoreConnectionDeps,
+  userId: string,
+  platform: Platform,
+  { companions, ...connection }: RedirectConnection,
+): Promise<ConnectedAccount> {
+  const { posts, users, cipher } = deps
+  const connections: Connections = { [platform]: connection, ...companions }
+  const { accounts, replaced } = await connect(deps, userId, connections)
+  const account = accounts[platform] as ConnectedAccount
+  await users.raiseAnalyticsVersion(userId)
+  startFollowerCounts(deps, userId, accounts)
+  if (replaced.length === 0) return account
+  await posts.unsettle(userId)
+  for (const { platform: of, account: before } of replaced) {
+    const unused = openSecretsIfReadable(cipher, userId, of, before)
+    if (unused) await endUnusedSession(deps, of, unused)
+  }
+  return account
+}
+
+/** Does not wait and cannot fail: the daily run counts where Temporal does not answer now. */
+function startFollowerCounts(
+  { orchestrator, platforms }: StoreConnectionDeps,
+  userId: string,
+  accounts: Partial<Record<Platform, PlatformAccount>>,
+): void {
+  for (const platform of PLATFORMS) {
+    const account = accounts[platform]
+    if (!account?.connected || !platforms.find(platform)?.followers) continue
+    const summary = `Followers of a new connection to ${platformLabel(platform)}`
+    const connectionId = toConnectionId(userId, platform, account.version)
+    void orchestrator.startWork('collectFollowers', connectionId, { summary, fairnessKey: userId })
+  }
+}
+
+type Connections = Partial<Record<Platform, Connection | null>>
+
+async function connect(deps: StoreConnectionDeps, userId: string, connections: Connections) {
+  const { accounts, cipher } = deps
+  const seals: Partial<Record<Platform, Seal | null>> = {}
+  for (const platform of PLATFORMS) {
+    const connection = connections[platform]
+    if (connection !== undefined) seals[platform] = connection && sealFor(cipher, userId, platform, connection)
+  }
+  try {
+    return await accounts.connect(userId, seals)
+  } catch (error) {
+    for (const platform of PLATFORMS) {
+      const connection = connections[platform]
+      if (connection) await endUnusedSession(deps, platform, { ...connection.credentials, version: 0 })
+    }
+    throw error
+  }
+}
+
+function sealFor(cipher: TokenCipher, userId: string, platform: Platform, { credentials, profile }: Connection): Seal {
+  const { accountId, handle, serviceUrl = null } = credentials
+  return (version) => ({
+    accountId,
+    handle,
+    serviceUrl,
+    profile,
+    auth: sealSecrets(cipher, { userId, platform, version }, credentials),
+  })
+}

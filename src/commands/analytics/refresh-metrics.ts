@@ -1,0 +1,74 @@
+import type { Clock } from '../../clock.ts'
+import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
+import { entryOf } from '../../domain/posts/post-entries.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { Logger } from '../../logger.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { RateLimits } from '../../store/shared/rate-limits.ts'
+import type { PostSnapshot, SnapshotStore } from '../../store/analytics/snapshots.ts'
+import { REFRESH_LASTS_MS } from '../../workflows/messages.ts'
+
+/** Spec section 8: about 5 seconds. */
+const LONGEST_WAIT_MS = 5 * SECOND
+
+type Bucket = ReturnType<RateLimits['bucket']>
+
+export interface RefreshMetricsDeps {
+  posts: Pick<PostStore, 'findOwned'>
+  snapshots: Pick<SnapshotStore, 'latest'>
+  orchestrator: Pick<PublishOrchestrator, 'refreshMetrics'>
+  limits: { analyticsRefresh: Pick<Bucket, 'take' | 'clear'>; failedRefreshes: Pick<Bucket, 'tryTake'> }
+  clock: Clock
+  /** Aborts when the process stops. */
+  draining: AbortSignal
+  logger: Pick<Logger, 'warn'>
+}
+
+interface Refresh {
+  userId: string
+  postId: string
+  platform: Platform
+}
+
+/**
+ * Takes the metrics of a post now, and returns the latest snapshot after some seconds, `fresh` or not. Only a refresh that brings a
+ * snapshot spends the user's allowance. Until the outcome is known the allowance is held, so a user has one refresh running.
+ * @throws ServiceError NOT_FOUND, BAD_REQUEST when the post is not published there, RATE_LIMITED
+ */
+export async function refreshMetrics(
+  deps: RefreshMetricsDeps,
+  refresh: Refresh,
+): Promise<{ snapshot: PostSnapshot | null; fresh: boolean }> {
+  const { posts, snapshots, orchestrator, limits, clock } = deps
+  const { userId, postId, platform } = refresh
+  const post = await posts.findOwned(userId, postId)
+  if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  const entry = entryOf(post, platform)
+  if (entry?.status !== 'completed' || entry.platformPostId === null) {
+    throw new ServiceError('BAD_REQUEST', `The post is not published on ${platformLabel(platform)}`)
+  }
+  await limits.analyticsRefresh.take(userId)
+  const askedAt = clock.now()
+  const outcome = await orchestrator.refreshMetrics(postId, platform, LONGEST_WAIT_MS)
+  if (outcome === 'failed') await returnAllowance(deps, userId)
+  if (outcome === 'unknown') void returnAllowanceLater(deps, refresh, askedAt)
+  return { snapshot: await snapshots.latest(postId, platform), fresh: outcome === 'fresh' }
+}
+
+async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): Promise<void> {
+  if (await limits.failedRefreshes.tryTake(userId)) await limits.analyticsRefresh.clear(userId)
+}
+
+/** Once the refresh has ended for certain. Where this process stops before, the allowance stays spent. */
+async function returnAllowanceLater(deps: RefreshMetricsDeps, refresh: Refresh, askedAt: Date): Promise<void> {
+  const { snapshots, clock, draining, logger } = deps
+  try {
+    await clock.sleepUntil(new Date(askedAt.getTime() + REFRESH_LASTS_MS), draining)
+    const latest = await snapshots.latest(refresh.postId, refresh.platform)
+    if (!latest || latest.takenAt < askedAt) await returnAllowance(deps, refresh.userId)
+  } catch (error) {
+    if (!draining.aborted) logger.warn({ err: error, userId: refresh.userId }, 'returning a refresh allowance failed')
+  }
+}

@@ -1,0 +1,37 @@
+import type { Clock } from '../../clock.ts'
+import type { Actor } from '../../domain/users/audit.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { AuditLog } from '../../store/users/audit.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
+import { backgroundWorkflowId } from '../../workflows/messages.ts'
+import { newAuditEntry } from '../shared/audit-entry.ts'
+
+export interface ReplayDeadLetterDeps {
+  database: Pick<Database, 'transaction'>
+  deadLetters: Pick<DeadLetterStore, 'find'>
+  audit: Pick<AuditLog, 'insert'>
+  orchestrator: Pick<PublishOrchestrator, 'startWork' | 'terminateStuck'>
+  clock: Pick<Clock, 'now'>
+}
+
+/**
+ * Has taken up again what could not be collected, with a line in the audit log. The letter goes when that succeeds.
+ * @throws ServiceError NOT_FOUND; SERVICE_UNAVAILABLE while nobody can take it up
+ */
+export async function replayDeadLetter(deps: ReplayDeadLetterDeps, actor: Actor, letterId: string): Promise<void> {
+  const letter = await deps.deadLetters.find(letterId)
+  if (!letter) throw new ServiceError('NOT_FOUND', 'Dead letter not found')
+  const { type, platform, postId, userId, count } = letter
+  const before = { deadLetter: { type, platform, postId, count } }
+  const replay = { action: 'replay-dead-letter', subjectId: userId, before, after: {} } as const
+  await deps.database.transaction((session) =>
+    deps.audit.insert(newAuditEntry(actor, deps.clock.now(), replay), session),
+  )
+  const summary = `Replay of a ${type} on ${platform}`
+  await deps.orchestrator.terminateStuck(backgroundWorkflowId('replayDeadLetter', letterId))
+  const isStarted = await deps.orchestrator.startWork('replayDeadLetter', letterId, { summary, fairnessKey: userId })
+  if (!isStarted)
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'It could not be taken up, try again', { retryAfterSeconds: 2 })
+}

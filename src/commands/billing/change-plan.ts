@@ -1,0 +1,24 @@
+import type { Actor } from '../../domain/users/audit.ts'
+import { planChanged } from '../../domain/notifications/notifications.ts'
+import type { Limits, SubscriptionPlan, User } from '../../domain/users/user.ts'
+import { changeUser, type ChangeUserDeps } from '../users/change-user.ts'
+
+interface ChangePlanDeps extends ChangeUserDeps {
+  planLimits: Record<SubscriptionPlan, Limits>
+}
+
+/**
+ * Puts a user on a plan with the limits it has now; the payment processor is not asked (spec 4.7).
+ * @throws ServiceError NOT_FOUND
+ */
+export function changePlan(deps: ChangePlanDeps, actor: Actor, userId: string, plan: SubscriptionPlan): Promise<User> {
+  return changeUser(deps, actor, userId, {
+    action: 'update-plan',
+    set: { 'subscription.plan': plan, limits: deps.planLimits[plan] },
+    facts: ({ subscription, limits }) => ({
+      plan: subscription.plan,
+      limits: { maxPosts: limits.maxPosts, maxCaptionGenerations: limits.maxCaptionGenerations },
+    }),
+    tell: (user, { _id }) => planChanged(user, _id),
+  })
+}

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from '../../context.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { orElse, setUp } from './payment-calls.ts'
+
+type Deps = Pick<Context, 'users' | 'payments' | 'config'>
+
+/**
+ * The page of the processor on which users look after cards, invoices and the subscription. Its address works once, so that every call
+ * asks for its own.
+ * @throws ServiceError NO_BILLING_ACCOUNT, BILLING_PORTAL_FAILED
+ */
+export async function openBillingPortal(deps: Deps, userId: string): Promise<{ url: string }> {
+  const user = await deps.users.findById(userId)
+  const customerId = user?.subscription.processorCustomerId ?? null
+  if (customerId === null) {
+    throw new ServiceError('NO_BILLING_ACCOUNT', 'No billing account found. Please subscribe first.')
+  }
+  const opening = setUp(deps.payments).openPortal({
+    customerId,
+    returnUrl: `${deps.config.FRONTEND_URL}/settings`,
+    idempotencyKey: `portal/${randomUUID()}`,
+  })
+  return orElse(opening, 'BILLING_PORTAL_FAILED', 'Failed to open billing portal')
+}

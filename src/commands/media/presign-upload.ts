@@ -1,0 +1,56 @@
+import { fileTooLarge } from '../../domain/posts/posting-rules.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { ObjectStorage } from '../../integrations/storage/storage.ts'
+import { reserveUpload, type UploadQuotaDeps } from './upload-quota.ts'
+
+export interface UploadDeps extends UploadQuotaDeps {
+  storage: Pick<ObjectStorage, 'presignPut' | 'publicUrl' | 'keyOf'>
+}
+
+export interface UploadRequest {
+  userId: string
+  contentType: string
+  /** When given, the upload must be exactly this long. */
+  sizeBytes?: number
+}
+
+export interface Upload {
+  uploadUrl: string
+  storageUrl: string
+  storageKey: string
+  contentType: string
+}
+
+export function invalidMediaType(): ServiceError {
+  return new ServiceError('INVALID_MEDIA_TYPE', 'Invalid media type')
+}
+
+/**
+ * Signs an address where a client may put one file of this type, for 15 minutes, and counts it against the user's quota.
+ * @throws ServiceError VALIDATION_FAILED when the announced size is too large, UPLOAD_QUOTA_REACHED, RATE_LIMITED
+ */
+export async function presignUpload(
+  deps: UploadDeps,
+  { userId, contentType, sizeBytes }: UploadRequest,
+  { storageKey, maxBytes }: { storageKey: string; maxBytes: number },
+): Promise<Upload> {
+  if (sizeBytes !== undefined && sizeBytes > maxBytes) {
+    const message = fileTooLarge(maxBytes)
+    throw new ServiceError('VALIDATION_FAILED', message, {
+      errors: [{ path: 'sizeBytes', code: 'MEDIA_TOO_LARGE', message }],
+    })
+  }
+  const isSized = sizeBytes !== undefined
+  await reserveUpload(deps, { _id: storageKey, userId, bytes: sizeBytes ?? maxBytes, maxBytes, isSized })
+  const { storage } = deps
+  return {
+    uploadUrl: await storage.presignPut({
+      key: storageKey,
+      contentType,
+      ...(sizeBytes === undefined ? {} : { sizeBytes }),
+    }),
+    storageUrl: storage.publicUrl(storageKey),
+    storageKey,
+    contentType,
+  }
+}

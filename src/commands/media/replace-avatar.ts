@@ -1,0 +1,25 @@
+import type { Context } from '../../context.ts'
+
+export type ReplaceAvatarDeps = Pick<Context, 'users' | 'avatars' | 'logger'>
+
+/** Stores the new avatar, and only then takes the one before away, if it was uploaded here. */
+export async function replaceAvatar(deps: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
+  const previous = await deps.users.replaceAvatar(userId, avatar)
+  try {
+    if (previous !== null && previous !== avatar) {
+      await deps.avatars.remove(userId, previous)
+      await putBackIfNamed(deps, userId, previous)
+    }
+    await putBackIfNamed(deps, userId, avatar)
+  } catch (error) {
+    // The new avatar is stored, and the clean-up does the rest within days.
+    deps.logger.warn({ err: error, userId }, 'the previous avatar could not be removed')
+  }
+}
+
+/** A request beside this one may have made it the avatar, or taken it away: of the two, whoever looks last puts it in its place. */
+async function putBackIfNamed({ users, avatars }: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
+  if (!(await avatars.isMissing(userId, avatar))) return
+  const user = await users.findById(userId)
+  if (user?.avatar === avatar) await avatars.putBack(userId, avatar)
+}

@@ -1,0 +1,14 @@
+import { randomUUID } from 'node:crypto'
+import { MAX_AVATAR_BYTES, avatarKey, isAvatarType } from '../../domain/media/storage-keys.ts'
+import { invalidMediaType, presignUpload, type Upload, type UploadDeps, type UploadRequest } from './presign-upload.ts'
+
+/**
+ * Where a client may put one picture, which is the avatar only once `updateAvatar` names it.
+ * @throws ServiceError INVALID_MEDIA_TYPE, VALIDATION_FAILED
+ */
+export async function requestAvatarUpload(deps: UploadDeps, request: UploadRequest): Promise<Upload> {
+  const { userId, contentType } = request
+  if (!isAvatarType(contentType)) throw invalidMediaType()
+  const storageKey = avatarKey(userId, randomUUID(), contentType)
+  return presignUpload(deps, request, { storageKey, maxBytes: MAX_AVATAR_BYTES })
+}

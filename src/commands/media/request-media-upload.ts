@@ -1,0 +1,15 @@
+import { randomUUID } from 'node:crypto'
+import { MAX_UPLOAD_BYTES, mediaKind } from '../../domain/posts/posting-rules.ts'
+import { isMediaType, mediaKey } from '../../domain/media/storage-keys.ts'
+import { invalidMediaType, presignUpload, type Upload, type UploadDeps, type UploadRequest } from './presign-upload.ts'
+
+/**
+ * Where a client may put one file for a post.
+ * @throws ServiceError INVALID_MEDIA_TYPE, VALIDATION_FAILED
+ */
+export async function requestMediaUpload(deps: UploadDeps, request: UploadRequest): Promise<Upload> {
+  const { userId, contentType } = request
+  if (!isMediaType(contentType)) throw invalidMediaType()
+  const storageKey = mediaKey(userId, randomUUID(), contentType)
+  return presignUpload(deps, request, { storageKey, maxBytes: MAX_UPLOAD_BYTES[mediaKind(contentType)] })
+}

@@ -1,0 +1,107 @@
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import type { Logger } from '../../logger.ts'
+import type { ObjectStorage } from '../../integrations/storage/storage.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { Upload, UploadStore } from '../../store/media/uploads.ts'
+import type { UserStore } from '../../store/users/users.ts'
+
+/** Frontends that send no `sizeBytes` upload as many files at once as two posts take. */
+const MAX_OPEN_UNSIZED = 40
+const LOOKED_UP_AT_ONCE = 1_000
+const CHECKS_AT_ONCE = 5
+const CHECK_TIMEOUT_MS = 5 * SECOND
+
+export interface UploadQuotaDeps {
+  uploads: UploadStore
+  posts: Pick<PostStore, 'namedMedia'>
+  users: Pick<UserStore, 'avatarsOf'>
+  storage: Pick<ObjectStorage, 'keyOf'>
+  config: { UPLOAD_QUOTA_BYTES: number }
+}
+
+/**
+ * Counts an upload against its owner's quota before its address is handed out. Requests side by side never exceed it together.
+ * @throws ServiceError UPLOAD_QUOTA_REACHED, RATE_LIMITED for too many addresses without a signed length
+ */
+export async function reserveUpload(
+  deps: UploadQuotaDeps,
+  upload: Pick<Upload, '_id' | 'userId' | 'bytes' | 'maxBytes' | 'isSized'>,
+): Promise<void> {
+  const { uploads, config } = deps
+  const { _id: storageKey, userId } = upload
+  await uploads.insert(upload)
+  const problem = await findProblem()
+  if (!problem) return
+  await uploads.remove(storageKey)
+  throw problem
+
+  async function findProblem(): Promise<ServiceError | null> {
+    const usage = await uploads.usageOf(userId)
+    if (!upload.isSized && usage.openUnsized > MAX_OPEN_UNSIZED) return tooManyUnsized()
+    if (usage.bytes <= config.UPLOAD_QUOTA_BYTES) return null
+    await releaseNamed(deps, userId)
+    const { bytes } = await uploads.usageOf(userId)
+    return bytes <= config.UPLOAD_QUOTA_BYTES ? null : quotaReached(bytes - upload.bytes, config.UPLOAD_QUOTA_BYTES)
+  }
+}
+
+/** What a post or the profile names does not count. It is looked up only here, so that no post pays for it. */
+async function releaseNamed({ uploads, posts, users, storage }: UploadQuotaDeps, userId: string): Promise<void> {
+  const counted = await uploads.listUnnamed(userId, LOOKED_UP_AT_ONCE)
+  const [named, avatars] = await Promise.all([posts.namedMedia(counted), users.avatarsOf([userId])])
+  const avatarKeys = avatars.map((avatar) => storage.keyOf(avatar)).filter((key) => key !== null)
+  await uploads.setNamed([...named, ...avatarKeys], true)
+}
+
+export interface CheckUploadsDeps {
+  uploads: Pick<UploadStore, 'listDue' | 'noteSize'>
+  storage: Pick<ObjectStorage, 'sizeOf' | 'remove'>
+  logger: Pick<Logger, 'warn'>
+}
+
+/**
+ * Compares what was stored with what its address allows, and deletes what is larger: S3 can sign one length, but no limit.
+ * @returns how many objects were deleted
+ */
+export async function checkUploads({ uploads, storage, logger }: CheckUploadsDeps, limit: number): Promise<number> {
+  const due = await uploads.listDue(limit)
+  let deleted = 0
+  for (let first = 0; first < due.length; first += CHECKS_AT_ONCE) {
+    await Promise.all(due.slice(first, first + CHECKS_AT_ONCE).map(check))
+  }
+  return deleted
+
+  async function check(upload: Upload): Promise<void> {
+    const { _id: storageKey, userId, maxBytes } = upload
+    const sizeBytes = await storage.sizeOf(storageKey, { signal: AbortSignal.timeout(CHECK_TIMEOUT_MS) })
+    const isTooLarge = sizeBytes !== null && sizeBytes > maxBytes
+    if (isTooLarge) {
+      await storage.remove(storageKey)
+      deleted += 1
+      logger.warn({ userId, storageKey, sizeBytes, maxBytes }, 'oversized upload deleted')
+    }
+    await uploads.noteSize(upload, isTooLarge ? null : sizeBytes)
+  }
+}
+
+function quotaReached(usedBytes: number, quotaBytes: number): ServiceError {
+  const used = `${megabytes(usedBytes)} of ${megabytes(quotaBytes)} MB`
+  return new ServiceError(
+    'UPLOAD_QUOTA_REACHED',
+    `Your uploads that no post uses take up ${used}. Use them in posts, or try again later: unused uploads are deleted within three days.`,
+    { details: { usage: usedBytes, limit: quotaBytes } },
+  )
+}
+
+function tooManyUnsized(): ServiceError {
+  return new ServiceError(
+    'RATE_LIMITED',
+    'Too many uploads without a size were begun. Send `sizeBytes` with the request, or try again in 15 minutes.',
+    { retryAfterSeconds: (15 * MINUTE) / SECOND, details: { bucket: 'unsized_uploads' } },
+  )
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1_000_000)
+}

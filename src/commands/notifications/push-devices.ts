@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import type { PushPlatform } from '../../domain/notifications/push.ts'
+import { SecretUnreadableError, type RecordSecretContext } from '../../domain/shared/secrets.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { PushDevice, PushTokenStore } from '../../store/notifications/push-tokens.ts'
+
+export interface PushDeviceDeps {
+  pushTokens: PushTokenStore
+  cipher: TokenCipher
+}
+
+/** A token is an address that anybody with our credentials could write to: it is stored sealed, and found by its hash. */
+export async function registerPushDevice(
+  { pushTokens, cipher }: PushDeviceDeps,
+  { userId, token, platform }: { userId: string; token: string; platform: PushPlatform },
+): Promise<void> {
+  const _id = idOf(token)
+  const sealedToken = cipher.seal(token, placeOf({ _id, userId }))
+  await pushTokens.register({ _id, userId, platform, sealedToken })
+}
+
+/** False when the user has no device with this token. */
+export function forgetPushDevice(
+  { pushTokens }: Pick<PushDeviceDeps, 'pushTokens'>,
+  userId: string,
+  token: string,
+): Promise<boolean> {
+  return pushTokens.remove(userId, idOf(token))
+}
+
+/** Null when the key it was sealed with is gone. */
+export function tokenOf({ cipher }: Pick<PushDeviceDeps, 'cipher'>, device: PushDevice): string | null {
+  try {
+    return cipher.open(device.sealedToken, placeOf(device))
+  } catch (error) {
+    if (error instanceof SecretUnreadableError) return null
+    throw error
+  }
+}
+
+function idOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}
+
+/** Of its owner as well: a device that changes hands takes no message meant for the one before. */
+function placeOf({ _id, userId }: Pick<PushDevice, '_id' | 'userId'>): RecordSecretContext {
+  return { collection: 'pushDevices', id: `${userId}/${_id}`, field: 'sealedToken' }
+}

@@ -1,0 +1,38 @@
+import { cancel } from '../../domain/posts/post-moves.ts'
+import type { Post } from '../../domain/posts/post.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { DiscardPrepared } from './discard-prepared.ts'
+
+export interface CancelPostDeps {
+  posts: Pick<PostStore, 'findOwned' | 'transition'>
+  orchestrator: Pick<PublishOrchestrator, 'signal'>
+  discardPrepared: DiscardPrepared
+}
+
+/**
+ * Cancels a post that no platform has been claimed for.
+ * @throws ServiceError NOT_FOUND, with one message for every reason (spec section 7)
+ */
+export async function cancelPost(
+  { posts, orchestrator, discardPrepared }: CancelPostDeps,
+  userId: string,
+  postId: string,
+): Promise<Post> {
+  if (!(await posts.findOwned(userId, postId))) throw notCancellable()
+  let post: Post
+  try {
+    post = await posts.transition(postId, cancel())
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'NOT_FOUND') throw notCancellable(error)
+    throw error
+  }
+  void discardPrepared(post, post.platformStatuses)
+  await orchestrator.signal(post, 'cancel')
+  return post
+}
+
+function notCancellable(cause?: unknown): ServiceError {
+  return new ServiceError('NOT_FOUND', 'Post not found, unauthorized, or not in a cancellable state', { cause })
+}

@@ -1,0 +1,28 @@
+import type { Platform } from '../../domain/shared/platforms.ts'
+import { POSTING_RULES, type PlatformRules } from '../../domain/posts/posting-rules.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { PlatformAdapter } from '../../platforms/contract.ts'
+
+export interface CurrentRulesDeps {
+  platforms: { find(platform: Platform): PlatformAdapter | null }
+}
+
+/** Nobody's post waits longer for a platform to say what it accepts; its usual limits count then. */
+const LONGEST_WAIT_MS = SECOND
+
+/** What these platforms accept just now; of all others, what they usually do. */
+export async function currentRules(
+  { platforms }: CurrentRulesDeps,
+  wanted: readonly Platform[],
+): Promise<PlatformRules> {
+  const signal = AbortSignal.timeout(LONGEST_WAIT_MS)
+  const asked = wanted.flatMap((platform) => {
+    const limits = platforms.find(platform)?.limits
+    return limits ? [{ platform, limits }] : []
+  })
+  if (asked.length === 0) return POSTING_RULES
+  const told = await Promise.all(
+    asked.map(async ({ platform, limits }) => [platform, await limits({ signal })] as const),
+  )
+  return { ...POSTING_RULES, ...Object.fromEntries(told) }
+}

@@ -1,0 +1,50 @@
+import { mediaKeys } from '../../domain/posts/content.ts'
+import type { Post } from '../../domain/posts/post.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { SnapshotStore } from '../../store/analytics/snapshots.ts'
+import type { UploadStore } from '../../store/media/uploads.ts'
+import type { UserStore } from '../../store/users/users.ts'
+import type { DiscardPrepared } from './discard-prepared.ts'
+
+export interface DeletePostDeps {
+  database: Pick<Database, 'transaction'>
+  posts: Pick<PostStore, 'remove'>
+  snapshots: Pick<SnapshotStore, 'removeOf'>
+  deadLetters: Pick<DeadLetterStore, 'removeOf'>
+  users: Pick<UserStore, 'raiseAnalyticsVersion'>
+  orchestrator: Pick<PublishOrchestrator, 'signal'>
+  discardPrepared: DiscardPrepared
+  uploads: Pick<UploadStore, 'setNamed'>
+}
+
+/**
+ * Deletes the record in any state, with what was seen of the post. Without it no claim can be had any more, which stops all that is
+ * not yet claimed.
+ * @throws ServiceError NOT_FOUND
+ */
+export async function deletePost(deps: DeletePostDeps, userId: string, postId: string): Promise<void> {
+  const { orchestrator, discardPrepared } = deps
+  const post = await removeAll(deps, userId, postId)
+  if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  void discardPrepared(post, post.platformStatuses)
+  await deps.uploads.setNamed([...mediaKeys(post)], false)
+  // The workflow would find out by itself when the post is due; told now, it ends now.
+  const isWaited = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'
+  if (isWaited) await orchestrator.signal({ ...post, revision: post.revision + 1 }, 'cancel')
+}
+
+/** What is just being stored of the post meets this in the same records: either it comes first, or nothing is stored. */
+function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promise<Post | null> {
+  return deps.database.transaction(async (session) => {
+    const post = await deps.posts.remove(userId, postId, session)
+    if (!post?.publishedKeys) return post
+    await deps.snapshots.removeOf(postId, session)
+    await deps.deadLetters.removeOf(userId, postId, session)
+    await deps.users.raiseAnalyticsVersion(userId, session)
+    return post
+  })
+}

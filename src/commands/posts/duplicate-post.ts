@@ -1,0 +1,41 @@
+import type { Clock } from '../../clock.ts'
+import { canGiveAllowance, duplicateOf } from '../../domain/posts/post-moves.ts'
+import type { Post } from '../../domain/posts/post.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import { newId } from '../../store/shared/schema.ts'
+import type { StorePost } from './store-post.ts'
+
+export interface DuplicatePostDeps {
+  database: Pick<Database, 'transaction'>
+  posts: Pick<PostStore, 'findOwned' | 'insert' | 'moveAllowance'>
+  storePost: StorePost
+  clock: Clock
+}
+
+/**
+ * Makes a draft with the content of a post in any status. It costs one post of the allowance, unless the original ended without
+ * reaching any platform: then the draft takes over the original's share, once, and the original can no longer be retried.
+ * @throws ServiceError NOT_FOUND, POST_LIMIT_REACHED, POST_IN_PROGRESS when the post changes meanwhile
+ */
+export async function duplicatePost(
+  deps: DuplicatePostDeps,
+  request: { userId: string; postId: string; source: 'web' | 'api' },
+): Promise<Post> {
+  const original = await deps.posts.findOwned(request.userId, request.postId)
+  if (!original) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  const draft = duplicateOf(original, { _id: newId(), metadata: { source: request.source } }, deps.clock.now())
+  if (canGiveAllowance(original)) await storeInPlaceOf(deps, original, draft)
+  else await deps.storePost(draft)
+  return draft
+}
+
+function storeInPlaceOf({ database, posts }: DuplicatePostDeps, original: Post, draft: Post): Promise<void> {
+  return database.transaction(async (session) => {
+    if (!(await posts.moveAllowance(original, draft._id, session))) {
+      throw new ServiceError('POST_IN_PROGRESS', 'The post changed meanwhile; read it again, then repeat the request')
+    }
+    await posts.insert([draft], session)
+  })
+}

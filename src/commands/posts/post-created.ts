@@ -1,0 +1,15 @@
+import { postCreated, type NewNotification } from '../../domain/notifications/notifications.ts'
+import type { Post } from '../../domain/posts/post.ts'
+import type { UserStore } from '../../store/users/users.ts'
+
+/** Returns the notifications of new posts, with times on the clocks of their users. Drafts raise none (contract section 4). */
+export async function createdNotifications(
+  { users }: { users: Pick<UserStore, 'findTimezones'> },
+  posts: Post[],
+): Promise<NewNotification[]> {
+  const scheduled = new Set(posts.filter(({ status }) => status === 'SCHEDULED').map(({ userId }) => userId))
+  const timezones = scheduled.size > 0 ? await users.findTimezones([...scheduled]) : new Map<string, string>()
+  return posts
+    .filter(({ status }) => status !== 'DRAFT')
+    .map((post) => postCreated(post, timezones.get(post.userId) ?? post.timezone))
+}

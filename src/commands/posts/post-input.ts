@@ -1,0 +1,197 @@
+import type { NewPost, PostChange } from '../../domain/posts/post-moves.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
+import type { Content, ContentOverride, MediaItem, Post } from '../../domain/posts/post.ts'
+import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
+import { fileTooLarge, MAX_UPLOAD_BYTES, mediaKind } from '../../domain/posts/posting-rules.ts'
+import { sizeProblems } from '../../domain/posts/post-size.ts'
+import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
+import { isOwnMediaKey } from '../../domain/media/storage-keys.ts'
+import { DAY } from '../../domain/shared/times.ts'
+import { parseInstant, timezoneProblem } from '../../domain/shared/timezones.ts'
+
+/** A media item as clients name it; its address is ours to tell. */
+export type MediaItemInput = Omit<MediaItem, 'storageUrl'>
+
+export interface ContentInput {
+  text?: string
+  mediaItems?: MediaItemInput[]
+}
+
+/** What a client may say about a post; the shapes are already checked. */
+export interface PostInput {
+  content?: ContentInput
+  selectedPlatforms?: Platform[]
+  platformSpecificContent?: Partial<Record<Platform, ContentInput>>
+  /** With an offset, or wall time in `timezone`. Null means now. */
+  scheduledAt?: string | null
+  timezone?: string
+  status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
+}
+
+/** The body of create and of PUT: everything a post needs. */
+export type WholePostInput = PostInput &
+  Required<Pick<PostInput, 'selectedPlatforms'>> & { content: ContentInput & { text: string } }
+
+export interface InputSurroundings {
+  userId: string
+  /** Where a stored key can be read by anyone. */
+  publicUrl(key: string): string
+  now: Date
+}
+
+const DEFAULT_TIMEZONE = 'UTC'
+
+/** Further ahead no timer is set; it is also where a mistyped year shows. */
+const FURTHEST_SCHEDULE_MS = 100 * 365 * DAY
+
+type Fields = Pick<NewPost, 'content' | 'selectedPlatforms' | 'platformSpecificContent' | 'timezone'>
+
+interface Read<T> {
+  value: T
+  problems: Problem[]
+  warnings: Problem[]
+}
+
+/** The fields of a post from a whole body, with the defaults of spec 4.3. */
+export function readWholePost(
+  input: WholePostInput,
+  around: InputSurroundings,
+): Read<Fields & { scheduledAt?: Date | null }> {
+  const { value, ...findings } = readChange({ timezone: DEFAULT_TIMEZONE, ...input }, DEFAULT_TIMEZONE, around)
+  const { content, platformSpecificContent = {}, timezone = DEFAULT_TIMEZONE, ...rest } = value
+  return {
+    ...findings,
+    problems: [...findings.problems, ...sizeProblems(value)],
+    value: {
+      ...('scheduledAt' in rest ? { scheduledAt: rest.scheduledAt ?? null } : {}),
+      content: { text: input.content.text, mediaItems: content?.mediaItems ?? [] },
+      selectedPlatforms: input.selectedPlatforms,
+      platformSpecificContent,
+      timezone,
+    },
+  }
+}
+
+/** What of a post's fields a client wants changed: `content` part by part, the others as they stand. */
+export type GivenFields = Omit<PostChange, 'content' | 'status'> & { content?: ContentOverride }
+
+/** @param storedTimezone in which a time without an offset is meant when the input names no timezone itself */
+export function readChange(input: PostInput, storedTimezone: string, around: InputSurroundings): Read<GivenFields> {
+  const problems: Problem[] = []
+  const warnings: Problem[] = []
+  const value: GivenFields = {}
+  if (input.content) value.content = readContent(input.content, 'content', around, problems)
+  if (input.platformSpecificContent) {
+    value.platformSpecificContent = readOverrides(input.platformSpecificContent, around, problems)
+  }
+  if (input.selectedPlatforms) value.selectedPlatforms = input.selectedPlatforms
+  const timezone = readTimezone(input.timezone, problems)
+  if (timezone !== undefined) value.timezone = timezone
+  if (input.scheduledAt !== undefined) {
+    const instant = readScheduledAt(input.scheduledAt, timezone ?? storedTimezone, around.now, problems)
+    const isPast = instant !== null && instant <= around.now
+    if (isPast) warnings.push(SCHEDULED_IN_PAST)
+    value.scheduledAt = isPast ? null : instant
+  }
+  return { value, problems, warnings }
+}
+
+/** @throws ServiceError VALIDATION_FAILED with all problems, if there are any */
+export function refuseProblems(problems: Problem[]): void {
+  const [first] = problems
+  if (first) throw new ServiceError('VALIDATION_FAILED', `Validation failed: ${first.message}`, { errors: problems })
+}
+
+export function refuseProblem(problem: Problem | null): void {
+  if (problem) refuseProblems([problem])
+}
+
+function readTimezone(timezone: string | undefined, problems: Problem[]): string | undefined {
+  const problem = timezone === undefined ? null : timezoneProblem(timezone)
+  if (!problem) return timezone
+  problems.push(problem)
+  return undefined
+}
+
+function readScheduledAt(value: string | null, timezone: string, now: Date, problems: Problem[]): Date | null {
+  if (value === null) return null
+  const instant = parseInstant(value, timezone)
+  if (!instant) {
+    problems.push({
+      path: 'scheduledAt',
+      code: 'DATE_TIME_INVALID',
+      message: 'scheduledAt must be an ISO 8601 date-time, such as 2026-05-01T09:30:00+02:00.',
+    })
+    return null
+  }
+  if (instant.getTime() - now.getTime() > FURTHEST_SCHEDULE_MS) {
+    problems.push({
+      path: 'scheduledAt',
+      code: 'SCHEDULED_TOO_FAR',
+      message: 'scheduledAt must be within a hundred years. Choose an earlier time.',
+    })
+  }
+  return instant
+}
+
+function readOverrides(
+  input: Partial<Record<Platform, ContentInput>>,
+  around: InputSurroundings,
+  problems: Problem[],
+): Post['platformSpecificContent'] {
+  const overrides: Post['platformSpecificContent'] = {}
+  for (const [platform, override] of Object.entries(input) as [Platform, ContentInput][]) {
+    overrides[platform] = readContent(override, `platformSpecificContent.${platform}`, around, problems)
+  }
+  return overrides
+}
+
+function readContent(
+  input: ContentInput,
+  path: string,
+  around: InputSurroundings,
+  problems: Problem[],
+): ContentOverride {
+  const content: Partial<Content> = {}
+  if (input.text !== undefined) content.text = input.text
+  if (input.mediaItems) {
+    content.mediaItems = input.mediaItems.map((item, index) => {
+      problems.push(...mediaItemProblems(item, `${path}.mediaItems.${index}`, around.userId))
+      return readMediaItem(item, around)
+    })
+  }
+  return content
+}
+
+function mediaItemProblems(item: MediaItemInput, path: string, userId: string): Problem[] {
+  const problems: Problem[] = []
+  if (!isOwnMediaKey(userId, item.storageKey)) {
+    const message = 'The file does not belong to this account. Upload it again and use the storageKey of that upload.'
+    problems.push({ path: `${path}.storageKey`, code: 'STORAGE_KEY_INVALID', message })
+  }
+  const max = MAX_UPLOAD_BYTES[mediaKind(item.mimeType)]
+  if (item.sizeBytes !== undefined && item.sizeBytes > max) {
+    problems.push({
+      path: `${path}.sizeBytes`,
+      code: 'MEDIA_TOO_LARGE',
+      message: fileTooLarge(max),
+    })
+  }
+  return problems
+}
+
+/** Field by field, so that nothing else of a request can reach the record. */
+function readMediaItem(item: MediaItemInput, { publicUrl }: InputSurroundings): MediaItem {
+  const { storageKey, originalFilename, sizeBytes, width, height, duration, altText } = item
+  return {
+    storageKey,
+    storageUrl: publicUrl(storageKey),
+    mimeType: item.mimeType === 'image/jpg' ? 'image/jpeg' : item.mimeType,
+    ...(originalFilename === undefined ? {} : { originalFilename }),
+    ...(sizeBytes === undefined ? {} : { sizeBytes }),
+    ...(width === undefined ? {} : { width }),
+    ...(height === undefined ? {} : { height }),
+    ...(duration === undefined ? {} : { duration }),
+    ...(altText === undefined ? {} : { altText }),
+  }
+}

@@ -1,0 +1,45 @@
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../domain/users/audit.ts'
+import type { Post } from '../../domain/posts/post.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { TimelineEvent } from '../../domain/posts/timeline.ts'
+import { newAuditEntry } from '../shared/audit-entry.ts'
+
+type Deps = Pick<Context, 'posts' | 'audit' | 'clock'>
+
+/**
+ * Reads any user's post for an admin. The read is in the audit log before the post is answered.
+ * @throws ServiceError NOT_FOUND
+ */
+export async function readPostAsAdmin(deps: Deps, actor: Actor, postId: string): Promise<Post> {
+  return readAudited(deps, actor, postId, 'read-post')
+}
+
+/**
+ * Reads the timeline of any user's post for an admin, oldest first. The read is in the audit log before the timeline is answered.
+ * @throws ServiceError NOT_FOUND
+ */
+export async function readTimelineAsAdmin(deps: Deps, actor: Actor, postId: string): Promise<TimelineEvent[]> {
+  const { userId } = await readAudited(deps, actor, postId, 'read-timeline')
+  const events = await deps.posts.timelineOf(userId, postId)
+  if (!events) throw notFound()
+  return events
+}
+
+async function readAudited(
+  { posts, audit, clock }: Deps,
+  actor: Actor,
+  postId: string,
+  action: 'read-post' | 'read-timeline',
+): Promise<Post> {
+  const post = await posts.find(postId)
+  if (!post) throw notFound()
+  await audit.insert(
+    newAuditEntry(actor, clock.now(), { action, subjectId: post.userId, before: { postId }, after: {} }),
+  )
+  return post
+}
+
+function notFound(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'Post not found')
+}

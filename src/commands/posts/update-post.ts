@@ -1,0 +1,124 @@
+import type { Clock } from '../../clock.ts'
+import { mediaKeys } from '../../domain/posts/content.ts'
+import { edit, type PostChange } from '../../domain/posts/post-moves.ts'
+import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
+import { sizeProblems } from '../../domain/posts/post-size.ts'
+import { preflight, SCHEDULED_IN_PAST, schedulingProblem } from '../../domain/posts/preflight.ts'
+import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
+import type { ObjectStorage } from '../../integrations/storage/storage.ts'
+import type { NotificationStore } from '../../store/notifications/notifications.ts'
+import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { UploadStore } from '../../store/media/uploads.ts'
+import type { UserStore } from '../../store/users/users.ts'
+import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
+import type { DiscardPrepared } from './discard-prepared.ts'
+import { handOver, type HandOverDeps } from '../shared/notify-workflow.ts'
+import { createdNotifications } from './post-created.ts'
+import {
+  readChange,
+  readWholePost,
+  refuseProblem,
+  refuseProblems,
+  type InputSurroundings,
+  type PostInput,
+  type WholePostInput,
+} from './post-input.ts'
+
+export interface UpdatePostDeps extends HandOverDeps, CurrentRulesDeps {
+  posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
+  accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
+  notifications: Pick<NotificationStore, 'insertOnce'>
+  users: Pick<UserStore, 'findTimezones'>
+  storage: Pick<ObjectStorage, 'publicUrl'>
+  clock: Clock
+  discardPrepared: DiscardPrepared
+  uploads: Pick<UploadStore, 'setNamed'>
+}
+
+export interface UpdatePostRequest {
+  userId: string
+  postId: string
+  /** `replace` takes everything but an absent time from the input, `patch` only what is given. */
+  update: { kind: 'replace'; input: WholePostInput } | { kind: 'patch'; input: PostInput }
+}
+
+/**
+ * Changes a draft or a post that delivery has not claimed, and publishes a draft when the input's status says so.
+ * @throws ServiceError NOT_FOUND, VALIDATION_FAILED, POST_NOT_EDITABLE
+ */
+export async function updatePost(
+  deps: UpdatePostDeps,
+  { userId, postId, update }: UpdatePostRequest,
+): Promise<{ post: Post; warnings: Problem[] }> {
+  const stored = await deps.posts.findOwned(userId, postId)
+  if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
+  const [rules, connected] = await Promise.all([
+    currentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms),
+    deps.accounts.connectedPlatforms(userId),
+  ])
+  const { changeOf, warnings: timeWarnings } = read(update, stored.timezone, around)
+
+  let before: PlatformStatus[] = []
+  let mediaBefore = new Set<string>()
+  let warnings: Problem[] = []
+  const post = await deps.posts.transition(postId, (current, now) => {
+    before = current.platformStatuses
+    mediaBefore = mediaKeys(current)
+    const change = changeOf(current)
+    const edited = edit(change)(current, now)
+    const checked = preflight(edited, connected, rules)
+    const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
+    const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
+    // A post that older versions stored may be larger, until its texts are changed.
+    if (change.content || change.platformSpecificContent) refuseProblems(sizeProblems(edited))
+    if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
+    refuseProblem(schedulingProblem(update.input.status, edited, timing))
+    warnings = [...timing, ...checked.warnings]
+    return edited
+  })
+  const mediaNow = mediaKeys(post)
+  await deps.uploads.setNamed(
+    [...mediaBefore].filter((key) => !mediaNow.has(key)),
+    false,
+  )
+  if (post.status === 'DRAFT') return { post, warnings }
+  // What was prepared for a platform that stays is looked at by its delivery.
+  void deps.discardPrepared(
+    post,
+    before.filter(({ platform }) => !post.selectedPlatforms.includes(platform)),
+  )
+  // Raised on every update, kept once: so that a repeat, or the next one, makes up for a crash in between, as does the sweeper.
+  for (const created of await createdNotifications(deps, [post])) await deps.notifications.insertOnce(created)
+  await handOver(deps, post, 'changed')
+  return { post, warnings }
+}
+
+function isPast(instant: Date | null, now: Date): boolean {
+  return instant !== null && instant <= now
+}
+
+/** Reads the input once; what it means for a post is asked for every stored version that the edit meets. */
+function read(
+  update: UpdatePostRequest['update'],
+  storedTimezone: string,
+  around: InputSurroundings,
+): { changeOf: (post: Post) => PostChange; warnings: Problem[] } {
+  const { status } = update.input
+  const wanted = status === undefined ? {} : { status }
+  if (update.kind === 'replace') {
+    const { value, problems, warnings } = readWholePost(update.input, around)
+    refuseProblems(problems)
+    return { changeOf: () => ({ ...value, ...wanted }), warnings }
+  }
+  const { value, problems, warnings } = readChange(update.input, storedTimezone, around)
+  refuseProblems(problems)
+  const { content, ...rest } = value
+  const changeOf = (post: Post) => ({
+    ...rest,
+    ...wanted,
+    ...(content ? { content: { ...post.content, ...content } } : {}),
+  })
+  return { changeOf, warnings }
+}

@@ -1,0 +1,30 @@
+import type { Clock } from '../../clock.ts'
+import { preflight, schedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
+import type { ObjectStorage } from '../../integrations/storage/storage.ts'
+import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
+import { readWholePost, type WholePostInput } from './post-input.ts'
+
+export interface ValidatePostDeps extends CurrentRulesDeps {
+  accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
+  storage: Pick<ObjectStorage, 'publicUrl'>
+  clock: Clock
+}
+
+/** Everything that creating this post would be refused or warned for. Drafts are looked at as if they were published. */
+export async function validatePost(
+  deps: ValidatePostDeps,
+  userId: string,
+  input: WholePostInput,
+): Promise<Preflight & { valid: boolean }> {
+  const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
+  const { value, problems, warnings } = readWholePost(input, around)
+  const [connected, rules] = await Promise.all([
+    deps.accounts.connectedPlatforms(userId),
+    currentRules(deps, value.selectedPlatforms),
+  ])
+  const checked = preflight(value, connected, rules)
+  const unscheduled = schedulingProblem(input.status, { status: value.scheduledAt ? 'SCHEDULED' : 'PENDING' }, warnings)
+  const errors = [...problems, ...(unscheduled ? [unscheduled] : []), ...checked.errors]
+  return { ...checked, errors, warnings: [...warnings, ...checked.warnings], valid: errors.length === 0 }
+}

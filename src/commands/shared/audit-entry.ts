@@ -1,0 +1,11 @@
+import type { Actor, AuditEntry } from '../../domain/users/audit.ts'
+import { newId } from '../../store/shared/schema.ts'
+
+/** An entry of the audit log about what this admin does now. */
+export function newAuditEntry(
+  { id, requestId, ipAddress }: Actor,
+  at: Date,
+  what: Pick<AuditEntry, 'action' | 'subjectId' | 'before' | 'after'>,
+): AuditEntry {
+  return { _id: newId(), at, actorId: id, ...what, requestId, ipAddress }
+}

@@ -1,0 +1,25 @@
+import type { Post } from '../../domain/posts/post.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { Logger } from '../../logger.ts'
+
+export interface HandOverDeps {
+  posts: Pick<PostStore, 'acknowledgeStart'>
+  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
+  logger: Pick<Logger, 'warn'>
+}
+
+/**
+ * Tells Temporal about a change that is already stored. Never fails and takes about a second at most: the sweeper
+ * makes up for what Temporal did not hear.
+ */
+export async function handOver(deps: HandOverDeps, post: Post, how: 'start' | 'retry' | 'changed'): Promise<void> {
+  const { orchestrator } = deps
+  const acknowledged = await (how === 'start' ? orchestrator.start(post) : orchestrator.signal(post, how))
+  if (!acknowledged || !post.startPending) return
+  try {
+    await deps.posts.acknowledgeStart(post)
+  } catch (error) {
+    deps.logger.warn({ err: error, postId: post._id }, 'could not record that the workflow was started')
+  }
+}

@@ -1,0 +1,31 @@
+import type { Actor } from '../../domain/users/audit.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { User } from '../../domain/users/user.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import { changeUser, type ChangeUserDeps } from './change-user.ts'
+
+interface ChangeActivityDeps extends ChangeUserDeps {
+  posts: Pick<PostStore, 'unsettle'>
+}
+
+/**
+ * Disables an account, or enables it again. Requests and sockets look at the record; posts that wait fail at their instant, also
+ * those that are armed already, unless the account is enabled before.
+ * @throws ServiceError NOT_FOUND; OWN_ACCOUNT for admins who would lock themselves out
+ */
+export async function changeActivity(
+  deps: ChangeActivityDeps,
+  actor: Actor,
+  userId: string,
+  isActive: boolean,
+): Promise<User> {
+  if (!isActive && actor.id === userId) throw new ServiceError('OWN_ACCOUNT', 'You cannot disable your own account')
+  const user = await changeUser(deps, actor, userId, {
+    action: 'update-activity',
+    set: { isDisabled: !isActive },
+    facts: ({ isDisabled }) => ({ isDisabled }),
+  })
+  // Also when nothing changed: an earlier call may have died before this.
+  if (!isActive) await deps.posts.unsettle(userId)
+  return user
+}

@@ -1,0 +1,13 @@
+import type { Context } from '../../context.ts'
+import { nameProblems, normalizeName } from '../../domain/users/names.ts'
+import { validationFailed } from '../../domain/shared/service-error.ts'
+
+/** @throws ServiceError VALIDATION_FAILED */
+export async function changeName(
+  { users }: Pick<Context, 'users'>,
+  { userId, name }: { userId: string; name: string },
+): Promise<void> {
+  const problems = nameProblems(name)
+  if (problems.length > 0) throw validationFailed(problems)
+  await users.setName(userId, normalizeName(name))
+}

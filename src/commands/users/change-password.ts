@@ -1,0 +1,44 @@
+import type { Context } from '../../context.ts'
+import { passwordProblems } from '../../domain/users/new-passwords.ts'
+import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
+import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
+import { storePassword, type StorePasswordDeps } from './store-password.ts'
+
+interface ChangePassword {
+  userId: string
+  /** The session that asks; all others end. */
+  sessionId: string
+  ipAddress: string
+  currentPassword: string
+  newPassword: string
+}
+
+type Deps = CheckPasswordDeps & StorePasswordDeps & Pick<Context, 'users'>
+
+/**
+ * Changes the password by the current one. The session that asks goes on; see `storePassword` for what ends. Wrong current passwords
+ * count as failed logins.
+ * @throws ServiceError VALIDATION_FAILED, PASSWORD_NOT_SUPPORTED, INCORRECT_PASSWORD, RATE_LIMITED
+ */
+export async function changePassword(deps: Deps, input: ChangePassword): Promise<void> {
+  const { users } = deps
+  const { userId, sessionId, ipAddress, currentPassword, newPassword } = input
+  const problems = passwordProblems(newPassword, 'newPassword')
+  if (problems.length > 0) throw validationFailed(problems)
+  const user = await users.findById(userId)
+  if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
+  if (user.auth.provider !== 'email') {
+    throw new ServiceError('PASSWORD_NOT_SUPPORTED', 'Password change not supported for this account')
+  }
+  const guess = { email: user.email, password: currentPassword, ipAddress, from: { sessionId } }
+  const isRight = await isPasswordOf(deps, user, guess)
+  const changed =
+    isRight &&
+    (await storePassword(deps, {
+      password: newPassword,
+      fairnessKey: userId,
+      keptSessionId: sessionId,
+      write: async (hash, session) => ((await users.replacePassword(user, hash, session)) ? userId : null),
+    }))
+  if (!changed) throw new ServiceError('INCORRECT_PASSWORD', 'Incorrect current password')
+}

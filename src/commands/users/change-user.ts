@@ -1,0 +1,52 @@
+import type { Clock } from '../../clock.ts'
+import type { Actor, AuditAction, AuditEntry, AuditFacts } from '../../domain/users/audit.ts'
+import type { NewNotification } from '../../domain/notifications/notifications.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { User } from '../../domain/users/user.ts'
+import type { AuditLog } from '../../store/users/audit.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { ErasureStore } from '../../store/users/erasures.ts'
+import type { Notification, NotificationStore } from '../../store/notifications/notifications.ts'
+import type { UserChange, UserStore } from '../../store/users/users.ts'
+import { newAuditEntry } from '../shared/audit-entry.ts'
+
+export interface ChangeUserDeps {
+  database: Pick<Database, 'transaction'>
+  users: Pick<UserStore, 'change'>
+  audit: Pick<AuditLog, 'insert'>
+  erasures: Pick<ErasureStore, 'isBegun'>
+  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
+  clock: Pick<Clock, 'now'>
+}
+
+interface Change {
+  action: AuditAction
+  set: UserChange
+  /** What of the record goes into the audit log, before and after. */
+  facts(user: User): AuditFacts
+  /** What the user is told of a change that was one. */
+  tell?(user: User, entry: AuditEntry): NewNotification
+}
+
+/**
+ * Changes the record of somebody else, with a line in the audit log and what the user is told: all of it or nothing. What changes
+ * nothing is not noted. An account that is being erased has gone already: nobody enables it again.
+ * @throws ServiceError NOT_FOUND
+ */
+export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: string, change: Change): Promise<User> {
+  let told: Notification[] = []
+  const user = await deps.database.transaction(async (session) => {
+    const isGoing = await deps.erasures.isBegun(userId, session)
+    const changed = isGoing ? null : await deps.users.change(userId, change.set, session)
+    if (!changed) throw new ServiceError('NOT_FOUND', 'User not found')
+    const [before, after] = [change.facts(changed.before), change.facts(changed.after)]
+    if (JSON.stringify(before) === JSON.stringify(after)) return changed.after
+    const entry = newAuditEntry(actor, deps.clock.now(), { action: change.action, subjectId: userId, before, after })
+    await deps.audit.insert(entry, session)
+    told = await deps.notifications.recordsOf(change.tell ? [change.tell(changed.after, entry)] : [])
+    await deps.notifications.insert(told, session)
+    return changed.after
+  })
+  deps.notifications.stored(told)
+  return user
+}

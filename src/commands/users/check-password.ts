@@ -1,0 +1,55 @@
+import type { Context } from '../../context.ts'
+import { toNetwork } from '../../domain/shared/client-address.ts'
+import { normalizePassword } from '../../domain/users/passwords.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { User } from '../../domain/users/user.ts'
+
+export type CheckPasswordDeps = Pick<
+  Context,
+  'clock' | 'knownDevices' | 'loginEvents' | 'loginThrottle' | 'passwords' | 'sessions'
+>
+
+interface Guess {
+  /** As the caller typed it. */
+  email: string
+  password: string
+  ipAddress: string
+  /** The session that asks, or the cookie by which a device that logged in before is recognised. */
+  from: { sessionId: string } | { deviceCookie: string | undefined }
+}
+
+/** Stands for the user where the address has no account, so that both cases take the same steps. */
+const NO_USER = ''
+
+/**
+ * Whether it is the password of the user; `null` stands for an address without an account. Every place that takes a password asks
+ * here: a session that was taken over is no place to guess it either. A wrong one counts as a failed login.
+ * @throws ServiceError RATE_LIMITED
+ */
+export async function isPasswordOf(deps: CheckPasswordDeps, user: User | null, guess: Guess): Promise<boolean> {
+  const { loginEvents, loginThrottle, passwords } = deps
+  const attempt = { email: guess.email, ipAddress: guess.ipAddress, ...(await recognise(deps, user, guess)) }
+  const whose = toNetwork(guess.ipAddress)
+  const verify = async () =>
+    (await passwords.verify(user?.passwordHash ?? null, normalizePassword(guess.password), whose)) ? true : null
+  try {
+    if (await loginThrottle.attempt(attempt, verify)) return true
+    loginEvents.failed(guess, user ? 'wrong_password' : 'unknown_address')
+    return false
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'RATE_LIMITED') loginEvents.failed(guess, 'throttled')
+    throw error
+  }
+}
+
+/** A session or a cookie proves that the device logged in before. Clients that keep no cookies are recognised by their network. */
+async function recognise({ clock, knownDevices, sessions }: CheckPasswordDeps, user: User | null, guess: Guess) {
+  const userId = user?._id ?? NO_USER
+  const now = clock.now()
+  const { from } = guess
+  const device = 'sessionId' in from ? from.sessionId : knownDevices.find(from.deviceCookie, userId, now)
+  if (device !== null) return { device, isKnownNetwork: true }
+  const network = toNetwork(guess.ipAddress)
+  const addresses = await sessions.addressesOf(userId, now)
+  return { device, isKnownNetwork: addresses.some((address) => toNetwork(address) === network) }
+}

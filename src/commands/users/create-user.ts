@@ -1,0 +1,39 @@
+import type { Context } from '../../context.ts'
+import { passwordProblem } from '../../domain/users/new-passwords.ts'
+import { normalizePassword } from '../../domain/users/passwords.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { newUser, type Limits, type User } from '../../domain/users/user.ts'
+import { isDuplicateKey } from '../../store/shared/database.ts'
+import { newId } from '../../store/shared/schema.ts'
+
+interface NewAccount extends Partial<Pick<User, '_id' | 'avatar'>> {
+  email: string
+  name: string
+  password: string
+  /** The Free plan's, as configured now. */
+  limits: Limits
+}
+
+/**
+ * Creates an account that logs in by password.
+ * @param store writes it, and whatever else has to be written with it
+ * @throws ServiceError VALIDATION_FAILED for a password that is not allowed, ADDRESS_TAKEN
+ */
+export async function createUser(
+  { users, passwords, clock }: Pick<Context, 'users' | 'passwords' | 'clock'>,
+  { password, ...account }: NewAccount,
+  store: (user: User) => Promise<void> = users.insert,
+): Promise<User> {
+  const problem = passwordProblem(password)
+  if (problem) throw new ServiceError('VALIDATION_FAILED', `The password ${problem}`)
+  const passwordHash = await passwords.hash(normalizePassword(password), account.email)
+  const user = newUser({ _id: newId(), ...account, passwordHash }, clock.now())
+  try {
+    await store(user)
+  } catch (error) {
+    if (isDuplicateKey(error))
+      throw new ServiceError('ADDRESS_TAKEN', 'This address already has an account', { cause: error })
+    throw error
+  }
+  return user
+}

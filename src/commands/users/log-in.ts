@@ -1,0 +1,45 @@
+import type { ApiContext } from '../../context.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { User } from '../../domain/users/user.ts'
+import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
+import { untilNextStep } from './steady-answer.ts'
+import { openSession, type Client, type SessionTokens } from './open-session.ts'
+
+type Deps = CheckPasswordDeps & Pick<ApiContext, 'users' | 'accessTokens' | 'refreshTokens'>
+
+interface LogIn extends Client {
+  email: string
+  password: string
+  /** By which a device that logged in before is recognised. */
+  deviceCookie?: string | undefined
+}
+
+/**
+ * Logs in by address and password. An unknown address and a wrong password get the same answer in the same time;
+ * that an account is disabled is told only to who knows its password.
+ * @throws ServiceError INVALID_CREDENTIALS, ACCOUNT_DISABLED, RATE_LIMITED
+ */
+export async function logIn(deps: Deps, input: LogIn): Promise<SessionTokens & { user: User }> {
+  const begin = deps.clock.now()
+  const user = await deps.users.findByEmail(input.email)
+  const isRight = await isPasswordOf(deps, user, { ...input, from: { deviceCookie: input.deviceCookie } })
+  if (!user || !isRight) {
+    await untilNextStep(deps.clock, begin)
+    throw invalidCredentials()
+  }
+  if (user.isDisabled) {
+    deps.loginEvents.failed(input, 'disabled')
+    throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
+  }
+  const tokens = await openSession(deps, user, input)
+  // A password that was changed meanwhile has ended all sessions before it knew of this one.
+  if ((await deps.users.findById(user._id))?.passwordHash !== user.passwordHash) {
+    await deps.sessions.remove(tokens.sessionId)
+    throw invalidCredentials()
+  }
+  return { user, ...tokens }
+}
+
+function invalidCredentials(): ServiceError {
+  return new ServiceError('INVALID_CREDENTIALS', 'Invalid email or password')
+}

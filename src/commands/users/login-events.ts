@@ -1,0 +1,39 @@
+import { toNetwork } from '../../domain/shared/client-address.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import { normalizeEmail } from '../../domain/users/user.ts'
+import type { LoginFailure, Metrics } from '../../telemetry/metrics.ts'
+import type { Pseudonyms } from '../../security/pseudonyms.ts'
+import type { Logger } from '../../logger.ts'
+import type { LoginLimit } from '../../store/users/login-throttle.ts'
+
+interface Who {
+  email: string
+  ipAddress: string
+}
+
+interface Deps {
+  logger: Logger
+  metrics: Pick<Metrics, 'loginFailed' | 'loginThrottled'>
+  pseudonyms: Pseudonyms
+}
+
+/** Leaves a trace of failed logins in the log and the metrics, without the mail address or the client's address. */
+export function createLoginEvents({ logger, metrics, pseudonyms }: Deps) {
+  const fieldsOf = ({ email, ipAddress }: Who) => ({
+    account: pseudonyms('account', normalizeEmail(email)),
+    network: pseudonyms('network', toNetwork(ipAddress)),
+  })
+
+  return {
+    failed(who: Who, reason: LoginFailure): void {
+      metrics.loginFailed(reason)
+      logger.info({ ...fieldsOf(who), reason }, 'login failed')
+    },
+
+    /** A failure reached a limit, or made the delay of an account longer. */
+    throttled(who: Who, limit: LoginLimit, waitMs: number): void {
+      metrics.loginThrottled(limit)
+      logger.warn({ ...fieldsOf(who), limit, waitSeconds: Math.ceil(waitMs / SECOND) }, 'logins throttled')
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import type { ApiContext } from '../../context.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { User } from '../../domain/users/user.ts'
+import type { Session } from '../../store/users/sessions.ts'
+import {
+  parseRefreshCookie,
+  sessionTokens,
+  SESSION_ABSOLUTE_MS,
+  SESSION_SLIDING_MS,
+  type SessionTokens,
+} from './open-session.ts'
+
+/** How long a replaced token is still answered: parallel tabs, and answers that were lost on the way. */
+const REPEAT_WINDOW_MS = 30 * SECOND
+/** Repeatable tokens kept per session; more than these within the window are no browser tabs. */
+const MAX_REPEATABLE = 20
+
+type Deps = Pick<ApiContext, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'clock' | 'logger'>
+
+/**
+ * Exchanges a refresh cookie for its successor and a new access token. The same cookie again within 30 s gets the very
+ * same successor; after that its use means that it was stolen or copied, and ends the whole session.
+ * @throws ServiceError UNAUTHORIZED, ACCOUNT_DISABLED
+ */
+export async function refreshSession(deps: Deps, cookie: string | undefined): Promise<SessionTokens> {
+  const presented = parseRefreshCookie(cookie)
+  if (!presented) throw unauthorized()
+  const { sessionId, token } = presented
+
+  for (;;) {
+    const session = await deps.sessions.find(sessionId)
+    if (!session || session.expiresAt <= deps.clock.now()) throw unauthorized()
+    const position = positionOf(deps, session, token)
+    if (position === 'unknown') throw unauthorized()
+    if (position === 'spent') {
+      await deps.sessions.remove(session._id)
+      deps.logger.warn(
+        { userId: session.userId, sessionId: session._id },
+        'a spent refresh token was used again: session ended',
+      )
+      throw unauthorized()
+    }
+
+    const user = await findActiveUser(deps, session)
+    const successor = deps.refreshTokens.successor(sessionId, token)
+    if (position === 'repeated') return sessionTokens(deps, user, session, successor)
+    const rotated = rotate(deps, session, successor)
+    if (await deps.sessions.replaceToken(session._id, session.tokenHash, rotated)) {
+      return sessionTokens(deps, user, { ...session, ...rotated }, successor)
+    }
+    // Another request with the same cookie was faster: look again, it counts as repeated now.
+  }
+}
+
+async function findActiveUser({ users }: Deps, { userId, version }: Session): Promise<User> {
+  const user = await users.findById(userId)
+  if (!user || user.tokenVersion !== version) throw unauthorized()
+  if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
+  return user
+}
+
+/** Tells the current token of a session from one replaced a moment ago, one replaced long ago, and one never issued for it. */
+function positionOf(deps: Deps, session: Session, token: string): 'current' | 'repeated' | 'spent' | 'unknown' {
+  const tokenHash = deps.refreshTokens.hash(token)
+  if (session.tokenHash === tokenHash) return 'current'
+  if (repeatable(deps, session).some((replaced) => replaced.tokenHash === tokenHash)) return 'repeated'
+  return deps.refreshTokens.wasIssued(session._id, token) ? 'spent' : 'unknown'
+}
+
+function repeatable({ clock }: Deps, session: Session): Session['replaced'] {
+  const since = clock.now().getTime() - REPEAT_WINDOW_MS
+  return session.replaced.filter(({ at }) => at.getTime() > since).slice(-MAX_REPEATABLE)
+}
+
+function rotate(deps: Deps, session: Session, successor: string) {
+  const now = deps.clock.now()
+  const end = Math.min(now.getTime() + SESSION_SLIDING_MS, session.createdAt.getTime() + SESSION_ABSOLUTE_MS)
+  return {
+    tokenHash: deps.refreshTokens.hash(successor),
+    generation: session.generation + 1,
+    replaced: [...repeatable(deps, session), { tokenHash: session.tokenHash, at: now }],
+    lastActive: now,
+    expiresAt: new Date(end),
+  }
+}
+
+function unauthorized(): ServiceError {
+  return new ServiceError('UNAUTHORIZED', 'Unauthorized')
+}

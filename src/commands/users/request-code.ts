@@ -1,0 +1,45 @@
+import type { Context } from '../../context.ts'
+import { toNetwork } from '../../domain/shared/client-address.ts'
+import { addressKnownMail, codeMail } from '../../domain/notifications/mail-texts.ts'
+import { CODE_LIFE_MS, MAIL_LIFE_MS } from '../../domain/notifications/mails.ts'
+import { normalizeEmail } from '../../domain/users/user.ts'
+import { mayMail } from '../notifications/mail-limits.ts'
+import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
+import { untilNextStep } from './steady-answer.ts'
+
+type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'addressCodes' | 'limits' | 'config'>
+
+/**
+ * Sends a code to an address that wants to register. One that has an account gets a mail that says so, and the very same steps are
+ * taken: neither the answer nor its time tells who has an account.
+ * @throws ServiceError RATE_LIMITED
+ */
+export async function requestCode(
+  deps: Deps,
+  { email, ipAddress }: { email: string; ipAddress: string },
+): Promise<void> {
+  const { users, oneTimeCodes, addressCodes, config, clock } = deps
+  const begin = clock.now()
+  const to = normalizeEmail(email)
+  const sender = toNetwork(ipAddress)
+  const isMailed = await mayMail(deps, { kind: 'otp', email: to, sender })
+  const user = await users.findByEmail(to)
+  const addressKey = oneTimeCodes.addressKey(to)
+  if (!isMailed && (await addressCodes.join(addressKey, sender))) {
+    await untilNextStep(clock, begin)
+    return
+  }
+  const code = oneTimeCodes.make()
+  await addressCodes.put(addressKey, {
+    sender,
+    codeHash: user ? oneTimeCodes.hashOfNone() : oneTimeCodes.hash(to, code),
+    expiresAt: new Date(clock.now().getTime() + CODE_LIFE_MS),
+  })
+  await queueMail(
+    deps,
+    user
+      ? { kind: 'addressKnown', userId: user._id, lifeMs: MAIL_LIFE_MS, to, ...addressKnownMail(config.FRONTEND_URL) }
+      : { kind: 'code', userId: null, lifeMs: CODE_LIFE_MS, to, ...codeMail(code) },
+  )
+  await untilNextStep(clock, begin)
+}

@@ -1,0 +1,44 @@
+import type { Context } from '../../context.ts'
+import { toNetwork } from '../../domain/shared/client-address.ts'
+import { resetElsewhereMail, resetMail } from '../../domain/notifications/mail-texts.ts'
+import { MAIL_LIFE_MS, RESET_LIFE_MS } from '../../domain/notifications/mails.ts'
+import { normalizeEmail } from '../../domain/users/user.ts'
+import { mayMail } from '../notifications/mail-limits.ts'
+import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
+import { hashOf, newSecret } from '../../security/random.ts'
+import { untilNextStep } from './steady-answer.ts'
+
+type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'passwordResets' | 'limits' | 'config'>
+
+/**
+ * Sends a way to a new password. For an address without an account the very same steps are taken, to a mail that goes nowhere: neither
+ * the answer nor its time tells who has one.
+ * @throws ServiceError RATE_LIMITED
+ */
+export async function requestReset(deps: Deps, input: { email: string; ipAddress: string }): Promise<void> {
+  const { users, oneTimeCodes, passwordResets, config, clock } = deps
+  const begin = clock.now()
+  const email = normalizeEmail(input.email)
+  if (!(await mayMail(deps, { kind: 'resetMail', email, sender: toNetwork(input.ipAddress) }))) {
+    await untilNextStep(clock, begin)
+    return
+  }
+  const user = await users.findByEmail(email)
+  const userId = user?._id ?? null
+  const hasPassword = user?.auth.provider === 'email'
+  const token = newSecret()
+  await passwordResets.add(oneTimeCodes.addressKey(email), hasPassword ? userId : null, {
+    hash: hashOf(token),
+    expiresAt: new Date(clock.now().getTime() + RESET_LIFE_MS),
+  })
+  const words = resetMail({ frontendUrl: config.FRONTEND_URL, email, token })
+  await queueMail(deps, {
+    userId,
+    // To where the account says it lives, not to what was typed.
+    to: user?.email ?? null,
+    ...(user && !hasPassword
+      ? { kind: 'resetElsewhere', lifeMs: MAIL_LIFE_MS, ...resetElsewhereMail(config.FRONTEND_URL) }
+      : { kind: user ? 'reset' : 'nothing', lifeMs: RESET_LIFE_MS, ...words }),
+  })
+  await untilNextStep(clock, begin)
+}

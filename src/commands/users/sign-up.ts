@@ -1,0 +1,119 @@
+import type { ApiContext } from '../../context.ts'
+import { nameProblems, normalizeName } from '../../domain/users/names.ts'
+import { passwordProblems } from '../../domain/users/new-passwords.ts'
+import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
+import { normalizeEmail, type User } from '../../domain/users/user.ts'
+import { newId } from '../../store/shared/schema.ts'
+import { createUser } from './create-user.ts'
+import { openSession, type Client, type SessionTokens } from './open-session.ts'
+import type { DataUrl } from '../../integrations/large-texts/data-url.ts'
+
+type Deps = Pick<
+  ApiContext,
+  | 'accessTokens'
+  | 'addressCodes'
+  | 'avatars'
+  | 'clock'
+  | 'config'
+  | 'database'
+  | 'largeTexts'
+  | 'logger'
+  | 'oneTimeCodes'
+  | 'passwords'
+  | 'planLimits'
+  | 'refreshTokens'
+  | 'sessions'
+  | 'users'
+>
+
+interface SignUp extends Client {
+  email: string
+  name: string
+  password: string
+  confirmPassword?: string
+  /** A data URL. */
+  avatar?: string | null
+  /** What the request presents as proof of its address; any of them may be the right one. */
+  verificationTokens: string[]
+}
+
+/**
+ * Makes an account for an address and logs in. The caller must present the proof that `verifyCode` gave out for this address, which
+ * is used up. Without it the answer does not depend on whether the address has an account.
+ * @throws ServiceError VALIDATION_FAILED, ADDRESS_NOT_VERIFIED, ADDRESS_TAKEN
+ */
+export async function signUp(deps: Deps, input: SignUp): Promise<SessionTokens & { user: User }> {
+  const [picture = null] = input.avatar ? await deps.largeTexts.readDataUrls([input.avatar]) : []
+  const problems = [...problemsOf(input), ...(await avatarProblems(deps, input, picture))]
+  if (problems.length > 0) throw validationFailed(problems)
+  const { addressCodes, config, database, oneTimeCodes, planLimits, users } = deps
+  const email = normalizeEmail(input.email)
+  const addressKey = oneTimeCodes.addressKey(email)
+  const needsProof = config.SIGNUP_EMAIL_VERIFICATION === 'on'
+  const proofHashes = input.verificationTokens.map(oneTimeCodes.hashProof)
+  // Before a password is hashed, which is work.
+  if (needsProof && !(await addressCodes.isProven(addressKey, proofHashes))) throw notVerified()
+
+  const store = (user: User) =>
+    database.transaction(async (session) => {
+      if (needsProof && !(await addressCodes.useProof(addressKey, proofHashes, session))) throw notVerified()
+      await users.insert(user, session)
+    })
+  const userId = newId()
+  const account = {
+    _id: userId,
+    email,
+    name: normalizeName(input.name),
+    password: input.password,
+    limits: planLimits.free,
+    ...(await storeAvatar(deps, userId, picture)),
+  }
+  const user = await createUser(deps, account, store)
+  return { user, ...(await openSession(deps, user, input)) }
+}
+
+function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
+  const problems = [...passwordProblems(password), ...nameProblems(name)]
+  if (confirmPassword !== undefined && confirmPassword !== password) {
+    problems.push({
+      path: 'confirmPassword',
+      code: 'DIFFERS',
+      message: 'The passwords differ. Enter the same one twice.',
+    })
+  }
+  return problems
+}
+
+async function avatarProblems({ avatars }: Deps, { avatar }: SignUp, picture: DataUrl | null): Promise<Problem[]> {
+  if (!avatar) return []
+  const message = picture ? await avatars.findPictureProblem(picture) : 'must be a data URL in base64'
+  if (message === null) return []
+  return [{ path: 'avatar', code: 'AVATAR_NOT_ALLOWED', message: `The picture ${message}. Choose another one.` }]
+}
+
+/**
+ * The address that a request has proven by what it presents besides its body, as a key; null when it has proven none. It decides how
+ * much of the body is read.
+ */
+export async function findProvenAddress(
+  { addressCodes, config, oneTimeCodes }: Pick<ApiContext, 'addressCodes' | 'config' | 'oneTimeCodes'>,
+  verificationTokens: string[],
+): Promise<string | null> {
+  if (config.SIGNUP_EMAIL_VERIFICATION === 'off' || verificationTokens.length === 0) return null
+  return addressCodes.findProven(verificationTokens.map(oneTimeCodes.hashProof))
+}
+
+/** Nobody is turned away because object storage is: the account begins with the picture that every account begins with. */
+async function storeAvatar({ avatars, logger }: Deps, userId: string, picture: DataUrl | null) {
+  if (!picture) return {}
+  try {
+    return { avatar: await avatars.store(userId, picture) }
+  } catch (error) {
+    logger.warn({ err: error, userId }, 'the avatar of a new account could not be stored')
+    return {}
+  }
+}
+
+function notVerified(): ServiceError {
+  return new ServiceError('ADDRESS_NOT_VERIFIED', 'Verify this address with a code first')
+}

@@ -1,0 +1,41 @@
+import type { Context } from '../../context.ts'
+import { toNetwork } from '../../domain/shared/client-address.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { MINUTE } from '../../domain/shared/times.ts'
+import { normalizeEmail } from '../../domain/users/user.ts'
+
+const PROOF_LIFE_MS = 15 * MINUTE
+
+type Deps = Pick<Context, 'oneTimeCodes' | 'addressCodes' | 'clock'>
+
+interface CodeGuess {
+  email: string
+  otp: string
+  ipAddress: string
+}
+
+export interface VerifiedAddress {
+  /** As it is stored. */
+  email: string
+  /** Proves to the sign-up that its caller read the code; works once, for this address, until `expiresAt`. */
+  verificationToken: string
+  expiresAt: Date
+}
+
+/**
+ * Exchanges the code that an address was sent for a proof that the caller reads its mail.
+ * @throws ServiceError OTP_INVALID, alike for a wrong code, an expired one, and an address without a code
+ */
+export async function verifyCode(deps: Deps, { email, otp, ipAddress }: CodeGuess): Promise<VerifiedAddress> {
+  const { oneTimeCodes, addressCodes, clock } = deps
+  const address = normalizeEmail(email)
+  const verificationToken = oneTimeCodes.makeProof()
+  const expiresAt = new Date(clock.now().getTime() + PROOF_LIFE_MS)
+  const guess = { codeHash: oneTimeCodes.hash(address, otp.trim()), sender: toNetwork(ipAddress) }
+  const isRight = await addressCodes.verify(oneTimeCodes.addressKey(address), guess, {
+    proofHash: oneTimeCodes.hashProof(verificationToken),
+    verifiedUntil: expiresAt,
+  })
+  if (!isRight) throw new ServiceError('OTP_INVALID', 'Invalid or expired code')
+  return { email: address, verificationToken, expiresAt }
+}

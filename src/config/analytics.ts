@@ -1,0 +1,17 @@
+import type { Config } from './schema.ts'
+import { ageClasses } from '../domain/analytics/collection.ts'
+import { DAY, SECOND } from '../domain/shared/times.ts'
+
+/** How the collection of metrics is set up. @throws Error when the ages cannot be read */
+export function collectionSettings(config: Config) {
+  const ages = ageClasses(config.ANALYTICS_AGES)
+  return {
+    ages,
+    /** So often it is looked whether something is due. */
+    intervalMs: Math.min(...ages.map(({ everyMs }) => everyMs)),
+    retentionMs: config.ANALYTICS_RETENTION_DAYS * DAY,
+    deletionGraceMs: config.ANALYTICS_DELETION_GRACE_SECONDS * SECOND,
+    callsInFlight: config.ANALYTICS_CALLS_IN_FLIGHT,
+    timeoutMs: config.ANALYTICS_TIMEOUT_MS,
+  }
+}

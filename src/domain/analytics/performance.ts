@@ -1,0 +1,130 @@
+import { knownSum } from './analytics.ts'
+import { gainsOf, totalOf, type LastKnown } from './engagement.ts'
+import { hourOfWeek } from './calendar.ts'
+import type { Platform } from '../shared/platforms.ts'
+
+/** The latest snapshot inside a window of one post on one platform. */
+export interface PairFigures {
+  postId: string
+  platform: Platform
+  completedAt: Date
+  totalEngagement: number | null
+  engagementRate: number | null
+  impressions: number | null
+  reach: number | null
+}
+
+export interface PlatformPerformance {
+  _id: Platform
+  totalEngagement: number
+  /** Of pairs: a post counts once on each platform. */
+  totalPosts: number
+  avgEngagementRate: number | null
+}
+
+/** The best platform first. */
+export function performanceOf(pairs: PairFigures[]): PlatformPerformance[] {
+  const platforms = [...Map.groupBy(pairs, ({ platform }) => platform)].map(([platform, its]) => ({
+    _id: platform,
+    totalEngagement: sumOf(its.map(({ totalEngagement }) => totalEngagement)),
+    totalPosts: its.length,
+    avgEngagementRate: meanOf(its.map(({ engagementRate }) => engagementRate)),
+  }))
+  return platforms.toSorted(
+    (one, other) => other.totalEngagement - one.totalEngagement || (one._id < other._id ? -1 : 1),
+  )
+}
+
+/** One pair over two windows, one after the other. */
+export interface ComparedPair {
+  /** Null when there is none inside the current window. */
+  latest: PairFigures | null
+  /** What was last known before both windows, in the first, and in the current one. */
+  before: LastKnown
+  previous: LastKnown
+  current: LastKnown
+}
+
+export interface OverviewStats {
+  bestPlatform: Platform | null
+  /** Distinct posts that a platform accepted in the window. */
+  totalPosts: number
+  totalEngagement: number
+  /** Null when no platform reports any. */
+  totalImpressions: number | null
+  /** Null when no platform reports any. */
+  totalReach: number | null
+  avgEngagementRate: number | null
+  /** Of what the window brought; null when the one before brought nothing to compare with. */
+  engagementChangePercent: number | null
+}
+
+/** @param publishedPosts how many distinct posts were published in the current window */
+export function overviewOf(
+  compared: ComparedPair[],
+  publishedPosts: number,
+): {
+  stats: OverviewStats
+  platformPerformance: PlatformPerformance[]
+} {
+  const pairs = compared.flatMap(({ latest }) => latest ?? [])
+  const platformPerformance = performanceOf(pairs)
+  const stats = {
+    bestPlatform: platformPerformance[0]?._id ?? null,
+    totalPosts: publishedPosts,
+    totalEngagement: sumOf(pairs.map(({ totalEngagement }) => totalEngagement)),
+    totalImpressions: knownSum(pairs.map(({ impressions }) => impressions)),
+    totalReach: knownSum(pairs.map(({ reach }) => reach)),
+    avgEngagementRate: meanOf(pairs.map(({ engagementRate }) => engagementRate)),
+    engagementChangePercent: changeOf(compared),
+  }
+  return { stats, platformPerformance }
+}
+
+/** To two decimals. */
+function changeOf(compared: ComparedPair[]): number | null {
+  let [before, now] = [0, 0]
+  for (const pair of compared) {
+    const [previous, current] = gainsOf(pair.before, [pair.previous, pair.current])
+    before += totalOf(previous!)
+    now += totalOf(current!)
+  }
+  return before === 0 ? null : Math.round(((now - before) / before) * 10_000) / 100
+}
+
+export interface HeatCell {
+  /** 0 is Sunday. */
+  day: number
+  hour: number
+  /** Mean engagement of what was published in that hour, as far as it is known. */
+  value: number
+  postCount: number
+}
+
+const HOURS = 24
+
+/** All hours of a week on the user's clocks. */
+export function heatmapOf(pairs: PairFigures[], timezone: string): HeatCell[] {
+  const cells = Array.from({ length: 7 * HOURS }, (): (number | null)[] => [])
+  for (const { completedAt, totalEngagement } of pairs) {
+    const { day, hour } = hourOfWeek(completedAt, timezone)
+    cells[day * HOURS + hour]!.push(totalEngagement)
+  }
+  return cells.map((engagements, index) => ({
+    day: Math.floor(index / HOURS),
+    hour: index % HOURS,
+    value: meanOf(engagements) ?? 0,
+    postCount: engagements.length,
+  }))
+}
+
+/** The sum of the known values: 0 when none is known. */
+function sumOf(values: (number | null)[]): number {
+  return knownSum(values) ?? 0
+}
+
+/** The mean of the known values; null when none is known. */
+function meanOf(values: (number | null)[]): number | null {
+  const sum = knownSum(values)
+  return sum === null ? null : sum / values.filter((value) => value !== null).length
+}

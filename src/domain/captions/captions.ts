@@ -1,0 +1,104 @@
+import { cutToFit, firstCharacters } from '../shared/fit-text.ts'
+import type { Platform } from '../shared/platforms.ts'
+import { countText, type PostingRules } from '../posts/posting-rules.ts'
+import { textProblems } from '../posts/preflight.ts'
+
+/** What a user asks captions for. */
+export interface CaptionWish {
+  prompt: string
+  /** The post as it is so far. */
+  text: string | null
+  tone: string | null
+  platform: Platform | null
+}
+
+/** Where captions come from: a language model, or templates where no provider is configured. */
+export const CAPTION_SOURCES = ['model', 'template'] as const
+export type CaptionSource = (typeof CAPTION_SOURCES)[number]
+
+/** How many are made at a time. */
+export const CAPTIONS_AT_ONCE = 4
+
+/** In characters as people count them, also where a platform takes more: nobody reads on. */
+export const LONGEST_CAPTION = 2_200
+/** Enough for that many characters; what is longer need not be counted. */
+const LONGEST_LOOKED_AT = 50_000
+
+/** Captions as they can be posted: no two alike, none empty, each within what the platform takes. */
+export function fitCaptions(captions: string[], platform: Platform | null, rules: PostingRules | null): string[] {
+  const fits = fitsWhere(platform, rules)
+  const fitted = captions
+    .map((caption) => cutToFit(beginning(caption.trim()), fits))
+    .filter((caption) => caption !== '')
+  return [...new Set(fitted)].slice(0, CAPTIONS_AT_ONCE)
+}
+
+const PLAIN = ['Good to know: {topic}', 'New: {topic}', '{topic}\n\nWhat do you think?', 'Have a look: {topic}']
+const BY_TONE: Record<string, string[]> = {
+  professional: [
+    'Worth knowing: {topic}',
+    'An update: {topic}',
+    'We are glad to share this: {topic}',
+    '{topic}\n\nMore soon.',
+  ],
+  casual: ['Guess what: {topic}', 'So, this happened: {topic}', 'Just a quick one: {topic}', '{topic}\n\nThoughts?'],
+  friendly: [
+    '{topic} 😊',
+    'Hello everyone! {topic}',
+    'We thought of you: {topic}',
+    '{topic}\n\nTell us what you think!',
+  ],
+  funny: ['{topic} 😄', 'Plot twist: {topic}', 'Nobody asked, but: {topic}', '{topic}\n\nYes, really.'],
+  excited: [
+    'Big news: {topic}!',
+    'It is here: {topic} 🎉',
+    'We could not wait to tell you: {topic}',
+    '{topic}\n\nWho is in?',
+  ],
+}
+
+/** For a prompt that names no topic. */
+const WITHOUT_TOPIC = [
+  'There is news to share. Stay tuned!',
+  'Something new is on its way.',
+  'A little update from us. What do you think?',
+  'More about this soon. What would you like to know?',
+]
+
+/** The beginning of a prompt that tells what to do, such as `Please write a short caption` or `Make it funnier`. */
+const INSTRUCTION =
+  /^(?:please |can you |could you )*(?:add|change|create|draft|generate|give|improve|make|refine|remove|rephrase|rewrite|shorten|suggest|translate|turn|use|write)\b/i
+const TOPIC = /(?:\b(?:about|announcing|on|for)|:) (.+)$/i
+
+/**
+ * Captions from templates: the words of the post, or the topic of the prompt, in phrases that suit the tone. Never repeats an
+ * instruction, such as `make it shorter`.
+ */
+export function templateCaptions({ prompt, text, tone, platform }: CaptionWish, rules: PostingRules | null): string[] {
+  const topic = text?.trim() ? toLine(text) : findTopic(toLine(prompt))
+  const fits = fitsWhere(platform, rules)
+  if (topic === null) return WITHOUT_TOPIC.filter(fits)
+  const phrases = BY_TONE[tone?.trim().toLowerCase() ?? ''] ?? PLAIN
+  return phrases.map((phrase) => cutToFit(topic, fits, (cut) => phrase.replace('{topic}', () => cut)))
+}
+
+/** Null when the prompt is an instruction without a topic. */
+function findTopic(prompt: string): string | null {
+  return INSTRUCTION.test(prompt) ? (TOPIC.exec(prompt)?.[1] ?? null) : prompt
+}
+
+function toLine(text: string): string {
+  return beginning(text.trim().replace(/\s+/g, ' '))
+}
+
+function fitsWhere(platform: Platform | null, rules: PostingRules | null): (text: string) => boolean {
+  return (text) => {
+    if (countText(text, 'graphemes', LONGEST_CAPTION + 1) > LONGEST_CAPTION) return false
+    return !platform || !rules || text === '' || textProblems(platform, { text, mediaItems: [] }, rules).length === 0
+  }
+}
+
+/** What is left still shows whether the text is too long. Does not cut between the halves of one character of UTF-16. */
+function beginning(text: string): string {
+  return firstCharacters(text.slice(0, LONGEST_LOOKED_AT), LONGEST_CAPTION + 1).toWellFormed()
+}

@@ -1,0 +1,205 @@
+import { effectiveContent } from './content.ts'
+import { platformLabel, type Platform } from '../shared/platforms.ts'
+import type { Content, MediaItem, Post } from './post.ts'
+import {
+  countParts,
+  countText,
+  measureText,
+  mediaKind,
+  pixelProblem,
+  POSTING_RULES,
+  type MediaKind,
+  type PlatformRules,
+  type PostingRules,
+  type TextPart,
+  type TextLimit,
+  type TextUnit,
+} from './posting-rules.ts'
+import type { Problem } from '../shared/service-error.ts'
+
+/** How one platform sees the post: the text's length as it counts (at most ten times the limit), its limit, and the number of media items. */
+export interface PlatformReport {
+  length: number
+  limit: number
+  media: number
+}
+
+export interface Preflight {
+  errors: Problem[]
+  warnings: Problem[]
+  platforms: Partial<Record<Platform, PlatformReport>>
+}
+
+export type PreflightInput = Pick<Post, 'content' | 'platformSpecificContent' | 'selectedPlatforms'>
+
+/** A past time means now, and is stored as null like every other way to say now. */
+export const SCHEDULED_IN_PAST: Problem = {
+  path: 'scheduledAt',
+  code: 'SCHEDULED_IN_PAST',
+  message: 'scheduledAt is in the past and was removed: a draft has no time, any other post is published now',
+}
+
+/**
+ * Why a post that a client explicitly asked to schedule is not scheduled, or null when it is or was not asked for.
+ * @param wanted the status in the request
+ */
+export function schedulingProblem(
+  wanted: Post['status'] | undefined,
+  { status }: Pick<Post, 'status'>,
+  warnings: readonly Problem[],
+): Problem | null {
+  if (wanted !== 'SCHEDULED' || status === 'SCHEDULED') return null
+  const isPast = warnings.some(({ code }) => code === SCHEDULED_IN_PAST.code)
+  return {
+    path: 'scheduledAt',
+    code: isPast ? SCHEDULED_IN_PAST.code : 'SCHEDULED_AT_REQUIRED',
+    message: isPast
+      ? 'scheduledAt must be in the future to schedule a post; leave status out to publish it now'
+      : 'scheduledAt is required to schedule a post; leave status out to publish it now',
+  }
+}
+
+/** Checks what each selected platform would get against its rules, and reports all problems at once (contract section 4). */
+export function preflight(
+  post: PreflightInput,
+  connected: ReadonlySet<Platform>,
+  rulesOf: PlatformRules = POSTING_RULES,
+): Preflight {
+  const result: Preflight = { errors: [], warnings: [], platforms: {} }
+  post.selectedPlatforms.forEach((platform, index) => {
+    const rules = rulesOf[platform]
+    const content = effectiveContent(post, platform)
+    result.errors.push(...contentProblems(post, platform, content, rules))
+    result.warnings.push(...warnings(post, platform, content, rules))
+    if (!connected.has(platform)) {
+      const message = `${platformLabel(platform)} is not connected; connect it before the post is due`
+      result.warnings.push({ path: `selectedPlatforms.${index}`, code: 'PLATFORM_NOT_CONNECTED', message, platform })
+    }
+    const [main] = rules.text
+    result.platforms[platform] = {
+      length: measureText(content.text, main).length,
+      limit: main.max,
+      media: content.mediaItems.length,
+    }
+  })
+  return result
+}
+
+/** What is wrong with what one platform would get; adapters ask once more, since rules may be newer than a post. */
+export function contentFindings(platform: Platform, content: Content, rules: PostingRules): Finding[] {
+  return [...textProblems(platform, content, rules), ...mediaProblems(platform, content, rules)]
+}
+
+function contentProblems(post: PreflightInput, platform: Platform, content: Content, rules: PostingRules): Problem[] {
+  const problem = (part: keyof Content, code: string, message: string): Problem => ({
+    path: pathOf(post, platform, part),
+    code,
+    message,
+    platform,
+  })
+  return [
+    ...textProblems(platform, content, rules).map(({ code, message }) => problem('text', code, message)),
+    ...mediaProblems(platform, content, rules).map(({ code, message }) => problem('mediaItems', code, message)),
+  ]
+}
+
+interface Finding {
+  code: string
+  message: string
+}
+
+const UNIT_WORDS: Record<TextUnit, (limit: TextLimit) => string> = {
+  graphemes: () => 'characters',
+  utf8Bytes: () => 'bytes',
+  utf16Units: () => 'characters',
+  codePoints: () => 'characters',
+  codePointsEmojiAsBytes: () => 'characters, emoji counted by their bytes',
+  graphemesLinksAs23: ({ linkLength = 23 }) => `characters, links counted as ${linkLength}`,
+}
+
+export function textProblems(platform: Platform, { text, mediaItems }: Content, rules: PostingRules): Finding[] {
+  const label = platformLabel(platform)
+  if (text.trim() === '' && mediaItems.length === 0) {
+    return [{ code: 'TEXT_REQUIRED', message: `A post on ${label} needs text or media` }]
+  }
+  const tooLong = rules.text.flatMap((limit) => {
+    const { length, countedTo } = measureText(text, limit)
+    if (length <= limit.max) return []
+    const counted = length < countedTo ? `${length}` : `${length} or more`
+    return [
+      {
+        code: 'TEXT_TOO_LONG',
+        message: `Text is too long for ${label}: ${counted} of at most ${limit.max} ${UNIT_WORDS[limit.unit](limit)}`,
+      },
+    ]
+  })
+  const tooMany = Object.entries(rules.parts ?? {}).flatMap(([part, max]) => {
+    const count = countParts(text, part as TextPart)
+    if (count <= max) return []
+    return [
+      {
+        code: `TOO_MANY_${part.toUpperCase()}`,
+        message: `${label} takes at most ${max} ${part} in a post: there are ${count}`,
+      },
+    ]
+  })
+  return [...tooLong, ...tooMany]
+}
+
+function mediaProblems(platform: Platform, { mediaItems }: Content, { media }: PostingRules): Finding[] {
+  const label = platformLabel(platform)
+  const findings: Finding[] = []
+  if (media.required && mediaItems.length === 0) {
+    findings.push({ code: 'MEDIA_REQUIRED', message: `A post on ${label} needs at least one image or video` })
+  }
+  const counts = { image: 0, video: 0 }
+  for (const { mimeType } of mediaItems) counts[mediaKind(mimeType)] += 1
+  const tooMany = tooManyMedia(counts, media)
+  if (tooMany) findings.push({ code: 'TOO_MANY_MEDIA', message: `${label} takes at most ${tooMany} in a post` })
+  if (!media.mix && counts.image > 0 && counts.video > 0) {
+    findings.push({ code: 'MEDIA_MIX', message: `${label} takes images or a video in a post, not both` })
+  }
+  const refused = mediaItems
+    .map(({ mimeType }) => mimeType)
+    .filter((type) => !media[mediaKind(type)].types.includes(type))
+  for (const type of new Set(refused)) {
+    findings.push({ code: 'MEDIA_TYPE', message: `Media of type ${type} cannot be published on ${label}` })
+  }
+  const tooLarge = mediaItems.flatMap((item) => pixelProblem(statedPixels(item)) ?? [])
+  for (const message of new Set(tooLarge)) findings.push({ code: 'IMAGE_TOO_LARGE', message })
+  // Images are converted; a video is passed on as it is.
+  if (mediaItems.some((item) => mediaKind(item.mimeType) === 'video' && (item.sizeBytes ?? 0) > media.video.maxBytes)) {
+    const megabytes = Math.floor(media.video.maxBytes / 1_000_000)
+    findings.push({ code: 'MEDIA_TOO_LARGE', message: `${label} takes videos of at most ${megabytes} MB` })
+  }
+  return findings
+}
+
+/** As the client stated them; the delivery counts those of the file. */
+function statedPixels({ mimeType, width = 0, height = 0 }: MediaItem): number {
+  return mediaKind(mimeType) === 'image' ? width * height : 0
+}
+
+function tooManyMedia(counts: Record<MediaKind, number>, media: PostingRules['media']): string | null {
+  if (counts.image > media.image.max) return `${media.image.max} images`
+  if (counts.video > media.video.max) return media.video.max === 1 ? 'one video' : `${media.video.max} videos`
+  return counts.image + counts.video > media.max ? `${media.max} media items` : null
+}
+
+/** What will be published, but not as it was written. */
+function warnings(post: PreflightInput, platform: Platform, content: Content, rules: PostingRules): Problem[] {
+  return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
+    const max = rules.altText[mediaKind(mimeType)]
+    if (max === null || countText(altText, 'codePoints') <= max) return []
+    const message = `The description is cut to ${max} characters on ${platformLabel(platform)}`
+    return [
+      { path: `${pathOf(post, platform, 'mediaItems')}.${index}.altText`, code: 'ALT_TEXT_CUT', message, platform },
+    ]
+  })
+}
+
+/** Where in the request the part stands that the platform gets. */
+function pathOf(post: PreflightInput, platform: Platform, part: keyof Content): string {
+  const isOverridden = post.platformSpecificContent[platform]?.[part] !== undefined
+  return isOverridden ? `platformSpecificContent.${platform}.${part}` : `content.${part}`
+}

@@ -1,0 +1,169 @@
+import type { FailureCode } from './failure.ts'
+import { PLATFORMS, type Platform } from '../shared/platforms.ts'
+import type { DeliveryStatus, PostStatus } from './post.ts'
+
+/** Platform entries of scheduled posts that went the same way, counted together. */
+export interface EntryGroup {
+  platform: Platform
+  postStatus: PostStatus
+  status: DeliveryStatus
+  errorCode: FailureCode | null
+  /** In a later round than the first: its user sent it again. */
+  isRetried: boolean
+  /** The instant, or that of the retry, is longer ago than the bound. */
+  isPastBound: boolean
+  /** From `scheduledAt` until the platform's answer was recorded; null for what is not out. */
+  latenessMs: number | null
+  entries: number
+  /** Each post is counted with its first entry only. */
+  posts: number
+}
+
+export interface Lateness {
+  count: number
+  p50: number | null
+  p95: number | null
+  p99: number | null
+  max: number | null
+}
+
+export interface DeliveryFigures {
+  total: number
+  onTime: number
+  late: number
+  failed: number
+  overdue: number
+  open: number
+  refused: number
+  retried: number
+  /** `late`, `failed` and `overdue` together. */
+  misses: number
+  failures: Partial<Record<FailureCode, number>>
+  lateness: Lateness
+}
+
+export interface PostFigures {
+  scheduled: number
+  delivered: number
+  partiallyDelivered: number
+  failed: number
+  overdue: number
+  open: number
+  cancelled: number
+}
+
+export interface Punctuality {
+  posts: PostFigures
+  deliveries: DeliveryFigures
+  platforms: Partial<Record<Platform, DeliveryFigures>>
+}
+
+/** Failures that only the user can mend, or that were told before: no scheduler could have sent such a post. */
+const USERS_OWN: ReadonlySet<FailureCode> = new Set([
+  'unauthorized',
+  'permission',
+  'not_found',
+  'validation',
+  'duplicate',
+  'blocked_by_platform',
+  'PLATFORM_NOT_CONNECTED',
+  'PLATFORM_NOT_SUPPORTED',
+  'ACCOUNT_DISABLED',
+  'MEDIA_UNAVAILABLE',
+])
+
+/** How scheduled posts kept their instants (ADR 11). */
+export function summarizePunctuality(groups: readonly EntryGroup[], missAfterMs: number): Punctuality {
+  const delivered = groups.filter(({ postStatus }) => postStatus !== 'CANCELLED')
+  const used = PLATFORMS.filter((name) => delivered.some(({ platform }) => platform === name))
+  return {
+    posts: postFigures(groups),
+    deliveries: deliveryFigures(delivered, missAfterMs),
+    platforms: Object.fromEntries(
+      used.map((name) => [
+        name,
+        deliveryFigures(
+          delivered.filter(({ platform }) => platform === name),
+          missAfterMs,
+        ),
+      ]),
+    ),
+  }
+}
+
+function postFigures(groups: readonly EntryGroup[]): PostFigures {
+  const count = (fits: (group: EntryGroup) => boolean) => sum(groups.filter(fits).map(({ posts }) => posts))
+  const isOpen = ({ postStatus }: EntryGroup) => ['SCHEDULED', 'PENDING', 'PROCESSING'].includes(postStatus)
+  const has = (status: PostStatus) => count(({ postStatus }) => postStatus === status)
+  return {
+    scheduled: count(() => true),
+    delivered: has('COMPLETED'),
+    partiallyDelivered: has('PARTIAL_SUCCESS'),
+    failed: has('FAILED'),
+    overdue: count((group) => isOpen(group) && group.isPastBound),
+    open: count((group) => isOpen(group) && !group.isPastBound),
+    cancelled: has('CANCELLED'),
+  }
+}
+
+type Kind = 'onTime' | 'late' | 'failed' | 'overdue' | 'open' | 'refused' | 'retried'
+
+function kindOf(group: EntryGroup, missAfterMs: number): Kind {
+  if (group.isRetried) return 'retried'
+  switch (group.status) {
+    case 'completed':
+    case 'deleted':
+      return (group.latenessMs ?? 0) <= missAfterMs ? 'onTime' : 'late'
+    case 'failed':
+      return group.errorCode && USERS_OWN.has(group.errorCode) ? 'refused' : 'failed'
+    case 'pending':
+    case 'processing':
+      return group.isPastBound ? 'overdue' : 'open'
+  }
+}
+
+function deliveryFigures(groups: readonly EntryGroup[], missAfterMs: number): DeliveryFigures {
+  const of = (...kinds: Kind[]) => groups.filter((group) => kinds.includes(kindOf(group, missAfterMs)))
+  const count = (...kinds: Kind[]) => sum(of(...kinds).map(({ entries }) => entries))
+  const failures: DeliveryFigures['failures'] = {}
+  for (const { errorCode, entries } of of('failed', 'refused')) {
+    const code = errorCode ?? 'INTERNAL'
+    failures[code] = (failures[code] ?? 0) + entries
+  }
+  return {
+    total: sum(groups.map(({ entries }) => entries)),
+    onTime: count('onTime'),
+    late: count('late'),
+    failed: count('failed'),
+    overdue: count('overdue'),
+    open: count('open'),
+    refused: count('refused'),
+    retried: count('retried'),
+    misses: count('late', 'failed', 'overdue'),
+    failures,
+    lateness: latenessOf(of('onTime', 'late')),
+  }
+}
+
+/** Percentiles by nearest rank: the smallest lateness that at least so many of a hundred deliveries kept. */
+function latenessOf(groups: readonly EntryGroup[]): Lateness {
+  const ascending = groups
+    .flatMap(({ latenessMs, entries }) => (latenessMs === null ? [] : [{ latenessMs, entries }]))
+    .toSorted((a, b) => a.latenessMs - b.latenessMs)
+  const total = sum(ascending.map(({ entries }) => entries))
+  const atRank = (rank: number) => {
+    let seen = 0
+    return ascending.find(({ entries }) => (seen += entries) >= rank)?.latenessMs ?? null
+  }
+  return {
+    count: total,
+    p50: atRank(Math.ceil(total * 0.5)),
+    p95: atRank(Math.ceil(total * 0.95)),
+    p99: atRank(Math.ceil(total * 0.99)),
+    max: ascending.at(-1)?.latenessMs ?? null,
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

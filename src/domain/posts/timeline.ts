@@ -1,0 +1,82 @@
+import type { FailureCode } from './failure.ts'
+import type { PlatformReason } from './platform-reason.ts'
+import type { Platform } from '../shared/platforms.ts'
+import type { PlatformStatus, Post, PostStatus } from './post.ts'
+
+/** How many events a post keeps: the newest. */
+export const TIMELINE_LENGTH = 200
+
+export const TIMELINE_TYPES = ['transition', 'edit', 'retry', 'wait', 'attempt', 'outcome', 'reconcile'] as const
+
+/** What an `outcome` or a `reconcile` came to. */
+export const TIMELINE_RESULTS = ['accepted', 'refused', 'deferred', 'unknown', 'deleted', 'found', 'absent'] as const
+
+/** One thing that happened to a post, for its owner and for support. Holds nothing of the post's content. */
+export interface TimelineEvent {
+  at: Date
+  type: (typeof TIMELINE_TYPES)[number]
+  /** The post's new status, of a `transition`. */
+  status?: PostStatus
+  platform?: Platform
+  result?: (typeof TIMELINE_RESULTS)[number]
+  code?: FailureCode
+  /** What the platform itself said, where it refused. */
+  platformReason?: PlatformReason
+  /** Which retry of the user's, and which claim, it belongs to. */
+  round?: number
+  attempt?: number
+  /** The end of a `wait`; when an entry that stays open is taken up again. */
+  until?: Date
+  /** The workflow run whose activity did it; absent when a request did. */
+  runId?: string
+}
+
+/** What a new post's timeline begins with. */
+export function firstEvent(post: Post): TimelineEvent {
+  return { at: post.createdAt, type: 'transition', status: post.status }
+}
+
+/** What only an edit changes. */
+const EDITABLE = ['contentVersion', 'scheduledAt', 'selectedPlatforms', 'timezone'] as const satisfies (keyof Post)[]
+
+/** What a move did, read off its result, so that no move can forget to tell. */
+export function eventsOf(before: Post, after: Post, at: Date): TimelineEvent[] {
+  const events: TimelineEvent[] = EDITABLE.some((name) => after[name] !== before[name]) ? [{ at, type: 'edit' }] : []
+  for (const entry of after.platformStatuses) {
+    const old = before.platformStatuses.find(({ platform }) => platform === entry.platform)
+    if (old && old !== entry) events.push(...entryEvents(old, entry, at))
+  }
+  if (after.status !== before.status) events.push({ at, type: 'transition', status: after.status })
+  return events
+}
+
+function entryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): TimelineEvent[] {
+  const { platform, delivery } = after
+  const about = { at, platform, round: delivery.round, attempt: delivery.attempt }
+  const events: TimelineEvent[] = []
+  if (delivery.round > before.delivery.round) events.push({ ...about, type: 'retry' })
+  if (delivery.attempt > before.delivery.attempt) events.push({ ...about, type: 'attempt' })
+  if (after.status !== before.status) {
+    if (after.status === 'completed') events.push({ ...about, type: 'outcome', result: 'accepted' })
+    if (after.status === 'deleted') events.push({ ...about, type: 'outcome', result: 'deleted' })
+    if (after.status === 'failed') {
+      const result = delivery.outcome === 'unknown' ? 'unknown' : 'refused'
+      events.push({ ...about, type: 'outcome', result, ...causeOf(after) })
+    }
+  }
+  const until = delivery.nextAttemptAt
+  if (until && until.getTime() !== before.delivery.nextAttemptAt?.getTime()) {
+    const result = delivery.outcome === 'unknown' ? 'unknown' : 'deferred'
+    events.push({ ...about, type: 'outcome', result, ...causeOf(after), until })
+  }
+  return events
+}
+
+function causeOf({ errorCode, platformReason }: PlatformStatus): Pick<TimelineEvent, 'code' | 'platformReason'> {
+  return { ...(errorCode && { code: errorCode }), ...(platformReason && { platformReason }) }
+}
+
+/** Oldest first. A wait is stored with the move that ends it, so stored order is not the order of events. Equal times keep theirs. */
+export function sortedByTime(events: readonly TimelineEvent[]): TimelineEvent[] {
+  return events.toSorted((first, second) => first.at.getTime() - second.at.getTime())
+}

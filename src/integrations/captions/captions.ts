@@ -1,0 +1,184 @@
+import type { OpenAI } from 'openai'
+import {
+  CAPTIONS_AT_ONCE,
+  LONGEST_CAPTION,
+  templateCaptions,
+  type CaptionSource,
+  type CaptionWish,
+} from '../../domain/captions/captions.ts'
+import { platformLabel } from '../../domain/shared/platforms.ts'
+import type { PostingRules } from '../../domain/posts/posting-rules.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { cappedFetch } from '../shared/capped-fetch.ts'
+import { normalType } from '../storage/stored-files.ts'
+
+const MAX_ANSWER_BYTES = 2 * 1_048_576
+const REPEATS = 1
+/** Where a busy provider does not say how long. */
+const BUSY_SECONDS = 5
+
+interface CaptionPicture {
+  type: string
+  bytes: Uint8Array
+}
+
+interface CaptionRequest extends CaptionWish {
+  pictures: CaptionPicture[]
+  /** Of the platform, if there is one. */
+  rules: PostingRules | null
+}
+
+export interface CaptionProvider {
+  name: CaptionSource
+  /**
+   * What it answers has yet to be cut to what can be posted.
+   * @throws ServiceError CAPTION_PROVIDER_FAILED, CAPTION_REFUSED
+   */
+  generate(request: CaptionRequest, options: { signal: AbortSignal }): Promise<string[]>
+}
+
+/** Phrases around the user's own words: for when there is no provider. */
+export function createTemplateCaptions(): CaptionProvider {
+  return {
+    name: 'template',
+    generate: async ({ rules, ...wish }) => templateCaptions(wish, rules),
+  }
+}
+
+interface CaptionOptions {
+  /** Base address of an API that speaks as OpenAI's does. */
+  url: string
+  apiKey: string
+  model: string
+  userAgent: string
+  /** Of a whole generation, repeats included. */
+  timeoutMs: number
+}
+
+/** Captions by any API that speaks as OpenAI's does. The library is loaded when the first ones are asked for. */
+export function createProviderCaptions({ url, apiKey, model, userAgent, timeoutMs }: CaptionOptions): CaptionProvider {
+  let opened: Promise<OpenAI> | undefined
+
+  async function open(): Promise<OpenAI> {
+    const { OpenAI } = await import('openai')
+    return new OpenAI({
+      apiKey,
+      baseURL: url,
+      maxRetries: REPEATS,
+      timeout: timeoutMs,
+      fetch: cappedFetch({ maxBytes: MAX_ANSWER_BYTES, userAgent }),
+      // Else it reads these from the environment.
+      organization: null,
+      project: null,
+      logLevel: 'off',
+    })
+  }
+
+  return {
+    name: 'model',
+    async generate(request, { signal }) {
+      const client = await (opened ??= open())
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+      let answer: OpenAI.ChatCompletion
+      try {
+        answer = await client.chat.completions.create(
+          { model, messages: messagesOf(request), response_format: ANSWER_FORMAT },
+          { signal: deadline },
+        )
+      } catch (error) {
+        signal.throwIfAborted()
+        throw refusalOf(error as Failure, deadline.aborted)
+      }
+      return readAnswer(answer)
+    },
+  }
+}
+
+const ANSWER_FORMAT = {
+  type: 'json_schema',
+  json_schema: {
+    name: 'captions',
+    strict: true,
+    schema: {
+      type: 'object',
+      properties: { captions: { type: 'array', items: { type: 'string' } } },
+      required: ['captions'],
+      additionalProperties: false,
+    },
+  },
+} as const
+
+function messagesOf({ prompt, text, tone, platform, pictures, rules }: CaptionRequest) {
+  const longest = Math.min(LONGEST_CAPTION, rules?.text[0].max ?? LONGEST_CAPTION)
+  const instructions = [
+    `You write captions for posts on ${platform ? platformLabel(platform) : 'social media'}.`,
+    `Answer with a JSON object {"captions": [..]} of ${CAPTIONS_AT_ONCE} different captions, as plain text without markup.`,
+    `No caption may be longer than ${longest} characters.`,
+    ...(tone ? [`The tone is ${JSON.stringify(tone)}.`] : []),
+    'Write in the language of the request.',
+  ]
+  const wish = text ? `${prompt}\n\nThe post as it is so far:\n${text}` : prompt
+  return [
+    { role: 'system' as const, content: instructions.join('\n') },
+    {
+      role: 'user' as const,
+      content: [
+        { type: 'text' as const, text: wish },
+        ...pictures.map(({ type, bytes }) => ({
+          type: 'image_url' as const,
+          image_url: { url: `data:${normalType(type)};base64,${Buffer.from(bytes).toString('base64')}` },
+        })),
+      ],
+    },
+  ]
+}
+
+function readAnswer(answer: OpenAI.ChatCompletion): string[] {
+  const choice = answer.choices?.[0]
+  if (choice?.message?.refusal || choice?.finish_reason === 'content_filter') throw refused()
+  const captions = captionsIn(choice?.message?.content)
+  if (captions === null) throw failed('The caption provider sent an answer that cannot be used, try again')
+  return captions
+}
+
+function captionsIn(content: unknown): string[] | null {
+  if (typeof content !== 'string') return null
+  try {
+    // Some models wrap JSON like that, whatever they were told.
+    const json = JSON.parse(content.replace(/^\s*```(?:json)?|```\s*$/g, '')) as { captions?: unknown } | null
+    const captions = Array.isArray(json?.captions) ? json.captions : []
+    const texts = captions.filter((caption) => typeof caption === 'string' && caption.trim() !== '')
+    return texts.length > 0 ? texts : null
+  } catch {
+    return null
+  }
+}
+
+interface Failure {
+  status?: number
+  code?: string | null
+  headers?: Headers
+}
+
+/** Without the provider's own words: they may repeat the key. */
+function refusalOf({ status, code, headers }: Failure, isLate: boolean): ServiceError {
+  const cause = new Error(`the provider answered ${status ?? 'nothing'}`)
+  if (isLate) return failed('The caption provider did not answer in time, try again', cause)
+  if (code === 'content_filter' || code === 'content_policy_violation') return refused(cause)
+  if (status === 429) {
+    const stated = Number(headers?.get('retry-after') ?? Number.NaN)
+    const retryAfterSeconds = stated > 0 ? Math.ceil(stated) : BUSY_SECONDS
+    return failed('The caption provider is busy, try again later', cause, { retryAfterSeconds })
+  }
+  return failed('The caption provider is not available for the moment, try again later', cause)
+}
+
+function failed(message: string, cause?: unknown, options: { retryAfterSeconds?: number } = {}): ServiceError {
+  return new ServiceError('CAPTION_PROVIDER_FAILED', message, { cause, ...options })
+}
+
+function refused(cause?: unknown): ServiceError {
+  return new ServiceError('CAPTION_REFUSED', 'The caption provider refused this request, ask for something else', {
+    cause,
+  })
+}

@@ -1,0 +1,22 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { parseJson } from '../../domain/shared/json-text.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { readDataUrl } from './data-url.ts'
+
+/** The program of a thread that does one job of `large-texts.ts`, sends its result and ends. */
+
+export type TextJob = { kind: 'json'; bytes: Uint8Array<ArrayBuffer> } | { kind: 'dataUrls'; urls: string[] }
+
+/** `refusal` has the parts of a ServiceError: classes do not survive the way between threads. */
+export type TextResult = { value: unknown } | { refusal: Pick<ServiceError, 'code' | 'message' | 'errors'> }
+
+function run(job: TextJob): TextResult {
+  try {
+    return { value: job.kind === 'json' ? parseJson(job.bytes) : job.urls.map(readDataUrl) }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return { refusal: { code: error.code, message: error.message, errors: error.errors } }
+  }
+}
+
+parentPort!.postMessage(run(workerData as TextJob))

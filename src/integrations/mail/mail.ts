@@ -1,0 +1,94 @@
+import type { Transporter } from 'nodemailer'
+import { MailError, type MailWords } from '../../domain/notifications/mails.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+
+const CONNECT_TIMEOUT_MS = 5 * SECOND
+const CONNECTIONS = 5
+
+interface MailerOptions {
+  /** `smtp://` or `smtps://`, with user and password; empty when there is no mail server. */
+  url: string
+  /** A name and an address, as in a mail's header. */
+  from: string
+  /** How long the mail server may say nothing, and how long a whole mail may take. */
+  silenceMs?: number
+  sendMs?: number
+}
+
+export interface OutgoingMail extends MailWords {
+  /** Becomes the Message-ID: a mail that went out twice is one mail to whoever compares them. */
+  id: string
+  to: string
+}
+
+/**
+ * Sends mails over SMTP. Opens no connection before the first mail.
+ * @throws Error for a URL of another kind, without showing it
+ */
+export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 * SECOND }: MailerOptions) {
+  if (url !== '' && !/^smtps?:\/\/./.test(url)) throw new Error('SMTP_URL must begin with smtp:// or smtps://')
+  const host = /@([\w.-]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
+  let opened: Promise<Transporter> | undefined
+
+  /** The library is loaded with the first mail: most processes send none. */
+  async function open(): Promise<Transporter> {
+    const { createTransport } = await import('nodemailer')
+    return createTransport({
+      url,
+      pool: true,
+      maxConnections: CONNECTIONS,
+      // Whether a mail is tried again is for its workflow to say.
+      maxRequeues: 0,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      greetingTimeout: CONNECT_TIMEOUT_MS,
+      dnsTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: silenceMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+  }
+
+  return {
+    /** @throws MailError unless the mail server took it */
+    async send({ id, to, ...words }: OutgoingMail, { signal }: { signal: AbortSignal }): Promise<void> {
+      if (url === '') throw new MailError('SMTP_URL is not set', { isFinal: false })
+      const transport = await (opened ??= open())
+      try {
+        await transport.sendMail({
+          ...words,
+          from,
+          // As an object, so that no part of it is read as a second address.
+          to: { name: '', address: to },
+          messageId: `<${id}@${host}>`,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          signal: AbortSignal.any([signal, AbortSignal.timeout(sendMs)]),
+        })
+      } catch (error) {
+        throw toMailError(error)
+      }
+    },
+
+    async close(): Promise<void> {
+      const transport = await opened
+      transport?.close()
+    },
+  }
+}
+
+export type Mailer = ReturnType<typeof createMailer>
+
+interface SmtpError {
+  code?: string
+  command?: string
+  responseCode?: number
+  permanent?: boolean
+}
+
+/** Only a refusal of this recipient or these words is final: a refused login or sender is ours to mend while the mail waits. */
+function toMailError(cause: unknown): MailError {
+  const { code = 'UNKNOWN', command, responseCode, permanent = false } = cause as SmtpError
+  const isAboutMail = command === 'RCPT TO' || command === 'DATA' || command === 'API'
+  const isUnusable = command === 'API' && code === 'EENVELOPE'
+  const reason = ['The mail server did not take it:', code, command, responseCode]
+  return new MailError(reason.filter(Boolean).join(' '), { isFinal: (isAboutMail && permanent) || isUnusable, cause })
+}

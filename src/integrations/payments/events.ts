@@ -1,0 +1,104 @@
+import type { ProcessorSubscription } from '../../domain/billing/billing.ts'
+import { isPaymentEventType, type PaymentEvent, type PaymentEventType } from '../../domain/billing/payment-events.ts'
+import {
+  fieldsOf,
+  idOf,
+  instantOf,
+  paidPeriodOf,
+  readInvoiceObject,
+  readSubscriptionObject,
+  userIdIn,
+  userIdOfInvoice,
+} from './objects.ts'
+
+type About = Omit<PaymentEvent, 'id' | 'type' | 'createdAt'>
+
+const NOTHING: About = {
+  userId: null,
+  customerId: null,
+  subscriptionId: null,
+  invoiceId: null,
+  told: null,
+  toldInvoice: null,
+}
+
+const READERS: Record<PaymentEventType, (object: unknown, createdAt: Date) => About> = {
+  'checkout.session.completed': aboutCheckout,
+  'invoice.payment_succeeded': (...told) => aboutInvoice('active', ...told),
+  'invoice.payment_failed': (...told) => aboutInvoice('past_due', ...told),
+  'customer.subscription.updated': aboutSubscription,
+  'customer.subscription.deleted': aboutSubscription,
+}
+
+/** Null for what is no event. */
+export function readEventObject(value: unknown): PaymentEvent | null {
+  const event = fieldsOf(value)
+  const { object } = fieldsOf(event['data'])
+  const [id, type, createdAt] = [idOf(event), event['type'], instantOf(event['created'])]
+  if (id === null || typeof type !== 'string' || createdAt === null) return null
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) return null
+  return { id, type, createdAt, ...(isPaymentEventType(type) ? READERS[type](object, createdAt) : NOTHING) }
+}
+
+function aboutCheckout(object: unknown, createdAt: Date): About {
+  const session = fieldsOf(object)
+  const ids = {
+    userId: userIdIn(session['metadata']),
+    customerId: idOf(session['customer']),
+    subscriptionId: idOf(session['subscription']),
+  }
+  const state = session['payment_status'] === 'unpaid' ? 'incomplete' : 'active'
+  return { ...NOTHING, ...ids, invoiceId: idOf(session['invoice']), told: impliedBy(ids, { state, createdAt }) }
+}
+
+function aboutSubscription(object: unknown): About {
+  const subscription = fieldsOf(object)
+  return {
+    ...NOTHING,
+    userId: userIdIn(subscription['metadata']),
+    customerId: idOf(subscription['customer']),
+    subscriptionId: idOf(subscription),
+    invoiceId: idOf(subscription['latest_invoice']),
+    told: readSubscriptionObject(subscription),
+  }
+}
+
+function aboutInvoice(state: 'active' | 'past_due', object: unknown, createdAt: Date): About {
+  const read = readInvoiceObject(object)
+  if (read === null) return NOTHING
+  const toldInvoice = { ...read, isPaid: read.isPaid || state === 'active' }
+  const ids = {
+    userId: userIdOfInvoice(object),
+    customerId: toldInvoice.customerId,
+    subscriptionId: toldInvoice.subscriptionId,
+  }
+  // A subscription whose first payment fails has not begun.
+  const implied = toldInvoice.isFirst && state === 'past_due' ? 'incomplete' : state
+  const period = state === 'active' ? paidPeriodOf(object) : {}
+  const told = impliedBy(ids, { state: implied, createdAt, ...period })
+  return {
+    ...NOTHING,
+    ...ids,
+    invoiceId: toldInvoice.id,
+    told: told && { ...told, latestInvoice: toldInvoice },
+    toldInvoice,
+  }
+}
+
+/** What an event about something else lets one conclude about its subscription. */
+function impliedBy(
+  { userId, customerId, subscriptionId }: Pick<About, 'userId' | 'customerId' | 'subscriptionId'>,
+  implied: Pick<ProcessorSubscription, 'state' | 'createdAt'> & Partial<ProcessorSubscription>,
+): ProcessorSubscription | null {
+  if (customerId === null || subscriptionId === null) return null
+  return {
+    id: subscriptionId,
+    customerId,
+    userId,
+    currentPeriodStart: null,
+    currentPeriodEnd: null,
+    cancelAtPeriodEnd: null,
+    latestInvoice: null,
+    ...implied,
+  }
+}

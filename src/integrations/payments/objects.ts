@@ -1,0 +1,114 @@
+import {
+  PROCESSOR_STATES,
+  type ProcessorInvoice,
+  type ProcessorState,
+  type ProcessorSubscription,
+} from '../../domain/billing/billing.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+
+/*
+ * The objects of the API, by the field. Answers to our calls come in the one version that is pinned, webhooks in that of the account:
+ * since 2025-03 the period stands at the item of a subscription and the subscription of an invoice under `parent`, so both places are read.
+ * https://docs.stripe.com/changelog/basil#2025-03-31.basil
+ */
+
+type Fields = Record<string, unknown>
+
+const LONGEST_ID = 255
+
+/** No fields for what is not an object. */
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+/** Of an object, or of the id that stands for it. */
+export function idOf(value: unknown): string | null {
+  const id = typeof value === 'string' ? value : fieldsOf(value)['id']
+  return typeof id === 'string' && id !== '' && id.length <= LONGEST_ID ? id : null
+}
+
+export function instantOf(seconds: unknown): Date | null {
+  if (typeof seconds !== 'number') return null
+  const instant = new Date(seconds * SECOND)
+  return Number.isNaN(instant.getTime()) ? null : instant
+}
+
+/** Our user, as the checkout noted it. */
+export function userIdIn(metadata: unknown): string | null {
+  return idOf(fieldsOf(metadata)['userId'])
+}
+
+/** Null for what is no subscription that can be read. */
+export function readSubscriptionObject(value: unknown): ProcessorSubscription | null {
+  const subscription = fieldsOf(value)
+  const [id, customerId] = [idOf(subscription), idOf(subscription['customer'])]
+  const createdAt = instantOf(subscription['created'])
+  const state = stateOf(subscription['status'])
+  if (id === null || customerId === null || createdAt === null || state === null) return null
+  const period = periodOf(subscription)
+  return {
+    id,
+    customerId,
+    userId: userIdIn(subscription['metadata']),
+    state,
+    createdAt,
+    ...period,
+    cancelAtPeriodEnd: subscription['cancel_at_period_end'] === true || endsWithin(period, subscription['cancel_at']),
+    latestInvoice: readInvoiceObject(subscription['latest_invoice']),
+  }
+}
+
+function stateOf(status: unknown): ProcessorState | null {
+  if (typeof status !== 'string') return null
+  return PROCESSOR_STATES.find((state) => state === status) ?? 'unknown'
+}
+
+type Period = Pick<ProcessorSubscription, 'currentPeriodStart' | 'currentPeriodEnd'>
+
+function periodOf(subscription: Fields): Period {
+  const items = fieldsOf(subscription['items'])['data']
+  const item = fieldsOf(Array.isArray(items) ? items[0] : null)
+  return {
+    currentPeriodStart: instantOf(subscription['current_period_start'] ?? item['current_period_start']),
+    currentPeriodEnd: instantOf(subscription['current_period_end'] ?? item['current_period_end']),
+  }
+}
+
+/** The one that an invoice pays for: that of its last line. */
+export function paidPeriodOf(invoice: unknown): Period {
+  const lines = fieldsOf(fieldsOf(invoice)['lines'])['data']
+  const { start, end } = fieldsOf(fieldsOf(Array.isArray(lines) ? lines.at(-1) : null)['period'])
+  return { currentPeriodStart: instantOf(start), currentPeriodEnd: instantOf(end) }
+}
+
+/** The portal writes a cancellation of the newer billing mode as an instant. */
+function endsWithin({ currentPeriodEnd }: Period, cancelAt: unknown): boolean {
+  const end = instantOf(cancelAt)
+  return end !== null && currentPeriodEnd !== null && end <= currentPeriodEnd
+}
+
+/** Null for what is no invoice that can be read, also for a mere id. */
+export function readInvoiceObject(value: unknown): ProcessorInvoice | null {
+  const invoice = fieldsOf(value)
+  const id = idOf(invoice)
+  if (id === null) return null
+  return {
+    id,
+    subscriptionId: idOf(invoice['subscription']) ?? idOf(subscriptionDetails(invoice)['subscription']),
+    customerId: idOf(invoice['customer']),
+    isFirst: invoice['billing_reason'] === 'subscription_create',
+    isPaid: invoice['status'] === 'paid' || invoice['paid'] === true,
+  }
+}
+
+export function userIdOfInvoice(value: unknown): string | null {
+  const invoice = fieldsOf(value)
+  return (
+    userIdIn(subscriptionDetails(invoice)['metadata']) ??
+    userIdIn(fieldsOf(invoice['subscription_details'])['metadata'])
+  )
+}
+
+function subscriptionDetails(invoice: Fields): Fields {
+  return fieldsOf(fieldsOf(invoice['parent'])['subscription_details'])
+}

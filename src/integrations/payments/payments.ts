@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto'
+import type { Stripe } from 'stripe'
+import type { ProcessorInvoice, ProcessorSubscription } from '../../domain/billing/billing.ts'
+import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
+import { PaymentsError } from '../../domain/billing/payments-error.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { PaymentCallOutcome } from '../../telemetry/metrics.ts'
+import { createPaymentsClient, isRefusal, unlessMissing } from './client.ts'
+import { readEventObject } from './events.ts'
+import { idOf, readInvoiceObject, readSubscriptionObject } from './objects.ts'
+import { verifiedText } from './signature.ts'
+
+const CHECKOUT_STATES = ['open', 'complete', 'expired'] as const
+
+export interface Checkout {
+  id: string
+  status: (typeof CHECKOUT_STATES)[number]
+  /** Where the user pays, while it is open. */
+  url: string | null
+  subscriptionId: string | null
+}
+
+interface CheckoutWish {
+  userId: string
+  email: string
+  /** Null for a user who never paid. */
+  customerId: string | null
+  successUrl: string
+  cancelUrl: string
+  idempotencyKey: string
+}
+
+/** The payment processor. @throws PaymentsError from everything but `readEvent` */
+export interface Payments {
+  openCheckout(wish: CheckoutWish): Promise<{ id: string; url: string }>
+  /** Null when the processor does not know it. */
+  readCheckout(id: string): Promise<Checkout | null>
+  /** One that is no longer open stays as it is. */
+  expireCheckout(id: string): Promise<void>
+  openPortal(wish: { customerId: string; returnUrl: string; idempotencyKey: string }): Promise<{ url: string }>
+  cancelAtPeriodEnd(subscriptionId: string, idempotencyKey: string): Promise<ProcessorSubscription>
+  /** At once; one that ended already, or is not known, is fine. */
+  endSubscription(subscriptionId: string, idempotencyKey: string): Promise<void>
+  /** With everything that is personal there; one that is not known is fine. */
+  removeCustomer(customerId: string): Promise<void>
+  /** Null when the processor does not know it. */
+  readSubscription(id: string): Promise<ProcessorSubscription | null>
+  /** Null when the processor does not know it. */
+  readInvoice(id: string): Promise<ProcessorInvoice | null>
+  /** @throws ServiceError WEBHOOK_INVALID */
+  readEvent(rawBody: Buffer, signature: string | undefined, now: Date): Promise<PaymentEvent>
+}
+
+export interface PaymentsOptions {
+  secretKey: string
+  /** Base address of the API. */
+  url: string
+  userAgent: string
+  priceId: string
+  webhookSecrets: string[]
+  /** Of a whole call, repeats included. */
+  timeoutMs: number
+  onCall?: (outcome: PaymentCallOutcome) => void
+}
+
+/** The processor is Stripe. The library is loaded when the first call or event needs it. */
+export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsOptions): Payments {
+  const call = createPaymentsClient(client)
+
+  async function readCheckout(id: string): Promise<Checkout | null> {
+    const session = await unlessMissing(call('read a checkout', (client) => client.checkout.sessions.retrieve(id)))
+    return session && readCheckoutObject(session)
+  }
+
+  return {
+    async openCheckout({ userId, email, customerId, successUrl, cancelUrl, idempotencyKey }) {
+      const session = await call('open a checkout', (client) =>
+        client.checkout.sessions.create(
+          {
+            mode: 'subscription',
+            line_items: [{ price: priceId, quantity: 1 }],
+            allow_promotion_codes: true,
+            client_reference_id: userId,
+            metadata: { userId },
+            subscription_data: { metadata: { userId } },
+            ...(customerId === null ? { customer_email: email } : { customer: customerId }),
+            success_url: successUrl,
+            cancel_url: cancelUrl,
+          },
+          { idempotencyKey },
+        ),
+      )
+      return { id: readable(session.id, 'open a checkout'), url: readable(session.url, 'open a checkout') }
+    },
+
+    readCheckout,
+
+    async expireCheckout(id) {
+      try {
+        await call('expire a checkout', (client) => client.checkout.sessions.expire(id, {}, onlyThisCall()))
+      } catch (error) {
+        // It refuses this of one that is not open any more.
+        if (!isRefusal(error) || (await readCheckout(id))?.status === 'open') throw error
+      }
+    },
+
+    async openPortal({ customerId, returnUrl, idempotencyKey }) {
+      const portal = await call('open the portal', (client) =>
+        client.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl }, { idempotencyKey }),
+      )
+      return { url: readable(portal.url, 'open the portal') }
+    },
+
+    async cancelAtPeriodEnd(subscriptionId, idempotencyKey) {
+      const aim = 'cancel a subscription'
+      const changed = await call(aim, (client) =>
+        client.subscriptions.update(
+          subscriptionId,
+          { cancel_at_period_end: true, expand: ['latest_invoice'] },
+          { idempotencyKey },
+        ),
+      )
+      return readable(readSubscriptionObject(changed), aim)
+    },
+
+    async endSubscription(subscriptionId, idempotencyKey) {
+      await unlessMissing(
+        call('end a subscription', (client) => client.subscriptions.cancel(subscriptionId, {}, { idempotencyKey })),
+      )
+    },
+
+    async removeCustomer(customerId) {
+      await unlessMissing(call('remove a customer', (client) => client.customers.del(customerId, {}, onlyThisCall())))
+    },
+
+    async readSubscription(id) {
+      const aim = 'read a subscription'
+      const found = await unlessMissing(
+        call(aim, (client) => client.subscriptions.retrieve(id, { expand: ['latest_invoice'] })),
+      )
+      return found && readable(readSubscriptionObject(found), aim)
+    },
+
+    async readInvoice(id) {
+      const aim = 'read an invoice'
+      const found = await unlessMissing(call(aim, (client) => client.invoices.retrieve(id)))
+      return found && readable(readInvoiceObject(found), aim)
+    },
+
+    async readEvent(rawBody, signature, now) {
+      const { Stripe } = await import('stripe')
+      const text = verifiedText(Stripe.webhooks, {
+        rawBody,
+        signature: signature ?? '',
+        secrets: webhookSecrets,
+        now,
+      })
+      if (text === null) throw new ServiceError('WEBHOOK_INVALID', 'Webhook signature verification failed')
+      const event = readEventObject(parsed(text))
+      if (event === null) throw new ServiceError('WEBHOOK_INVALID', 'The webhook is signed, but is not an event')
+      return event
+    },
+  }
+}
+
+/** For calls that may be made again and again: an answer that went wrong must not be what a later one is given. */
+function onlyThisCall() {
+  return { idempotencyKey: randomUUID() }
+}
+
+function readCheckoutObject({ id, status, url, subscription }: Stripe.Checkout.Session): Checkout {
+  const known = CHECKOUT_STATES.find((state) => state === status) ?? null
+  return {
+    id,
+    status: readable(known, 'read a checkout'),
+    url: status === 'open' ? url : null,
+    subscriptionId: idOf(subscription),
+  }
+}
+
+/** Answers are other people's: what their types promise may not be there. */
+function readable<T>(value: T | null | undefined, aim: string): T {
+  if (value !== null && value !== undefined) return value
+  throw new PaymentsError(`Asked to ${aim}, the processor answered what cannot be read`, { isRefused: false })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
+}

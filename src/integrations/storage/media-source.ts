@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { MediaUnavailableError } from '../../domain/posts/failure.ts'
+import type { MediaItem } from '../../domain/posts/post.ts'
+import { MAX_UPLOAD_BYTES, mediaKind } from '../../domain/posts/posting-rules.ts'
+import { copyKey, removedKey } from '../../domain/media/storage-keys.ts'
+import { HOUR } from '../../domain/shared/times.ts'
+import type { ObjectStorage } from './storage.ts'
+import { fileProblem, MISSING_FILE, normalType, SNIFF_BYTES, type FoundFile } from './stored-files.ts'
+
+/** Copies go a day after they were stored last (`cleanUploads`); one older than this is stored again rather than relied on. */
+const COPY_LIFE_MS = 12 * HOUR
+
+interface Options {
+  signal?: AbortSignal
+}
+
+/** Gives out a post's media, after making sure that it is what its record says. */
+export function createMediaSource(
+  storage: Pick<ObjectStorage, 'open' | 'readHead' | 'publicUrl' | 'put' | 'storedAt' | 'move' | 'retype'>,
+) {
+  /** A post may take an upload in the very moment in which it is cleaned away because none did: then it is brought back. */
+  async function orRestored<T>(item: MediaItem, options: Options, read: () => Promise<T | null>): Promise<T | null> {
+    const found = await read()
+    if (found !== null) return found
+    await storage.move(removedKey(item.storageKey), item.storageKey, options)
+    return read()
+  }
+
+  return {
+    /**
+     * The bytes of a media item. The stream must be read or cancelled.
+     * @throws MediaUnavailableError when the object is missing, too large, or not what its type says
+     */
+    async open(item: MediaItem, options: Options = {}) {
+      const object = await orRestored(item, options, () => storage.open(item.storageKey, options))
+      if (!object) throw unavailable(item, MISSING_FILE)
+      const { stream, head } = await readHead(object.stream)
+      const problem = await findProblem(item, { sizeBytes: object.sizeBytes, head })
+      if (problem !== null) {
+        await stream.cancel()
+        throw unavailable(item, problem)
+      }
+      return { stream, sizeBytes: object.sizeBytes, mimeType: normalType(item.mimeType) }
+    },
+
+    /**
+     * Where anyone can read a media item; of its bytes only the beginning is read.
+     * @throws MediaUnavailableError as `open`
+     */
+    async address(item: MediaItem, options: Options = {}): Promise<string> {
+      const read = () => storage.readHead(item.storageKey, SNIFF_BYTES, options)
+      const object = await orRestored(item, options, read)
+      const problem = object ? await findProblem(item, object) : MISSING_FILE
+      if (problem !== null) throw unavailable(item, problem)
+      const type = normalType(item.mimeType)
+      // It is served by the name that its upload gave it, which platforms need not know.
+      if (object!.contentType !== type) await storage.retype(item.storageKey, type, options)
+      return storage.publicUrl(item.storageKey)
+    },
+
+    /** Stores what a media item was converted to, unless it is there already, and answers its public address. */
+    async keepCopy(
+      item: MediaItem,
+      { bytes, mimeType }: { bytes: Uint8Array; mimeType: 'image/jpeg' | 'image/png' },
+      options: Options = {},
+    ): Promise<string> {
+      const key = copyKey(item.storageKey, createHash('sha256').update(bytes).digest('hex'), mimeType)
+      const storedAt = await storage.storedAt(key, options)
+      if (storedAt === null || Date.now() - storedAt.getTime() > COPY_LIFE_MS) {
+        await storage.put({ key, body: bytes, contentType: mimeType }, options)
+      }
+      return storage.publicUrl(key)
+    },
+  }
+}
+
+function unavailable(item: MediaItem, problem: string): MediaUnavailableError {
+  const name = item.originalFilename ?? item.storageKey.split('/').at(-1)
+  return new MediaUnavailableError(`The file ${name} ${problem}`)
+}
+
+function findProblem({ mimeType }: MediaItem, file: FoundFile): Promise<string | null> {
+  return fileProblem(file, { type: mimeType, maxBytes: MAX_UPLOAD_BYTES[mediaKind(mimeType)] })
+}
+
+/** Reads a stream's beginning and puts it back in front of the rest, which is neither read ahead nor copied. */
+async function readHead(source: ReadableStream<Uint8Array>) {
+  const reader = source.getReader()
+  const chunks: Uint8Array[] = []
+  for (let length = 0; length < SNIFF_BYTES;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    chunks.push(value)
+    length += value.length
+  }
+  const head = Buffer.concat(chunks).subarray(0, SNIFF_BYTES)
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const chunk = chunks.shift()
+        if (chunk) return controller.enqueue(chunk)
+        const { done, value } = await reader.read()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+  return { stream, head }
+}

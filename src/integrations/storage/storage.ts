@@ -1,0 +1,337 @@
+import {
+  CreateBucketCommand,
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutBucketCorsCommand,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { FOLDERS } from '../../domain/media/storage-keys.ts'
+import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+
+export interface ObjectStorageOptions {
+  endpoint: string
+  region: string
+  bucket: string
+  accessKeyId: string
+  secretAccessKey: string
+  /** Where anyone can read the bucket's objects; the start of every `storageUrl`. */
+  publicUrl: string
+}
+
+export interface StoredObject {
+  /** Must be read or cancelled, else its connection stays open. */
+  stream: ReadableStream<Uint8Array>
+  sizeBytes: number
+  contentType: string
+}
+
+/** The beginning of an object. */
+export interface ObjectHead {
+  head: Uint8Array
+  /** Of the whole object. */
+  sizeBytes: number
+  contentType: string
+}
+
+export interface UploadRequest {
+  key: string
+  contentType: string
+  /** When given, the upload must be exactly this long. */
+  sizeBytes?: number
+}
+
+export interface NewObject {
+  key: string
+  body: Uint8Array
+  contentType: string
+}
+
+export interface ListedObject {
+  key: string
+  storedAt: Date
+}
+
+interface CallOptions {
+  /** Ends the call, and the reading of what it answers. */
+  signal?: AbortSignal
+}
+
+export type ObjectStorage = ReturnType<typeof createObjectStorage>
+
+/** How long a pre-signed upload address works (contract section 4). */
+export const PRESIGN_TTL_SECONDS = 900
+
+/** The only folders that the public may read. */
+const PUBLIC_PREFIXES = [FOLDERS.uploads, FOLDERS.avatars, FOLDERS.copies]
+
+const UNKNOWN_TYPE = 'application/octet-stream'
+const CONNECT_TIMEOUT_MS = 5 * SECOND
+const RESPONSE_TIMEOUT_MS = 30 * SECOND
+const PING_TIMEOUT_MS = 2 * SECOND
+
+/** Any S3 API: media and avatars. Opens no connection before the first call. */
+export function createObjectStorage(options: ObjectStorageOptions) {
+  const { bucket } = options
+  const publicBase = withoutTrailingSlashes(options.publicUrl)
+  const client = new S3Client({
+    endpoint: options.endpoint,
+    region: options.region,
+    credentials: { accessKeyId: options.accessKeyId, secretAccessKey: options.secretAccessKey },
+    forcePathStyle: true,
+    // A checksum of the (empty) body we sign would otherwise be demanded from the client's upload.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    maxAttempts: 2,
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: RESPONSE_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: RESPONSE_TIMEOUT_MS,
+    },
+  })
+
+  const sourceOf = (key: string) => `${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
+
+  /** The permanent public address of an object. */
+  const publicUrl = (key: string) => `${publicBase}/${key.split('/').map(encodeURIComponent).join('/')}`
+
+  async function bucketExists(): Promise<boolean> {
+    try {
+      await client.send(new HeadBucketCommand({ Bucket: bucket }))
+      return true
+    } catch (error) {
+      if (isNamed(error, 'NotFound', 'NoSuchBucket')) return false
+      throw error
+    }
+  }
+
+  /** Where a bucket has a policy, the S3 gateway lets even its owner do only what that says; elsewhere a key is no principal. */
+  async function putPolicy(): Promise<void> {
+    const put = (statements: object[]) => {
+      const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements })
+      return client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: policy }))
+    }
+    try {
+      await put([publicRead(bucket), ownerAccess(bucket, options.accessKeyId)])
+    } catch (error) {
+      if (!isNamed(error, 'MalformedPolicy')) throw error
+      await put([publicRead(bucket)])
+    }
+  }
+
+  async function createBucket(): Promise<void> {
+    try {
+      // A key that owns this bucket alone may not even ask for another one.
+      if (await bucketExists()) return
+      await client.send(new CreateBucketCommand({ Bucket: bucket }))
+    } catch (error) {
+      if (!isNamed(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists')) throw error
+    }
+  }
+
+  return {
+    /** An address for one PUT of a file. The type, and the length where it is known, are signed: other uploads are refused. */
+    presignPut({ key, contentType, sizeBytes }: UploadRequest): Promise<string> {
+      const command = new PutObjectCommand({
+        Bucket: bucket,
+        Key: key,
+        ContentType: contentType,
+        ...(sizeBytes === undefined ? {} : { ContentLength: sizeBytes }),
+      })
+      return getSignedUrl(client, command, {
+        expiresIn: PRESIGN_TTL_SECONDS,
+        signableHeaders: new Set(['host', 'content-type', 'content-length']),
+      })
+    },
+
+    publicUrl,
+
+    /**
+     * The key of the object that has this public address, for keys of plain characters as ours are. Compared as text: what a parser
+     * would first have to repair is no address of ours, whatever it turned into (safety section 5).
+     */
+    keyOf(url: string): string | null {
+      const key = url.slice(publicBase.length + 1)
+      return publicUrl(key) === url ? key : null
+    },
+
+    /** Null when there is no such object. The signal ends the reading, too. */
+    async open(key: string, { signal }: CallOptions = {}): Promise<StoredObject | null> {
+      try {
+        const answer = await client.send(
+          new GetObjectCommand({ Bucket: bucket, Key: key }),
+          signal ? { abortSignal: signal } : {},
+        )
+        return {
+          stream: answer.Body!.transformToWebStream() as ReadableStream<Uint8Array>,
+          sizeBytes: answer.ContentLength ?? 0,
+          contentType: answer.ContentType ?? UNKNOWN_TYPE,
+        }
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
+        throw error
+      }
+    },
+
+    /** As much of an object's beginning as asked for, without the rest; null when there is no such object. */
+    async readHead(key: string, bytes: number, { signal }: CallOptions = {}): Promise<ObjectHead | null> {
+      try {
+        const answer = await client.send(
+          new GetObjectCommand({ Bucket: bucket, Key: key, Range: `bytes=0-${bytes - 1}` }),
+          signal ? { abortSignal: signal } : {},
+        )
+        const head = await answer.Body!.transformToByteArray()
+        const sizeBytes = Number(answer.ContentRange?.split('/')[1] ?? answer.ContentLength ?? 0)
+        return { head, sizeBytes, contentType: answer.ContentType ?? UNKNOWN_TYPE }
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
+        // An empty object has no first byte to begin with.
+        if (isNamed(error, 'InvalidRange')) return { head: new Uint8Array(), sizeBytes: 0, contentType: UNKNOWN_TYPE }
+        throw error
+      }
+    },
+
+    /** Stores an object, over an earlier one of this key. */
+    async put({ key, body, contentType }: NewObject, { signal }: CallOptions = {}): Promise<void> {
+      await client.send(
+        new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }),
+        signal ? { abortSignal: signal } : {},
+      )
+    },
+
+    /** When an object was stored last; null when there is no such object. */
+    async storedAt(key: string, { signal }: CallOptions = {}): Promise<Date | null> {
+      try {
+        const answer = await client.send(
+          new HeadObjectCommand({ Bucket: bucket, Key: key }),
+          signal ? { abortSignal: signal } : {},
+        )
+        return answer.LastModified ?? new Date(0)
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
+        throw error
+      }
+    },
+
+    /** The size of an object in bytes; null when there is no such object. */
+    async sizeOf(key: string, { signal }: CallOptions = {}): Promise<number | null> {
+      try {
+        const answer = await client.send(
+          new HeadObjectCommand({ Bucket: bucket, Key: key }),
+          signal ? { abortSignal: signal } : {},
+        )
+        return answer.ContentLength ?? 0
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
+        throw error
+      }
+    },
+
+    /** The next objects of a folder in the order of their keys, as many as `limit` at most; fewer than that are the last ones. */
+    async list(
+      folder: string,
+      { after, limit }: { after: string | null; limit: number },
+      { signal }: CallOptions = {},
+    ): Promise<ListedObject[]> {
+      const { Contents = [] } = await client.send(
+        new ListObjectsV2Command({
+          Bucket: bucket,
+          Prefix: folder,
+          MaxKeys: limit,
+          ...(after !== null && { StartAfter: after }),
+        }),
+        signal ? { abortSignal: signal } : {},
+      )
+      return Contents.map(({ Key, LastModified }) => ({ key: Key!, storedAt: LastModified! }))
+    },
+
+    /** Moves an object to another key, over what is there. False when there is no such object. */
+    async move(from: string, to: string, { signal }: CallOptions = {}): Promise<boolean> {
+      const options = signal ? { abortSignal: signal } : {}
+      try {
+        await client.send(new CopyObjectCommand({ Bucket: bucket, Key: to, CopySource: sourceOf(from) }), options)
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NotFound')) return false
+        throw error
+      }
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: from }), options)
+      return true
+    },
+
+    /** Makes it known by another type, at the same address. */
+    async retype(key: string, contentType: string, { signal }: CallOptions = {}): Promise<void> {
+      const change = { MetadataDirective: 'REPLACE', ContentType: contentType } as const
+      await client.send(
+        new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource: sourceOf(key), ...change }),
+        signal ? { abortSignal: signal } : {},
+      )
+    },
+
+    /** Whether or not there is such an object. */
+    async remove(key: string, { signal }: CallOptions = {}): Promise<void> {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), signal ? { abortSignal: signal } : {})
+    },
+
+    /** Makes the bucket, lets anyone read posts' media, their copies and avatars, and lets the frontends upload. Can be repeated. */
+    async ensureBucket(corsOrigins: string[]): Promise<void> {
+      await createBucket()
+      await putPolicy()
+      await client.send(
+        new PutBucketCorsCommand({
+          Bucket: bucket,
+          CORSConfiguration: {
+            CORSRules: [
+              {
+                AllowedOrigins: corsOrigins,
+                AllowedMethods: ['GET', 'HEAD', 'PUT'],
+                AllowedHeaders: ['*'],
+                MaxAgeSeconds: 3_600,
+              },
+            ],
+          },
+        }),
+      )
+    },
+
+    /** Resolves when the bucket answers. */
+    async ping(): Promise<void> {
+      await client.send(new HeadBucketCommand({ Bucket: bucket }), {
+        abortSignal: AbortSignal.timeout(PING_TIMEOUT_MS),
+      })
+    },
+
+    close(): void {
+      client.destroy()
+    },
+  }
+}
+
+function publicRead(bucket: string): object {
+  return {
+    Effect: 'Allow',
+    Principal: '*',
+    Action: 's3:GetObject',
+    Resource: PUBLIC_PREFIXES.map((prefix) => `arn:aws:s3:::${bucket}/${prefix}*`),
+  }
+}
+
+function ownerAccess(bucket: string, accessKeyId: string): object {
+  return {
+    Effect: 'Allow',
+    Principal: { AWS: [accessKeyId] },
+    Action: 's3:*',
+    Resource: [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`],
+  }
+}
+
+function isNamed(error: unknown, ...names: string[]): boolean {
+  return error instanceof S3ServiceException && names.includes(error.name)
+}

@@ -1,0 +1,114 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { answerReader } from '../shared/responses.ts'
+
+/** The parts we use of what Bluesky answers, each beside its description. */
+
+/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+const count = Type.Optional(Type.Unknown())
+
+/** https://docs.bsky.app/docs/api/com-atproto-server-create-session and -refresh-session */
+const Session = Type.Object({
+  did: Type.String({ pattern: '^did:' }),
+  handle: Type.String(),
+  accessJwt: Type.String({ minLength: 1 }),
+  refreshJwt: Type.String({ minLength: 1 }),
+  active: Type.Optional(Type.Boolean()),
+  didDoc: Type.Optional(Type.Unknown()),
+})
+export type Session = Static<typeof Session>
+export const readSession = answerReader(Session)
+
+/** https://www.w3.org/TR/did-core/#services, as https://atproto.com/specs/did#did-documents uses it. */
+const DidDocument = Type.Object({
+  service: Type.Array(Type.Object({ id: Type.String(), type: Type.Unknown(), serviceEndpoint: Type.Unknown() })),
+})
+export const readDidDocument = answerReader(DidDocument)
+
+/** https://docs.bsky.app/docs/api/app-bsky-actor-get-profile */
+const ProfileView = Type.Object({
+  did: Type.String(),
+  handle: Type.String(),
+  displayName: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  avatar: Type.Optional(Type.String()),
+  followersCount: count,
+})
+export const readProfile = answerReader(ProfileView)
+
+/** https://docs.bsky.app/docs/api/app-bsky-feed-get-posts */
+const PostView = Type.Object({
+  uri: Type.String({ pattern: '^at://' }),
+  likeCount: count,
+  repostCount: count,
+  quoteCount: count,
+  replyCount: count,
+  bookmarkCount: count,
+})
+export type PostView = Static<typeof PostView>
+export const readPostViews = answerReader(Type.Object({ posts: Type.Array(PostView) }))
+
+/** https://docs.bsky.app/docs/api/com-atproto-identity-resolve-handle */
+const ResolvedHandle = Type.Object({ did: Type.String({ pattern: '^did:' }) })
+export const readResolvedHandle = answerReader(ResolvedHandle)
+
+/** https://atproto.com/specs/data-model#blob-type: goes into the record exactly as it came. */
+export const BlobRef = Type.Object({
+  $type: Type.Literal('blob'),
+  ref: Type.Object({ $link: Type.String() }),
+  mimeType: Type.String(),
+  size: Type.Integer(),
+})
+export type BlobRef = Static<typeof BlobRef>
+
+/** https://docs.bsky.app/docs/api/com-atproto-repo-upload-blob */
+const UploadedBlob = Type.Object({ blob: BlobRef })
+export const readUploadedBlob = answerReader(UploadedBlob)
+
+/** https://docs.bsky.app/docs/api/com-atproto-server-describe-server */
+const ServerDescription = Type.Object({ did: Type.String({ pattern: '^did:' }) })
+export const readServerDescription = answerReader(ServerDescription)
+
+/** https://docs.bsky.app/docs/api/com-atproto-server-get-service-auth */
+const ServiceToken = Type.Object({ token: Type.String({ minLength: 1 }) })
+export const readServiceToken = answerReader(ServiceToken)
+
+/** https://docs.bsky.app/docs/api/app-bsky-video-get-job-status */
+const VideoJob = Type.Object({
+  jobId: Type.String({ minLength: 1 }),
+  state: Type.String(),
+  blob: Type.Optional(BlobRef),
+  failureCode: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String()),
+})
+/** The schema wraps it; answers to an upload were seen without the wrap (platforms.md 2b). */
+export const readVideoJob = wrappedOrBare(answerReader(Type.Object({ jobStatus: VideoJob })), answerReader(VideoJob))
+const KnownJob = Type.Pick(VideoJob, ['jobId'])
+/** With the refusal of a video that the service has already. */
+export const readKnownJob = wrappedOrBare(answerReader(Type.Object({ jobStatus: KnownJob })), answerReader(KnownJob))
+
+function wrappedOrBare<T>(
+  readWrapped: (text: string) => { jobStatus: T } | null,
+  readBare: (text: string) => T | null,
+) {
+  return (text: string): T | null => readWrapped(text)?.jobStatus ?? readBare(text)
+}
+
+/** https://docs.bsky.app/docs/api/com-atproto-repo-put-record */
+const WrittenRecord = Type.Object({ uri: Type.String({ pattern: '^at://' }), cid: Type.String() })
+export const readWrittenRecord = answerReader(WrittenRecord)
+
+/** https://docs.bsky.app/docs/api/com-atproto-repo-get-record */
+const StoredRecord = Type.Object({
+  uri: Type.String({ pattern: '^at://' }),
+  value: Type.Object({ text: Type.Optional(Type.Unknown()), createdAt: Type.Optional(Type.Unknown()) }),
+})
+export type StoredRecord = Static<typeof StoredRecord>
+export const readStoredRecord = answerReader(StoredRecord)
+
+/** https://atproto.com/specs/xrpc#error-responses; the name of an error is one word. */
+const XrpcError = Type.Object({
+  error: Type.String({ pattern: '^[A-Za-z0-9]+$' }),
+  message: Type.Optional(Type.String()),
+})
+export type XrpcError = Static<typeof XrpcError>
+export const readXrpcError = answerReader(XrpcError)

@@ -1,0 +1,106 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { answerReader } from '../shared/responses.ts'
+
+/** The parts we use of what Facebook answers, each beside its description. */
+
+const text = Type.String({ minLength: 1 })
+
+/** https://developers.facebook.com/docs/graph-api/reference/user/permissions/ */
+export const readPermissions = answerReader(
+  Type.Object({ data: Type.Array(Type.Object({ permission: Type.String(), status: Type.String() })) }),
+)
+
+/** https://developers.facebook.com/docs/graph-api/reference/page/ */
+const Page = Type.Object({
+  id: text,
+  name: Type.String(),
+  username: Type.Optional(Type.String()),
+  picture: Type.Optional(Type.Object({ data: Type.Optional(Type.Object({ url: Type.Optional(Type.String()) })) })),
+})
+export type Page = Static<typeof Page>
+export const readPage = answerReader(Page)
+
+/** https://developers.facebook.com/docs/graph-api/reference/user/accounts/ */
+export const readOwnPages = answerReader(
+  Type.Object({
+    data: Type.Array(
+      Type.Intersect([
+        Page,
+        Type.Object({ access_token: text, instagram_business_account: Type.Optional(Type.Object({ id: text })) }),
+      ]),
+    ),
+  }),
+)
+
+/** What a post or a video is known by at once; its address may be missing, or lack the host. */
+const Published = Type.Object({ id: text, permalink_url: Type.Optional(Type.String()) })
+export const readPublished = answerReader(Published)
+
+const Target = Type.Optional(Type.Object({ id: Type.Optional(Type.String()) }))
+const Attachment = Type.Object({ media_type: Type.Optional(Type.String()), target: Target })
+
+const paging = Type.Optional(
+  Type.Object({
+    cursors: Type.Optional(Type.Object({ after: Type.Optional(Type.String()) })),
+    next: Type.Optional(Type.String()),
+  }),
+)
+
+/** https://developers.facebook.com/docs/graph-api/reference/page/published_posts/ */
+export const readPosts = answerReader(
+  Type.Object({
+    data: Type.Array(
+      Type.Intersect([
+        Published,
+        Type.Object({
+          message: Type.Optional(Type.String()),
+          created_time: Type.String(),
+          updated_time: Type.Optional(Type.String()),
+          attachments: Type.Optional(
+            Type.Object({
+              data: Type.Array(
+                Type.Intersect([
+                  Attachment,
+                  Type.Object({ subattachments: Type.Optional(Type.Object({ data: Type.Array(Attachment) })) }),
+                ]),
+              ),
+            }),
+          ),
+        }),
+      ]),
+    ),
+    paging,
+  }),
+)
+
+/** https://developers.facebook.com/docs/graph-api/reference/page/videos/ */
+export const readVideos = answerReader(
+  Type.Object({
+    data: Type.Array(
+      Type.Intersect([
+        Published,
+        Type.Object({
+          description: Type.Optional(Type.String()),
+          created_time: Type.String(),
+        }),
+      ]),
+    ),
+    paging,
+  }),
+)
+
+const Count = Type.Optional(Type.Unknown())
+const Summary = Type.Optional(Type.Object({ summary: Type.Optional(Type.Object({ total_count: Count })) }))
+
+/** https://developers.facebook.com/docs/graph-api/reference/post/ */
+export const readReactions = answerReader(
+  Type.Object({
+    id: text,
+    reactions: Summary,
+    comments: Summary,
+    shares: Type.Optional(Type.Object({ count: Count })),
+  }),
+)
+
+/** https://developers.facebook.com/docs/graph-api/reference/page/ */
+export const readFollowers = answerReader(Type.Object({ id: text, followers_count: Count, fan_count: Count }))

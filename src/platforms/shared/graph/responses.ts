@@ -1,0 +1,47 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { answerReader } from '../responses.ts'
+
+/** The parts we use of what several hosts of the Graph API answer alike. */
+
+const text = Type.String({ minLength: 1 })
+
+/** https://developers.facebook.com/docs/graph-api/overview: what was made. */
+export const readMade = answerReader(Type.Object({ id: text }))
+
+/** https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived; seconds. */
+const IssuedToken = Type.Object({
+  access_token: text,
+  expires_in: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+})
+export const readIssuedToken = answerReader(IssuedToken)
+
+export const readPermalink = answerReader(Type.Object({ permalink: Type.String() }))
+
+/** https://developers.facebook.com/docs/graph-api/results */
+const OwnPosts = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      id: text,
+      timestamp: Type.String(),
+      media_type: Type.Optional(Type.String()),
+      text: Type.Optional(Type.String()),
+      caption: Type.Optional(Type.String()),
+      permalink: Type.Optional(Type.String()),
+    }),
+  ),
+  paging: Type.Optional(Type.Object({ cursors: Type.Optional(Type.Object({ after: Type.Optional(Type.String()) })) })),
+})
+export type OwnPost = Static<typeof OwnPosts>['data'][number]
+export const readOwnPosts = answerReader(OwnPosts)
+
+/** https://developers.facebook.com/docs/instagram-platform/content-publishing#rate-limit and its like on Threads. */
+export const readQuota = answerReader(
+  Type.Object({
+    data: Type.Array(
+      Type.Object({
+        quota_usage: Type.Number(),
+        config: Type.Optional(Type.Object({ quota_total: Type.Optional(Type.Number()) })),
+      }),
+    ),
+  }),
+)

@@ -1,0 +1,81 @@
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { answerReader } from '../shared/responses.ts'
+
+/** The parts we use of what Tumblr answers (https://www.tumblr.com/docs/en/api/v2). All but the three calls of OAuth come in one envelope. */
+const inEnvelope = <T extends TSchema>(response: T) => {
+  const read = answerReader(Type.Object({ response }))
+  return (text: string): Static<T> | null => (read(text) as { response: Static<T> } | null)?.response ?? null
+}
+
+const text = Type.String({ minLength: 1 })
+
+/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+const count = Type.Optional(Type.Unknown())
+
+const Blog = Type.Object({
+  name: text,
+  title: Type.Optional(Type.String()),
+  uuid: Type.Optional(text),
+  primary: Type.Optional(Type.Boolean()),
+  followers: count,
+})
+export type Blog = Static<typeof Blog>
+/** https://www.tumblr.com/docs/en/api/v2#userinfo--get-a-users-information */
+export const readUser = inEnvelope(Type.Object({ user: Type.Object({ blogs: Type.Array(Blog) }) }))
+
+/** https://www.tumblr.com/docs/en/api/v2#userlimits--get-a-users-limits */
+export const readLimits = inEnvelope(
+  Type.Object({
+    user: Type.Record(Type.String(), Type.Object({ remaining: Type.Number(), reset_at: Type.Number() })),
+  }),
+)
+
+/** Ids are beyond what a number can hold: as numbers they are of no use. */
+export const readCreated = inEnvelope(Type.Object({ id: text }))
+
+const Post = Type.Object({
+  id_string: text,
+  /** Which draft it was, for the eyes of its author. */
+  genesis_post_id: Type.Optional(Type.String()),
+  state: Type.Optional(Type.String()),
+  content: Type.Optional(Type.Array(Type.Object({ type: Type.String(), media: Type.Optional(Type.Unknown()) }))),
+})
+export type Post = Static<typeof Post>
+export const readPost = inEnvelope(Post)
+export const readPosts = inEnvelope(Type.Object({ posts: Type.Array(Post) }))
+
+/** https://www.tumblr.com/docs/en/api/v2#info---retrieve-blog-info */
+export const readBlogInfo = inEnvelope(Type.Object({ blog: Type.Object({ name: text }) }))
+
+/** Of posts only how much there is to know of them. */
+const NotedPost = Type.Object({ id_string: text, note_count: count })
+export type NotedPost = Static<typeof NotedPost>
+export const readNotedPosts = inEnvelope(Type.Object({ posts: Type.Array(NotedPost) }))
+
+/** https://www.tumblr.com/docs/en/api/v2#notes---get-notes-for-a-specific-post, in the mode `conversation` */
+const Notes = Type.Object({ total_notes: count, total_likes: count, total_reblogs: count })
+export type Notes = Static<typeof Notes>
+export const readNotes = inEnvelope(Notes)
+
+/** Of every answer. */
+export const readMeta = answerReader(Type.Object({ meta: Type.Object({ status: Type.Integer() }) }))
+
+/** https://www.tumblr.com/docs/en/api/v2#error-responses */
+export const readErrors = answerReader(
+  Type.Object({
+    errors: Type.Array(
+      Type.Object({
+        code: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+        title: Type.Optional(Type.Unknown()),
+        detail: Type.Optional(Type.Unknown()),
+      }),
+    ),
+  }),
+)
+
+/** What the calls of OAuth answer: a form (RFC 5849 sections 2.1 and 2.3). */
+export function readTokenPair(answer: string) {
+  const fields = new URLSearchParams(answer)
+  const [token, secret] = [fields.get('oauth_token'), fields.get('oauth_token_secret')]
+  return token && secret ? { token, secret, isConfirmed: fields.get('oauth_callback_confirmed') === 'true' } : null
+}

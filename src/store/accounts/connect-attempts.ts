@@ -1,0 +1,40 @@
+import type { Connection } from 'mongoose'
+import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { driverCollection } from '../shared/native-collection.ts'
+import { createRedirectAttemptStore, type RedirectAttempt } from '../shared/redirect-attempts.ts'
+
+/** A user who connects an account on a platform's page. */
+export interface ConnectAttempt extends RedirectAttempt {
+  userId: string
+  /** The session it was begun in: it ends with that. */
+  sessionId: string
+  platform: Platform
+}
+
+/** How a callback names the attempt. Every part that is given has to be right. */
+export type AttemptName = Pick<ConnectAttempt, 'platform'> &
+  ({ _id: string; userId: string; lookupHash?: string } | { lookupHash: string })
+
+const COLLECTION = 'connectAttempts'
+
+export function createConnectAttemptStore(connection: Connection) {
+  const collection = driverCollection<ConnectAttempt>(connection, COLLECTION)
+
+  const attempts = createRedirectAttemptStore<ConnectAttempt, AttemptName>(connection, {
+    model: 'ConnectAttempt',
+    collection: COLLECTION,
+    fields: {
+      userId: { type: String, required: true },
+      sessionId: { type: String, required: true },
+      platform: { type: String, enum: PLATFORMS, required: true },
+    },
+  })
+
+  return {
+    ...attempts,
+
+    async removeAllOf(userId: string): Promise<void> {
+      await collection().deleteMany({ userId })
+    },
+  }
+}

@@ -1,0 +1,278 @@
+import { ENGAGEMENTS, windowBefore, type Ranking, type Window } from '../../domain/analytics/analytics.ts'
+import type { CalendarDay } from '../../domain/analytics/calendar.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
+import { shortenLargePosts } from '../posts/shorten-posts.ts'
+import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from './snapshots.ts'
+
+/** One read of the database: where it begins, and its stages. */
+export interface Aggregation {
+  collection: string
+  stages: Record<string, unknown>[]
+}
+
+/** Whose snapshots, and of which platform; null for all. */
+export interface Scope {
+  userId: string
+  platform: Platform | null
+}
+
+type Fields = Record<string, unknown>
+
+const PAIR = { postId: '$postId', platform: '$platform' }
+const PAIR_OF_ID = { postId: '$_id.postId', platform: '$_id.platform' }
+const LAST_DIGIT_OF_ID = 23
+const COMPLETED = { completedAt: { $max: '$completedAt' } }
+
+/** What is worked out from a snapshot that stands for its pair, and what is shown of one. */
+const SUMMED = ['totalEngagement', 'engagementRate', 'impressions', 'reach'] as const
+const SHOWN = [
+  'likes',
+  'shares',
+  'comments',
+  'impressions',
+  'reach',
+  'saved',
+  'totalEngagement',
+  'engagementRate',
+  'virality',
+] as const
+
+/** The latest snapshot of every pair of post and platform that has one in the window. */
+export function latestPairs(userId: string, { start }: Window): Aggregation {
+  return {
+    collection: POST_SNAPSHOTS,
+    stages: [
+      since({ userId, platform: null }, start),
+      { $group: { _id: PAIR, ...COMPLETED, latest: newest(SUMMED) } },
+      { $project: { _id: 0, ...PAIR_OF_ID, completedAt: 1, ...fieldsOf('latest', SUMMED) } },
+    ],
+  }
+}
+
+/** The best pairs with their posts. Unknown figures come last; of equal ones the first is what was published last. */
+export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit: number): Aggregation {
+  return {
+    collection: POST_SNAPSHOTS,
+    stages: [
+      since(scope, start),
+      { $group: { _id: PAIR, ...COMPLETED, latest: newest(SHOWN) } },
+      { $sort: { [`latest.${sortBy}`]: -1, completedAt: -1, '_id.postId': -1, '_id.platform': 1 } },
+      { $limit: limit },
+      {
+        $lookup: {
+          from: 'posts',
+          localField: '_id.postId',
+          foreignField: '_id',
+          pipeline: shortenLargePosts(limit),
+          as: 'post',
+        },
+      },
+      { $unwind: '$post' },
+      { $project: { _id: 0, ...PAIR_OF_ID, post: 1, ...fieldsOf('latest', ['takenAt', ...SHOWN]) } },
+    ],
+  }
+}
+
+/** What was last known of every pair before the window and on each of its days, and how much was completed on each. */
+export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay[]): Aggregation {
+  return {
+    collection: POST_SNAPSHOTS,
+    stages: [
+      since(scope, start),
+      lastOfEach({ day: placeAmong(days, '$takenAt') }, ENGAGEMENTS),
+      { $group: { _id: { ...PAIR_OF_ID, day: '$_id.day' }, ...COMPLETED, ...lastKnown('known') } },
+      {
+        $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...knownOf('known') } } },
+      },
+      ...withKnownBefore(start, { days: '$days' }),
+      { $unionWith: { coll: 'posts', pipeline: completions(scope, start, days) } },
+    ],
+  }
+}
+
+/** Counts completed deliveries by the posts themselves: snapshots come later, and not from every platform. */
+function completions({ userId, platform }: Scope, start: Date, days: CalendarDay[]): Fields[] {
+  return [
+    publishedSince({ userId, platform }, start),
+    { $unwind: '$platformStatuses' },
+    {
+      $match: {
+        'platformStatuses.completedAt': { $gte: start },
+        ...(platform && { 'platformStatuses.platform': platform }),
+      },
+    },
+    { $group: { _id: placeAmong(days, '$platformStatuses.completedAt'), completed: { $sum: 1 } } },
+    { $project: { _id: 0, day: '$_id', completed: 1 } },
+  ]
+}
+
+/** Selects the posts with a delivery that was completed since. */
+function publishedSince({ userId, platform }: Scope, start: Date): Fields {
+  return {
+    $match: {
+      userId,
+      // The index has only posts that some platform accepted.
+      publishedKeys: { $exists: true },
+      platformStatuses: { $elemMatch: { completedAt: { $gte: start }, ...(platform && { platform }) } },
+    },
+  }
+}
+
+/**
+ * Every pair over the window and the one before it, the number of posts that were published in the window, and the last follower
+ * count of every account.
+ */
+export function comparedPairs(userId: string, window: Window): Aggregation {
+  const { start } = windowBefore(window)
+  const isCurrent = '$_id.isCurrent'
+  return {
+    collection: POST_SNAPSHOTS,
+    stages: [
+      since({ userId, platform: null }, start),
+      lastOfEach({ isCurrent: { $gte: ['$takenAt', window.start] } }, [...ENGAGEMENTS, ...SUMMED]),
+      {
+        $group: {
+          _id: PAIR_OF_ID,
+          ...COMPLETED,
+          latest: { $max: { $cond: [isCurrent, '$last', null] } },
+          ...lastKnown('previous', { $not: [isCurrent] }),
+          ...lastKnown('current', { $and: [isCurrent] }),
+        },
+      },
+      ...withKnownBefore(start, {
+        latest: {
+          $cond: ['$latest', { ...PAIR_OF_ID, completedAt: '$completedAt', ...fieldsOf('latest', SUMMED) }, null],
+        },
+        previous: knownOf('previous'),
+        current: knownOf('current'),
+      }),
+      {
+        $unionWith: {
+          coll: 'posts',
+          pipeline: [publishedSince({ userId, platform: null }, window.start), { $count: 'publishedPosts' }],
+        },
+      },
+      { $unionWith: { coll: ACCOUNT_SNAPSHOTS, pipeline: lastFollowers(userId) } },
+    ],
+  }
+}
+
+function lastFollowers(userId: string): Fields[] {
+  return [
+    { $match: { userId } },
+    { $sort: { userId: 1, platform: 1, slot: -1 } },
+    { $group: { _id: '$platform', takenAt: { $first: '$takenAt' }, followers: { $first: '$followers' } } },
+    { $project: { _id: 0, counted: { platform: '$_id', takenAt: '$takenAt', followers: '$followers' } } },
+  ]
+}
+
+/** The last count of each account before the days, which is in the place -1, and on each of them. */
+export function followerCounts({ userId, platform }: Scope, days: CalendarDay[]): Aggregation {
+  return {
+    collection: ACCOUNT_SNAPSHOTS,
+    stages: [
+      { $match: { userId, ...(platform && { platform }) } },
+      {
+        $group: {
+          _id: { platform: '$platform', day: placeAmong(days, '$takenAt') },
+          last: { $max: { takenAt: '$takenAt', followers: '$followers' } },
+        },
+      },
+      {
+        $project: { _id: 0, platform: '$_id.platform', day: '$_id.day', ...fieldsOf('last', ['takenAt', 'followers']) },
+      },
+    ],
+  }
+}
+
+/** The latest snapshot of a post on each platform. */
+export function latestOfPosts(postIds: string[]): Aggregation {
+  return {
+    collection: POST_SNAPSHOTS,
+    stages: [
+      { $match: { postId: { $in: postIds } } },
+      { $sort: { postId: 1, platform: 1, slot: -1 } },
+      { $group: { _id: { postId: '$postId', platform: '$platform' }, latest: { $first: '$$ROOT' } } },
+      { $replaceRoot: { newRoot: '$latest' } },
+    ],
+  }
+}
+
+function since({ userId, platform }: Scope, start: Date): Fields {
+  return { $match: { userId, takenAt: { $gte: start }, ...(platform && { platform }) } }
+}
+
+/** Records compare by their first field, so the greatest one is the latest. */
+function newest(names: readonly string[]): Fields {
+  return { $max: { takenAt: '$takenAt', ...Object.fromEntries(names.map((name) => [name, `$${name}`])) } }
+}
+
+/**
+ * The last snapshot of every pair and `part`, for each set of metrics that are told: these few have all that was last known, and a
+ * single figure of each group is worked out over the many snapshots.
+ */
+function lastOfEach(part: Fields, names: readonly string[]): Fields {
+  const told = ENGAGEMENTS.map((name) => ({ $isNumber: `$${name}` }))
+  return { $group: { _id: { ...PAIR, ...part, told }, ...COMPLETED, last: newest(names) } }
+}
+
+/** By metric the last known value among `lastOfEach`, in fields that begin with `prefix`. */
+function lastKnown(prefix: string, condition: Fields = {}): Fields {
+  return Object.fromEntries(
+    ENGAGEMENTS.map((name) => {
+      const value = `$last.${name}`
+      const isMeant = { $and: [{ $isNumber: value }, ...(Object.keys(condition).length > 0 ? [condition] : [])] }
+      return [`${prefix}_${name}`, { $max: { $cond: [isMeant, { at: '$last.takenAt', value }, null] } }]
+    }),
+  )
+}
+
+/** The values of what `lastKnown` found. */
+function knownOf(prefix: string): Fields {
+  return Object.fromEntries(ENGAGEMENTS.map((name) => [name, { $ifNull: [`$${prefix}_${name}.value`, null] }]))
+}
+
+/**
+ * Gathers pairs, with these fields, a few lots of them: each with what was last known of its pairs before an instant, as far as they
+ * were published before. One look for each pair would take most of the time, and all in one could outgrow a record.
+ */
+function withKnownBefore(start: Date, fields: Fields): Fields[] {
+  const lot = { $substrBytes: ['$_id.postId', LAST_DIGIT_OF_ID, 1] }
+  const ifOlder = { $cond: [{ $lt: ['$completedAt', start] }, '$_id.postId', '$$REMOVE'] }
+  return [
+    { $group: { _id: lot, pairs: { $push: { ...PAIR_OF_ID, ...fields } }, older: { $addToSet: ifOlder } } },
+    {
+      $lookup: {
+        from: POST_SNAPSHOTS,
+        localField: 'older',
+        foreignField: 'postId',
+        pipeline: [
+          // No snapshot is taken before its slot begins, and the index is by slots.
+          { $match: { slot: { $lt: start }, takenAt: { $lt: start } } },
+          lastOfEach({}, ENGAGEMENTS),
+          { $group: { _id: PAIR_OF_ID, ...lastKnown('known') } },
+          { $project: { _id: 0, ...PAIR_OF_ID, ...knownOf('known') } },
+        ],
+        as: 'before',
+      },
+    },
+    { $project: { _id: 0, pairs: 1, before: 1 } },
+  ]
+}
+
+function fieldsOf(record: string, names: readonly string[]): Fields {
+  return Object.fromEntries(names.map((name) => [name, `$${record}.${name}`]))
+}
+
+/**
+ * Which of the days an instant falls on, -1 before the first. The days are found here and not by the database, which has a list of
+ * timezones of its own: it may lack a name, or know other rules for it.
+ */
+function placeAmong(days: CalendarDay[], instant: string): unknown {
+  const search = (low: number, high: number): unknown => {
+    if (low === high) return low
+    const middle = Math.ceil((low + high) / 2)
+    return { $cond: [{ $gte: [instant, days[middle]!.start] }, search(middle, high), search(low, middle - 1)] }
+  }
+  return search(-1, days.length - 1)
+}

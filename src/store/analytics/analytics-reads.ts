@@ -1,0 +1,95 @@
+import type { Connection } from 'mongoose'
+import type { DerivedFigures, PostCounts, Ranking, Window } from '../../domain/analytics/analytics.ts'
+import type { CalendarDay } from '../../domain/analytics/calendar.ts'
+import { NOTHING_KNOWN, type LastKnown, type PairHistory } from '../../domain/analytics/engagement.ts'
+import type { DailyCount, FollowerCount } from '../../domain/analytics/growth.ts'
+import type { ComparedPair, PairFigures } from '../../domain/analytics/performance.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import {
+  comparedPairs,
+  followerCounts,
+  latestOfPosts,
+  latestPairs,
+  timelinePairs,
+  topPairs,
+  type Aggregation,
+  type Scope,
+} from './analytics-pipelines.ts'
+import { driverCollection } from '../shared/native-collection.ts'
+import type { ListedPost } from '../posts/shorten-posts.ts'
+import type { PostSnapshot } from './snapshots.ts'
+
+/** Below that of a request, so that what goes wrong can be told. */
+const DEADLINE_MS = 4 * SECOND
+
+/** One of the best, with the post as it is now. */
+export interface RankedPair extends PostCounts, DerivedFigures {
+  postId: string
+  platform: Platform
+  takenAt: Date
+  post: ListedPost
+}
+
+/** What the snapshots of one user say, each read in one aggregation over an index. */
+export function createAnalyticsReads(connection: Connection) {
+  function run<T extends object>({ collection, stages }: Aggregation): Promise<T[]> {
+    return driverCollection(connection, collection)()
+      .aggregate<T>(stages, { maxTimeMS: DEADLINE_MS, readConcern: 'majority' })
+      .toArray()
+  }
+
+  return {
+    latestPairs: (userId: string, window: Window): Promise<PairFigures[]> => run(latestPairs(userId, window)),
+
+    topPairs: (scope: Scope, window: Window, sortBy: Ranking, limit: number): Promise<RankedPair[]> =>
+      run(topPairs(scope, window, sortBy, limit)),
+
+    /** With the number of deliveries completed by the place of the day. */
+    async timelinePairs(scope: Scope, window: Window, days: CalendarDay[]) {
+      const rows = await run<Lot<Without<PairHistory>> | Completions>(timelinePairs(scope, window, days))
+      const completions = new Map<number, number>()
+      for (const row of rows) if ('completed' in row) completions.set(row.day, row.completed)
+      return { pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])), completions }
+    },
+
+    /** With the number of posts that were published in the window, and the last count of every account. */
+    async comparedPairs(userId: string, window: Window) {
+      type Row = Lot<Without<ComparedPair>> | { publishedPosts: number } | { counted: FollowerCount }
+      const rows = await run<Row>(comparedPairs(userId, window))
+      return {
+        pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])),
+        publishedPosts: rows.flatMap((row) => ('publishedPosts' in row ? row.publishedPosts : []))[0] ?? 0,
+        followers: rows.flatMap((row) => ('counted' in row ? row.counted : [])),
+      }
+    },
+
+    followerCounts: (scope: Scope, days: CalendarDay[]): Promise<DailyCount[]> => run(followerCounts(scope, days)),
+
+    latestOfPosts: (postIds: string[]): Promise<PostSnapshot[]> => run(latestOfPosts(postIds)),
+  }
+}
+
+interface Pair {
+  postId: string
+  platform: Platform
+}
+
+/** Some pairs, and what was known before of those of them of which anything was. */
+interface Lot<T> {
+  pairs: (Pair & T)[]
+  before: (Pair & LastKnown)[]
+}
+
+type Without<T> = Omit<T, 'before'>
+
+function joined<T>({ pairs, before }: Lot<T>): (T & { before: LastKnown })[] {
+  const nameOf = ({ postId, platform }: Pair) => `${postId} ${platform}`
+  const known = new Map(before.map((pair) => [nameOf(pair), pair]))
+  return pairs.map((pair) => ({ ...pair, before: known.get(nameOf(pair)) ?? NOTHING_KNOWN }))
+}
+
+interface Completions {
+  day: number
+  completed: number
+}

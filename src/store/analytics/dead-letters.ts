@@ -1,0 +1,106 @@
+import { Schema, type ClientSession, type Connection } from 'mongoose'
+import { MESSAGE_TYPES, type MessageType } from '../../domain/analytics/collection.ts'
+import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { DAY, SECOND } from '../../domain/shared/times.ts'
+import { driverCollection } from '../shared/native-collection.ts'
+import { newId, schemaOptions } from '../shared/schema.ts'
+
+const KEPT_MS = 30 * DAY
+const LIST_DEADLINE_MS = 4 * SECOND
+
+/** Metrics that could not be collected, and why the last time (spec 6.3). */
+export interface DeadLetter {
+  _id: string
+  type: MessageType
+  /** Null where it is about an account. */
+  postId: string | null
+  userId: string
+  platform: Platform
+  reason: string
+  count: number
+  firstAt: Date
+  lastAt: Date
+}
+
+/** What there is one letter of, however often it failed. */
+export type Undelivered = Pick<DeadLetter, 'type' | 'postId' | 'userId' | 'platform'>
+
+const required = <T>(type: T) => ({ type, required: true }) as const
+
+const deadLetterSchema = new Schema<DeadLetter>(
+  {
+    _id: required(String),
+    type: { type: String, enum: MESSAGE_TYPES, required: true },
+    postId: { type: String, default: null },
+    userId: required(String),
+    platform: { type: String, enum: PLATFORMS, required: true },
+    reason: required(String),
+    count: required(Number),
+    firstAt: required(Date),
+    lastAt: required(Date),
+  },
+  schemaOptions,
+)
+
+deadLetterSchema.index({ userId: 1, postId: 1, platform: 1, type: 1 }, { unique: true })
+deadLetterSchema.index({ lastAt: 1 }, { expireAfterSeconds: KEPT_MS / SECOND })
+deadLetterSchema.index({ lastAt: -1, _id: -1 })
+
+export function createDeadLetterStore(connection: Connection) {
+  connection.model<DeadLetter>('DeadLetter', deadLetterSchema, 'deadLetters')
+
+  const collection = driverCollection<DeadLetter>(connection, 'deadLetters')
+
+  return {
+    async add(failed: Undelivered[], reason: string, at: Date, session?: ClientSession): Promise<void> {
+      if (failed.length === 0) return
+      await collection().bulkWrite(
+        failed.map(({ type, postId, userId, platform }) => ({
+          updateOne: {
+            filter: { userId, postId, platform, type },
+            update: {
+              $set: { reason, lastAt: at },
+              $inc: { count: 1 },
+              $setOnInsert: { _id: newId(), firstAt: at },
+            },
+            upsert: true,
+          },
+        })),
+        { ordered: false, ...(session && { session }) },
+      )
+    },
+
+    find: (id: string): Promise<DeadLetter | null> => collection().findOne({ _id: id }),
+
+    /** What last failed comes first. */
+    async page({ page, limit }: { page: number; limit: number }): Promise<{ letters: DeadLetter[]; total: number }> {
+      const [letters, total] = await Promise.all([
+        collection()
+          .find({}, { maxTimeMS: LIST_DEADLINE_MS })
+          .sort({ lastAt: -1, _id: -1 })
+          .skip((page - 1) * limit)
+          .limit(limit)
+          .toArray(),
+        collection().countDocuments({}, { maxTimeMS: LIST_DEADLINE_MS }),
+      ])
+      return { letters, total }
+    },
+
+    allOf: (userId: string): AsyncIterable<DeadLetter> => collection().find({ userId }).sort({ postId: 1 }),
+
+    async remove(id: string): Promise<void> {
+      await collection().deleteOne({ _id: id })
+    },
+
+    /** Those about one post. */
+    async removeOf(userId: string, postId: string, session: ClientSession): Promise<void> {
+      await collection().deleteMany({ userId, postId }, { session })
+    },
+
+    async removeAllOf(userId: string): Promise<void> {
+      await collection().deleteMany({ userId })
+    },
+  }
+}
+
+export type DeadLetterStore = ReturnType<typeof createDeadLetterStore>

@@ -1,0 +1,83 @@
+import type { ClientSession } from 'mongoose'
+import type { Platform } from '../../domain/shared/platforms.ts'
+import { isDuplicateKey, type Database } from '../shared/database.ts'
+import type { PublishedPostStore } from './due-metrics.ts'
+import type { AccountSnapshot, PostSnapshot, SnapshotStore } from './snapshots.ts'
+import type { UserStore } from '../users/users.ts'
+
+export interface SaveSnapshotsDeps {
+  database: Pick<Database, 'transaction'>
+  snapshots: Pick<SnapshotStore, 'save' | 'saveFollowers'>
+  published: Pick<PublishedPostStore, 'note'>
+  users: Pick<UserStore, 'raiseAnalyticsVersion'>
+  retentionMs: number
+}
+
+/** Where and when snapshots were taken. */
+interface Occasion {
+  userId: string
+  platform: Platform
+  slot: Date
+  takenAt: Date
+}
+
+type Seen = Omit<PostSnapshot, '_id' | 'removeAt' | keyof Occasion>
+
+/** Two processes that begin the same slot at once meet once; a third time is something else. */
+const TRIES = 3
+
+/**
+ * Stores snapshots together with what rests on them: the time of the fetch on the posts, and the version of the user's analytics.
+ * Posts that were deleted meanwhile get none, and nothing is stored of a user who is gone.
+ */
+export function createSaveSnapshots({ database, snapshots, published, users, retentionMs }: SaveSnapshotsDeps) {
+  async function raised(userId: string, work: (session: ClientSession) => Promise<number>): Promise<number> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await database.transaction(async (session) => {
+          const stored = await work(session)
+          if (!(await users.raiseAnalyticsVersion(userId, session))) throw new OwnerGone()
+          return stored
+        })
+      } catch (error) {
+        if (error instanceof OwnerGone) return 0
+        if (!isDuplicateKey(error) || attempt === TRIES) throw error
+      }
+    }
+  }
+
+  return {
+    /**
+     * Answers how many were stored.
+     * @param isChanged there is something new to tell of, also without a snapshot
+     */
+    async posts(occasion: Occasion, seen: Seen[], isChanged: boolean): Promise<number> {
+      if (seen.length === 0 && !isChanged) return 0
+      const { userId, platform, takenAt } = occasion
+      const removeAt = new Date(takenAt.getTime() + retentionMs)
+      return raised(userId, async (session) => {
+        if (seen.length === 0) return 0
+        const ids = seen.map(({ postId }) => postId)
+        const there = await published.note(platform, ids, occasion, session)
+        const kept = seen.filter(({ postId }) => there.has(postId))
+        if (kept.length > 0) {
+          const records = kept.map((one) => ({ ...one, ...occasion, removeAt }))
+          await snapshots.save(records, session)
+        }
+        return kept.length
+      })
+    },
+
+    async followers(seen: Omit<AccountSnapshot, '_id' | 'removeAt'>): Promise<number> {
+      const removeAt = new Date(seen.takenAt.getTime() + retentionMs)
+      return raised(seen.userId, async (session) => {
+        await snapshots.saveFollowers({ ...seen, removeAt }, session)
+        return 1
+      })
+    },
+  }
+}
+
+export type SaveSnapshots = ReturnType<typeof createSaveSnapshots>
+
+class OwnerGone extends Error {}

@@ -1,0 +1,140 @@
+import { Schema, type ClientSession, type Connection } from 'mongoose'
+import { PROCESSOR_STATES, type ProcessorInvoice, type ProcessorSubscription } from '../../domain/billing/billing.ts'
+import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
+import { DAY, SECOND } from '../../domain/shared/times.ts'
+import { isDuplicateKey } from '../shared/database.ts'
+import { driverCollection } from '../shared/native-collection.ts'
+import { schemaOptions } from '../shared/schema.ts'
+
+/** Longer than the processor sends an event again, on its own or because somebody asks it to. */
+const KEPT_MS = 90 * DAY
+
+/** What a signed event asks for: it is done once the state says so, not when it was seen. */
+export interface StoredPaymentEvent extends Omit<PaymentEvent, 'id'> {
+  _id: string
+  receivedAt: Date
+  state: 'waiting' | 'applied' | 'ignored'
+  settledAt: Date | null
+  /** Until then a workflow sees to it that it is acted on; null where only those who told of it know. */
+  tendedUntil: Date | null
+}
+
+const nullable = <T>(type: T) => ({ type, default: null })
+const required = <T>(type: T) => ({ type, required: true }) as const
+
+const invoiceSchema = new Schema<ProcessorInvoice>(
+  {
+    id: required(String),
+    subscriptionId: nullable(String),
+    customerId: nullable(String),
+    isFirst: required(Boolean),
+    isPaid: required(Boolean),
+  },
+  { ...schemaOptions, _id: false },
+)
+
+const subscriptionSchema = new Schema<ProcessorSubscription>(
+  {
+    id: required(String),
+    customerId: required(String),
+    userId: nullable(String),
+    state: { type: String, enum: PROCESSOR_STATES, required: true },
+    createdAt: required(Date),
+    currentPeriodStart: nullable(Date),
+    currentPeriodEnd: nullable(Date),
+    cancelAtPeriodEnd: nullable(Boolean),
+    latestInvoice: nullable(invoiceSchema),
+  },
+  { ...schemaOptions, _id: false },
+)
+
+const paymentEventSchema = new Schema<StoredPaymentEvent>(
+  {
+    _id: required(String),
+    type: required(String),
+    createdAt: required(Date),
+    userId: nullable(String),
+    customerId: nullable(String),
+    subscriptionId: nullable(String),
+    invoiceId: nullable(String),
+    told: nullable(subscriptionSchema),
+    toldInvoice: nullable(invoiceSchema),
+    receivedAt: required(Date),
+    state: { type: String, enum: ['waiting', 'applied', 'ignored'], required: true },
+    settledAt: nullable(Date),
+    tendedUntil: nullable(Date),
+  },
+  schemaOptions,
+)
+
+paymentEventSchema.index({ receivedAt: 1 }, { expireAfterSeconds: KEPT_MS / SECOND })
+paymentEventSchema.index({ receivedAt: 1, _id: 1 }, { partialFilterExpression: { state: 'waiting' } })
+paymentEventSchema.index({ userId: 1, createdAt: 1 })
+
+export function createPaymentEventStore(connection: Connection) {
+  connection.model<StoredPaymentEvent>('PaymentEvent', paymentEventSchema, 'paymentEvents')
+
+  const collection = driverCollection<StoredPaymentEvent>(connection, 'paymentEvents')
+
+  return {
+    /** Stores an event that is new; answers how the one of this id stands. */
+    async keep({ id, ...event }: PaymentEvent, receivedAt: Date): Promise<StoredPaymentEvent['state']> {
+      try {
+        const waiting = { state: 'waiting', settledAt: null, tendedUntil: null } as const
+        await collection().insertOne({ ...event, _id: id, receivedAt, ...waiting })
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error
+      }
+      const stored = await collection().findOne({ _id: id }, { projection: { state: 1 } })
+      return stored?.state ?? 'waiting'
+    },
+
+    find: (id: string): Promise<StoredPaymentEvent | null> => collection().findOne({ _id: id }),
+
+    /** The event if it still waits, marked as looked after until then. */
+    tend: (id: string, tendedUntil: Date): Promise<StoredPaymentEvent | null> =>
+      collection().findOneAndUpdate(
+        { _id: id, state: 'waiting' },
+        { $set: { tendedUntil } },
+        { returnDocument: 'after' },
+      ),
+
+    /** Whose it is, once that is found out. */
+    async setUser(id: string, userId: string): Promise<void> {
+      await collection().updateOne({ _id: id, state: 'waiting' }, { $set: { userId } })
+    },
+
+    /** Nothing is left to do for it. What the payload said has served; what is ignored is nobody's, whoever it names. */
+    async settle(id: string, state: 'applied' | 'ignored', at: Date, session?: ClientSession): Promise<void> {
+      const forgotten = { told: null, toldInvoice: null, ...(state === 'ignored' && { userId: null }) }
+      await collection().updateOne(
+        { _id: id, state: 'waiting' },
+        { $set: { state, settledAt: at, ...forgotten } },
+        { ...(session && { session }) },
+      )
+    },
+
+    /** For the sweeper, those that nobody looks after, oldest first; the id of the event stands for a user who is not known yet. */
+    async listUnapplied(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
+      const waiting = await collection()
+        .find(
+          { state: 'waiting', receivedAt: { $lte: before }, tendedUntil: { $not: { $gt: before } } },
+          { projection: { userId: 1 } },
+        )
+        .sort({ receivedAt: 1, _id: 1 })
+        .limit(limit)
+        .toArray()
+      return waiting.map(({ _id, userId }) => ({ id: _id, userId: userId ?? _id }))
+    },
+
+    /** Oldest first. */
+    allOf: (userId: string): AsyncIterable<StoredPaymentEvent> =>
+      collection().find({ userId }, { sort: { createdAt: 1 } }),
+
+    async removeAllOf(userId: string): Promise<void> {
+      await collection().deleteMany({ userId })
+    },
+  }
+}
+
+export type PaymentEventStore = ReturnType<typeof createPaymentEventStore>

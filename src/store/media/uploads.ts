@@ -1,0 +1,131 @@
+import { Schema, type Connection } from 'mongoose'
+import { DAY, HOUR, MINUTE } from '../../domain/shared/times.ts'
+import { driverCollection } from '../shared/native-collection.ts'
+import { schemaOptions } from '../shared/schema.ts'
+
+/** How long an upload address takes a file. */
+const ADDRESS_LIFE_MS = 15 * MINUTE
+/** A file that was begun in the last moment is still being sent for a while; then its size is final. */
+const SIZE_FINAL_AFTER_MS = ADDRESS_LIFE_MS + HOUR
+/** What nobody named by then the clean-up has deleted (ADR 13). */
+const KEPT_MS = 3 * DAY
+/** How often an object is checked whose address is signed for no length. */
+const CHECK_EVERY_MS = MINUTE
+
+/** An upload address that was handed out, and the storage that it takes from its owner's quota. */
+export interface Upload {
+  /** The storage key. */
+  _id: string
+  userId: string
+  /** What counts against the quota: the announced size, else the largest that is allowed; once the size is final, what is stored. */
+  bytes: number
+  maxBytes: number
+  /** Whether the address is signed for exactly `bytes`. */
+  isSized: boolean
+  /** Whether a post or the profile named it when that was looked up last. */
+  isNamed: boolean
+  createdAt: Date
+  /** When the stored object is checked next; null once its size is final. */
+  checkAt: Date | null
+  removeAt: Date
+}
+
+const required = <T>(type: T) => ({ type, required: true }) as const
+
+const uploadSchema = new Schema<Upload>(
+  {
+    _id: required(String),
+    userId: required(String),
+    bytes: required(Number),
+    maxBytes: required(Number),
+    isSized: required(Boolean),
+    isNamed: required(Boolean),
+    createdAt: required(Date),
+    checkAt: { type: Date, default: null },
+    removeAt: required(Date),
+  },
+  schemaOptions,
+)
+
+uploadSchema.index({ userId: 1, isNamed: 1, createdAt: 1 })
+uploadSchema.index({ checkAt: 1 }, { partialFilterExpression: { checkAt: { $type: 'date' } } })
+uploadSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
+
+type NewUpload = Pick<Upload, '_id' | 'userId' | 'bytes' | 'maxBytes' | 'isSized'>
+
+export function createUploadStore(connection: Connection, now: () => Date) {
+  connection.model<Upload>('Upload', uploadSchema, 'uploads')
+
+  const collection = driverCollection<Upload>(connection, 'uploads')
+  const after = (ms: number) => new Date(now().getTime() + ms)
+
+  return {
+    async insert(upload: NewUpload): Promise<void> {
+      await collection().insertOne({
+        ...upload,
+        isNamed: false,
+        createdAt: now(),
+        checkAt: after(upload.isSized ? SIZE_FINAL_AFTER_MS : CHECK_EVERY_MS),
+        removeAt: after(KEPT_MS),
+      })
+    },
+
+    async remove(storageKey: string): Promise<void> {
+      await collection().deleteOne({ _id: storageKey })
+    },
+
+    /** What counts of a user's uploads, and how many addresses without a signed length still work. */
+    async usageOf(userId: string): Promise<{ bytes: number; openUnsized: number }> {
+      const isOpenUnsized = { $and: [{ $not: '$isSized' }, { $gt: ['$createdAt', after(-ADDRESS_LIFE_MS)] }] }
+      const [usage] = await collection()
+        .aggregate<{ bytes: number; openUnsized: number }>([
+          { $match: { userId, isNamed: false } },
+          {
+            $group: {
+              _id: null,
+              bytes: { $sum: '$bytes' },
+              openUnsized: { $sum: { $cond: [isOpenUnsized, 1, 0] } },
+            },
+          },
+        ])
+        .toArray()
+      return usage ?? { bytes: 0, openUnsized: 0 }
+    },
+
+    /** The keys that count against the quota, the largest first. */
+    async listUnnamed(userId: string, limit: number): Promise<string[]> {
+      const found = await collection()
+        .find({ userId, isNamed: false }, { projection: { _id: 1 }, sort: { bytes: -1 }, limit })
+        .toArray()
+      return found.map(({ _id }) => _id)
+    },
+
+    async setNamed(storageKeys: string[], isNamed: boolean): Promise<void> {
+      if (storageKeys.length === 0) return
+      await collection().updateMany({ _id: { $in: storageKeys } }, { $set: { isNamed } })
+    },
+
+    /** The uploads whose objects are to be checked now. */
+    listDue: (limit: number): Promise<Upload[]> =>
+      collection()
+        .find({ checkAt: { $lte: now() } }, { sort: { checkAt: 1 }, limit })
+        .toArray(),
+
+    /**
+     * Notes what was found in storage. Until the size is final the reservation stays, since the file may still be replaced.
+     * @param bytes null when there is no object
+     */
+    async noteSize({ _id, createdAt }: Upload, bytes: number | null): Promise<void> {
+      const isFinal = createdAt.getTime() + SIZE_FINAL_AFTER_MS <= now().getTime()
+      if (!isFinal) await collection().updateOne({ _id }, { $set: { checkAt: after(CHECK_EVERY_MS) } })
+      else if (bytes === null) await collection().deleteOne({ _id })
+      else await collection().updateOne({ _id }, { $set: { bytes, checkAt: null } })
+    },
+
+    async removeAllOf(userId: string): Promise<void> {
+      await collection().deleteMany({ userId })
+    },
+  }
+}
+
+export type UploadStore = ReturnType<typeof createUploadStore>

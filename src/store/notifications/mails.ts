@@ -1,0 +1,91 @@
+import { Schema, type Connection } from 'mongoose'
+import { MAIL_FAILURES, MAIL_KINDS, type MailFailure, type MailKind } from '../../domain/notifications/mails.ts'
+import { driverCollection } from '../shared/native-collection.ts'
+import { schemaOptions } from '../shared/schema.ts'
+
+/** A mail to one person. Goes by itself some days later. */
+export interface Mail {
+  _id: string
+  /** Whose account it is about; null where there is none. */
+  userId: string | null
+  kind: MailKind
+  /** Recipient and words, encrypted; gone once nobody needs them any more. */
+  sealed: string | null
+  state: 'waiting' | 'sent' | 'failed'
+  failure: MailFailure | null
+  /** Not sent after this instant. */
+  worthUntil: Date
+  /** Until then a workflow looks after it, as far as is known. */
+  tendedUntil: Date
+  createdAt: Date
+  endedAt: Date | null
+  removeAt: Date
+}
+
+const required = <T>(type: T) => ({ type, required: true }) as const
+
+const mailSchema = new Schema<Mail>(
+  {
+    _id: required(String),
+    userId: { type: String, default: null },
+    kind: { type: String, enum: MAIL_KINDS, required: true },
+    sealed: { type: String, default: null },
+    state: { type: String, enum: ['waiting', 'sent', 'failed'], required: true },
+    failure: { type: String, enum: [...MAIL_FAILURES, null], default: null },
+    worthUntil: required(Date),
+    tendedUntil: required(Date),
+    createdAt: required(Date),
+    endedAt: { type: Date, default: null },
+    removeAt: required(Date),
+  },
+  schemaOptions,
+)
+
+mailSchema.index({ tendedUntil: 1 }, { partialFilterExpression: { state: 'waiting' } })
+mailSchema.index({ userId: 1 })
+mailSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
+
+export function createMailStore(connection: Connection) {
+  connection.model<Mail>('Mail', mailSchema, 'mails')
+
+  const collection = driverCollection<Mail>(connection, 'mails')
+
+  return {
+    async insert(mail: Mail): Promise<void> {
+      await collection().insertOne(mail)
+    },
+
+    /** The mail if it still waits, marked as looked after until then. */
+    tend: (mailId: string, tendedUntil: Date): Promise<Mail | null> =>
+      collection().findOneAndUpdate(
+        { _id: mailId, state: 'waiting' },
+        { $set: { tendedUntil } },
+        { returnDocument: 'after' },
+      ),
+
+    /** Ends the waiting; what it said is forgotten. */
+    async end(mailId: string, failure: MailFailure | null, endedAt: Date): Promise<void> {
+      const state = failure === null ? 'sent' : 'failed'
+      await collection().updateOne(
+        { _id: mailId, state: 'waiting' },
+        { $set: { state, failure, endedAt, sealed: null } },
+      )
+    },
+
+    /** Those that nobody has looked after since, oldest first. */
+    listUntended: (since: Date, limit: number): Promise<Mail[]> =>
+      collection()
+        .find({ state: 'waiting', tendedUntil: { $lt: since } })
+        .sort({ tendedUntil: 1 })
+        .limit(limit)
+        .toArray(),
+
+    allOf: (userId: string): AsyncIterable<Mail> => collection().find({ userId }).sort({ createdAt: -1 }),
+
+    async removeAllOf(userId: string): Promise<void> {
+      await collection().deleteMany({ userId })
+    },
+  }
+}
+
+export type MailStore = ReturnType<typeof createMailStore>

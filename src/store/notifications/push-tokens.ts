@@ -1,0 +1,81 @@
+import { Schema, type Connection } from 'mongoose'
+import { PUSH_PLATFORMS, type PushPlatform } from '../../domain/notifications/push.ts'
+import { driverCollection } from '../shared/native-collection.ts'
+import { anyOf } from '../shared/batching.ts'
+import { schemaOptions } from '../shared/schema.ts'
+
+/** Of one user; who registers more loses those not seen for the longest time. */
+const MOST_DEVICES = 20
+
+/** A device that gets push messages. */
+export interface PushDevice {
+  /** Hash of the token, so that a token is here once and is found without being kept in the clear. */
+  _id: string
+  userId: string
+  platform: PushPlatform
+  /** The token, sealed for this user. */
+  sealedToken: string
+  createdAt: Date
+  /** When its owner last registered it. */
+  lastSeen: Date
+}
+
+const pushDeviceSchema = new Schema<PushDevice>(
+  {
+    _id: { type: String, required: true },
+    userId: { type: String, required: true },
+    platform: { type: String, enum: PUSH_PLATFORMS, required: true },
+    sealedToken: { type: String, required: true },
+    createdAt: { type: Date, required: true },
+    lastSeen: { type: Date, required: true },
+  },
+  schemaOptions,
+)
+
+// Answers who has devices without a look at the records.
+pushDeviceSchema.index({ userId: 1, lastSeen: -1 })
+
+/** Which devices belong to whom (contract section 9). */
+export function createPushTokenStore(connection: Connection, now: () => Date) {
+  connection.model<PushDevice>('PushDevice', pushDeviceSchema, 'pushDevices')
+  const collection = driverCollection<PushDevice>(connection, 'pushDevices')
+
+  const listOf = (userId: string): Promise<PushDevice[]> =>
+    collection().find({ userId }).sort({ lastSeen: -1, _id: 1 }).toArray()
+
+  return {
+    listOf,
+
+    /** The device is this user's from now on, whoever had it before. */
+    async register(device: Pick<PushDevice, '_id' | 'userId' | 'platform' | 'sealedToken'>): Promise<void> {
+      const { _id, ...owned } = device
+      const at = now()
+      const createdAt = { $cond: [{ $eq: ['$userId', owned.userId] }, '$createdAt', at] }
+      await collection().updateOne({ _id }, [{ $set: { ...owned, lastSeen: at, createdAt } }], { upsert: true })
+      const surplus = (await listOf(owned.userId)).slice(MOST_DEVICES).map((old) => old._id)
+      if (surplus.length > 0) await collection().deleteMany({ _id: { $in: surplus }, userId: owned.userId })
+    },
+
+    /** False when this user has no such device. */
+    async remove(userId: string, id: string): Promise<boolean> {
+      const { deletedCount } = await collection().deleteOne({ _id: id, userId })
+      return deletedCount === 1
+    },
+
+    /** Forgets a device that is no more, unless it was registered again meanwhile. */
+    async removeUnlessRenewed({ _id, userId, lastSeen }: PushDevice): Promise<void> {
+      await collection().deleteOne({ _id, userId, lastSeen })
+    },
+
+    /** Which of these users have a device. Read from the index alone. */
+    async ownersAmong(userIds: string[]): Promise<Set<string>> {
+      return new Set(await collection().distinct('userId', { userId: anyOf(userIds) }))
+    },
+
+    async removeAllOf(userId: string): Promise<void> {
+      await collection().deleteMany({ userId })
+    },
+  }
+}
+
+export type PushTokenStore = ReturnType<typeof createPushTokenStore>

@@ -1,0 +1,68 @@
+import type { Connection, PipelineStage } from 'mongoose'
+import type { EntryGroup } from '../../domain/posts/slo.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+
+const DEADLINE_MS = 10 * SECOND
+
+export interface PunctualityWindow {
+  /** Posts scheduled after this and up to `until`. */
+  since: Date
+  until: Date
+  missAfterMs: number
+  /** At most so many posts are looked at, the latest ones. */
+  mostPosts: number
+}
+
+/**
+ * Reads the posts of the window by the index on `scheduledAt`, and lets the database count those entries together that
+ * went the same way to the millisecond: exact figures from an answer that does not grow with the posts on time.
+ */
+export function punctualityPipeline({ since, until, missAfterMs, mostPosts }: PunctualityWindow): PipelineStage[] {
+  const bound = new Date(until.getTime() - missAfterMs)
+  const entry = '$platformStatuses'
+  return [
+    { $match: { scheduledAt: { $gt: since, $lte: until }, status: { $ne: 'DRAFT' } } },
+    { $sort: { scheduledAt: -1 } },
+    { $limit: mostPosts },
+    { $project: { scheduledAt: 1, dueAt: 1, status: 1, platformStatuses: 1 } },
+    { $unwind: { path: entry, includeArrayIndex: 'index' } },
+    {
+      $group: {
+        _id: {
+          platform: `${entry}.platform`,
+          postStatus: '$status',
+          status: `${entry}.status`,
+          errorCode: `${entry}.errorCode`,
+          isRetried: { $gt: [`${entry}.delivery.round`, 0] },
+          isPastBound: { $lt: ['$dueAt', bound] },
+          latenessMs: { $subtract: [`${entry}.completedAt`, '$scheduledAt'] },
+        },
+        entries: { $sum: 1 },
+        posts: { $sum: { $cond: [{ $eq: ['$index', 0] }, 1, 0] } },
+        oldest: { $min: '$scheduledAt' },
+      },
+    },
+  ]
+}
+
+/** How scheduled posts kept their instants. Only reads. */
+export function createPunctualityStore(connection: Connection) {
+  return {
+    /** `since` is later than asked for when there were more posts than `mostPosts`. */
+    async read(window: PunctualityWindow): Promise<{ groups: EntryGroup[]; since: Date }> {
+      const found = await connection
+        .collection('posts')
+        .aggregate<Found>(punctualityPipeline(window), { maxTimeMS: DEADLINE_MS, allowDiskUse: true })
+        .toArray()
+      const groups = found.map(({ _id, entries, posts }) => ({ ..._id, entries, posts }))
+      const isCut = groups.reduce((total, { posts }) => total + posts, 0) >= window.mostPosts
+      const oldest = Math.min(...found.map((group) => group.oldest.getTime()))
+      return { groups, since: isCut ? new Date(oldest) : window.since }
+    },
+  }
+}
+
+interface Found extends Pick<EntryGroup, 'entries' | 'posts'> {
+  _id: Omit<EntryGroup, 'entries' | 'posts'>
+  oldest: Date
+}

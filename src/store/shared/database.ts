@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import mongoose, { type ClientSession } from 'mongoose'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import { isDatabaseOutage } from '../mongo-errors.ts'
+
+const TRANSACTION_DEADLINE_MS = 5 * SECOND
+const PING_DEADLINE_MS = 2 * SECOND
+
+const CONNECT_AGAIN_MS = SECOND / 2
+
+interface DatabaseOptions {
+  /** Upper bound of the driver's connection pool. */
+  maxPoolSize?: number
+  /** Called with what went wrong each time the first connection could not be made. */
+  onUnreachable?: (error: unknown) => void
+}
+
+/**
+ * Opens one connection to the replica set. Models are defined on it by the stores; nothing here is global.
+ * An outage shows as an error within 5 s, and the driver reconnects by itself.
+ * @throws when the database does not answer now
+ */
+export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+  const database = createDatabase(url, options, { isPatient: false })
+  await database.connected
+  return database
+}
+
+/** Like `openDatabase`, for processes that are started before their database: it is tried again until `connected` resolves. */
+export function connectDatabase(url: string, options: DatabaseOptions = {}): Database {
+  return createDatabase(url, options, { isPatient: true })
+}
+
+function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { isPatient: boolean }) {
+  const closing = new AbortController()
+  const connection = mongoose.createConnection()
+  connection.set('strictQuery', 'throw')
+  connection.set('sanitizeFilter', true)
+  const connected = connect()
+  connected.catch(() => {})
+
+  async function connect(): Promise<void> {
+    for (;;) {
+      try {
+        await connection.openUri(url, {
+          autoIndex: false,
+          autoCreate: false,
+          bufferCommands: false,
+          ignoreUndefined: true,
+          maxPoolSize: options.maxPoolSize ?? 20,
+          serverSelectionTimeoutMS: 5 * SECOND,
+          connectTimeoutMS: 5 * SECOND,
+          socketTimeoutMS: 30 * SECOND,
+          retryWrites: true,
+          w: 'majority',
+          readConcernLevel: 'majority',
+        })
+        return
+      } catch (error) {
+        // A wrong address or password does not pass.
+        if (!isPatient || closing.signal.aborted || !isDatabaseOutage(error)) throw error
+        options.onUnreachable?.(error)
+      }
+      await delay(CONNECT_AGAIN_MS, undefined, { signal: closing.signal })
+    }
+  }
+
+  return {
+    connection,
+
+    /** Resolves when the database has answered once; rejects when that cannot happen. */
+    connected,
+
+    /**
+     * Runs `work` in one transaction, repeated by the driver on write conflicts, for at most 5 s.
+     * @throws ServiceError SERVICE_UNAVAILABLE when it cannot be committed in that time
+     */
+    async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
+      const deadline = Date.now() + TRANSACTION_DEADLINE_MS
+      let lastConflict: unknown
+      const session = await connection.startSession()
+      try {
+        return await session.withTransaction(
+          async () => {
+            // The driver would go on for two minutes, and takes no deadline of ours.
+            if (Date.now() >= deadline) throw busy(lastConflict)
+            try {
+              return await work(session)
+            } catch (error) {
+              lastConflict = error
+              throw error
+            }
+          },
+          { writeConcern: { w: 'majority' }, maxCommitTimeMS: TRANSACTION_DEADLINE_MS },
+        )
+      } finally {
+        await session.endSession()
+      }
+    },
+
+    /** @throws within 2 s */
+    async ping(): Promise<void> {
+      if (!connection.db) throw new Error('The database has not answered yet')
+      // The driver's own deadlines are longer, and it heeds the signal only once it has a connection.
+      const deadline = AbortSignal.timeout(PING_DEADLINE_MS)
+      await Promise.race([connection.db.command({ ping: 1 }, { signal: deadline }), whenAborted(deadline)])
+    },
+
+    async createIndexes(): Promise<void> {
+      for (const model of Object.values(connection.models)) {
+        await model.createCollection()
+        await model.createIndexes()
+      }
+    },
+
+    /** Names of the indexes that the schemas declare and the database does not have. */
+    async missingIndexes(): Promise<string[]> {
+      const missing = await Promise.all(
+        Object.values(connection.models).map(async (model) => {
+          const { toCreate } = await model.diffIndexes()
+          return toCreate.map(
+            (keys: Record<string, unknown>) => `${model.collection.name}: ${Object.keys(keys).join(', ')}`,
+          )
+        }),
+      )
+      return missing.flat()
+    },
+
+    async close(): Promise<void> {
+      closing.abort()
+      // Else a first connection that is still being looked for would be waited for.
+      if (connection.readyState === mongoose.ConnectionStates.connecting) await connection.getClient().close()
+      await connection.close()
+    },
+  }
+}
+
+export type Database = ReturnType<typeof createDatabase>
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+}
+
+/** A unique index, or one over any of these fields, already holds what was to be written. */
+export function isDuplicateKey(error: unknown, fields?: readonly string[]): boolean {
+  if (!(error instanceof mongoose.mongo.MongoServerError) || error.code !== 11_000) return false
+  const pattern: unknown = error['keyPattern']
+  return !fields || Object.keys(pattern ?? {}).some((field) => fields.includes(field))
+}
+
+function busy(cause: unknown): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy, try again', { cause, retryAfterSeconds: 2 })
+}

@@ -1,0 +1,66 @@
+import { Schema, type ClientSession, type Connection } from 'mongoose'
+import { AUDIT_ACTIONS, type AuditEntry } from '../../domain/users/audit.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import { driverCollection } from '../shared/native-collection.ts'
+import { schemaOptions } from '../shared/schema.ts'
+
+const LIST_DEADLINE_MS = 4 * SECOND
+
+const required = <T>(type: T) => ({ type, required: true }) as const
+
+const auditSchema = new Schema<AuditEntry>(
+  {
+    _id: required(String),
+    at: required(Date),
+    actorId: required(String),
+    action: { type: String, enum: AUDIT_ACTIONS, required: true },
+    subjectId: required(String),
+    before: required(Schema.Types.Mixed),
+    after: required(Schema.Types.Mixed),
+    requestId: { type: String, default: null },
+    ipAddress: { type: String, default: null },
+  },
+  schemaOptions,
+)
+
+auditSchema.index({ at: -1, _id: -1 })
+auditSchema.index({ subjectId: 1, at: 1 })
+auditSchema.index({ actorId: 1 })
+
+/** What admins changed, and which posts they read. Entries are never changed but for the network address, which goes with the actor's account. */
+export function createAuditLog(connection: Connection) {
+  connection.model<AuditEntry>('AuditEntry', auditSchema, 'auditLog')
+
+  const collection = driverCollection<AuditEntry>(connection, 'auditLog')
+
+  return {
+    async insert(entry: AuditEntry, session?: ClientSession): Promise<void> {
+      await collection().insertOne(entry, { ...(session && { session }) })
+    },
+
+    /** Newest first. */
+    async page({ page, limit }: { page: number; limit: number }): Promise<{ entries: AuditEntry[]; total: number }> {
+      const [entries, total] = await Promise.all([
+        collection()
+          .find({}, { maxTimeMS: LIST_DEADLINE_MS })
+          .sort({ at: -1, _id: -1 })
+          .skip((page - 1) * limit)
+          .limit(limit)
+          .toArray(),
+        collection().countDocuments({}, { maxTimeMS: LIST_DEADLINE_MS }),
+      ])
+      return { entries, total }
+    },
+
+    /** Oldest first. */
+    about: (subjectId: string): AsyncIterable<AuditEntry> =>
+      collection().find({ subjectId }, { maxTimeMS: LIST_DEADLINE_MS }).sort({ at: 1 }),
+
+    /** What the person did stays, by their id; from where they did it goes. */
+    async forgetAddressesOf(actorId: string): Promise<void> {
+      await collection().updateMany({ actorId, ipAddress: { $ne: null } }, { $set: { ipAddress: null } })
+    },
+  }
+}
+
+export type AuditLog = ReturnType<typeof createAuditLog>

@@ -1,0 +1,203 @@
+import { Schema, type Connection } from 'mongoose'
+import { toNetwork } from '../../domain/shared/client-address.ts'
+import {
+  countAttempt,
+  forgottenAt,
+  uncountAttempt,
+  waitBefore,
+  type FailureLevel,
+} from '../../domain/users/login-throttle.ts'
+import { MINUTE } from '../../domain/shared/times.ts'
+import { normalizeEmail } from '../../domain/users/user.ts'
+import { isDuplicateKey } from '../shared/database.ts'
+import { driverCollection } from '../shared/native-collection.ts'
+import { hashed, personKey, tooMany, type RateLimits } from '../shared/rate-limits.ts'
+import { schemaOptions } from '../shared/schema.ts'
+import { createTurns } from '../shared/turns.ts'
+
+const WINDOW_MS = 15 * MINUTE
+/** Attempts on one account at a time per process: as many as the password hasher checks at once. */
+const ACCOUNT_WIDTH = 4
+const MOST_CONFLICTS = 20
+
+/** Which limit a failure reached. */
+export type LoginLimit = 'device' | 'account-address' | 'address' | 'account'
+
+export interface LoginAttempt {
+  email: string
+  ipAddress: string
+  /** Identifies the client where it proves that it logged in to this account before; `null` for a stranger. */
+  device: string | null
+  /** Whether the account has a session from the same network. */
+  isKnownNetwork: boolean
+}
+
+/** A count of failures that is emptied some time after its first. */
+interface Window {
+  limit: LoginLimit
+  open: ReturnType<RateLimits['limiter']>
+  key: string
+  points: number
+}
+
+interface StoredLevel extends FailureLevel {
+  /** Hash of the mail address. */
+  _id: string
+  revision: number
+  removeAt: Date
+}
+
+const required = <T>(type: T) => ({ type, required: true }) as const
+
+const levelSchema = new Schema<StoredLevel>(
+  {
+    _id: required(String),
+    level: required(Number),
+    at: required(Date),
+    notBefore: required(Date),
+    revision: required(Number),
+    removeAt: required(Date),
+  },
+  schemaOptions,
+)
+levelSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
+
+interface LoginLimits {
+  /** Failures in 15 minutes, per account and network or known device. */
+  perAccount: number
+  /** Failures in 15 minutes, per network over all accounts. */
+  perAddress: number
+  /** Failures per account over all networks before each next attempt has to wait. */
+  beforeDelay: number
+}
+
+interface Deps {
+  connection: Connection
+  rateLimits: Pick<RateLimits, 'limiter'>
+  now: () => Date
+  /** Called when a failure reaches a limit or starts a delay, with the wait that follows. */
+  onLimit: (attempt: LoginAttempt, limit: LoginLimit, waitMs: number) => void
+}
+
+/**
+ * Limits on guessing passwords, kept in MongoDB because they hold over processes and restarts. A device that logged in before has a
+ * limit of its own, so no stranger can lock it out. Strangers are limited per account and network, per network, and slowed down by
+ * growing delays per account over all networks. Successes do not count.
+ */
+export function createLoginThrottle({ connection, rateLimits: { limiter }, now, onLimit }: Deps, limits: LoginLimits) {
+  connection.model<StoredLevel>('LoginLevel', levelSchema, 'loginLevels')
+
+  const levels = driverCollection<StoredLevel>(connection, 'loginLevels')
+  const byDevice = limiter({ name: 'login-device', points: limits.perAccount, windowMs: WINDOW_MS })
+  const byAccount = limiter({ name: 'login-account', points: limits.perAccount, windowMs: WINDOW_MS })
+  const byAddress = limiter({ name: 'login-address', points: limits.perAddress, windowMs: WINDOW_MS })
+  const inTurn = createTurns(1)
+  const inAccountTurn = createTurns(ACCOUNT_WIDTH)
+
+  const windowsOf = ({ email, ipAddress, device }: LoginAttempt): Window[] => {
+    const network = toNetwork(ipAddress)
+    const person = normalizeEmail(email)
+    if (device !== null) {
+      return [{ limit: 'device', open: byDevice, key: personKey(person, device), points: limits.perAccount }]
+    }
+    return [
+      { limit: 'account-address', open: byAccount, key: personKey(person, network), points: limits.perAccount },
+      { limit: 'address', open: byAddress, key: network, points: limits.perAddress },
+    ]
+  }
+
+  /** Runs `check` while no window is full, and counts a result of `null` in each. */
+  async function withinWindows<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
+    const windows = windowsOf(attempt)
+    const counts = await Promise.all(windows.map(({ open, key }) => open().get(key)))
+    const waits = windows.map(({ points }, index) => {
+      const count = counts[index]
+      return count && count.consumedPoints >= points ? count.msBeforeNext : 0
+    })
+    if (Math.max(...waits) > 0) throw tooManyFailures(Math.max(...waits))
+    const result = await check()
+    if (result !== null) return result
+    const counted = await Promise.all(windows.map(({ open, key }) => open().penalty(key)))
+    windows.forEach(({ limit, points }, index) => {
+      const { consumedPoints, msBeforeNext } = counted[index]!
+      if (consumedPoints >= points) onLimit(attempt, limit, msBeforeNext)
+    })
+    return null
+  }
+
+  /** Runs `check` when the account's delay is over. The attempt counts from before `check`, so parallel ones cannot slip past. */
+  async function withDelay<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
+    const account = accountKey(attempt)
+    const counted = await change(account, (level) => {
+      const wait = waitBefore(level, now())
+      if (wait > 0) throw tooManyFailures(wait)
+      return countAttempt(level, now(), limits.beforeDelay)
+    })
+    const uncount = () => change(account, (level) => level && uncountAttempt(level, now()))
+    let result: T | null
+    try {
+      result = await check()
+    } catch (error) {
+      await uncount()
+      throw error
+    }
+    const wait = waitBefore(counted, now())
+    if (result !== null) await uncount()
+    else if (wait > 0) onLimit(attempt, 'account', wait)
+    return result
+  }
+
+  /** Applies a move to the stored level under its revision. @returns what was stored; `null` from the move stores nothing */
+  async function change(_id: string, move: (level: FailureLevel | null) => FailureLevel | null) {
+    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts += 1) {
+      const stored = await levels().findOne({ _id })
+      const moved = move(stored)
+      if (moved === null) return null
+      const revision = (stored?.revision ?? 0) + 1
+      const record = { ...moved, _id, revision, removeAt: forgottenAt(moved) }
+      if (await (stored ? replace(record, stored.revision) : insert(record))) return moved
+    }
+    // So many processes at work on one account are an attack on it.
+    throw tooManyFailures(0)
+  }
+
+  async function replace(record: StoredLevel, revision: number): Promise<boolean> {
+    const { matchedCount } = await levels().replaceOne({ _id: record._id, revision }, record)
+    return matchedCount === 1
+  }
+
+  async function insert(record: StoredLevel): Promise<boolean> {
+    try {
+      await levels().insertOne(record)
+      return true
+    } catch (error) {
+      if (isDuplicateKey(error)) return false
+      throw error
+    }
+  }
+
+  return {
+    /**
+     * Runs `check`, and counts a failure when it resolves to `null`. Attempts from one network or known device run one after another.
+     * @throws ServiceError RATE_LIMITED before `check` runs
+     */
+    attempt<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
+      const { ipAddress, device, isKnownNetwork } = attempt
+      const isDelayed = device === null && !isKnownNetwork
+      const delayed = () => inAccountTurn(accountKey(attempt), () => withDelay(attempt, check))
+      return inTurn(device ?? toNetwork(ipAddress), () => withinWindows(attempt, isDelayed ? delayed : check))
+    },
+
+    async removeAllOf(email: string): Promise<void> {
+      await levels().deleteOne({ _id: accountKey({ email }) })
+    },
+  }
+}
+
+function accountKey({ email }: Pick<LoginAttempt, 'email'>): string {
+  return hashed(normalizeEmail(email))
+}
+
+function tooManyFailures(waitMs: number) {
+  return tooMany((wait) => `Too many failed logins. Try again in ${wait}, or reset your password.`, 'login', waitMs)
+}

@@ -1,0 +1,347 @@
+import { Schema, type ClientSession, type Connection } from 'mongoose'
+import { PROCESSOR_STATES, type Billing } from '../../domain/billing/billing.ts'
+import { allowanceOf, ALLOWANCES, type Allowance, type AllowanceKind } from '../../domain/billing/plans.ts'
+import {
+  ROLES,
+  SUBSCRIPTION_PLANS,
+  SUBSCRIPTION_STATUSES,
+  normalizeEmail,
+  type Limits,
+  type Role,
+  type Subscription,
+  type SubscriptionPlan,
+  type Usage,
+  type User,
+} from '../../domain/users/user.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import { isDuplicateKey } from '../shared/database.ts'
+import { driverCollection } from '../shared/native-collection.ts'
+import { anyOf, createBatchedRead } from '../shared/batching.ts'
+import { schemaOptions } from '../shared/schema.ts'
+
+const LIST_DEADLINE_MS = 4 * SECOND
+/** Of all users in one go, however slowly they are taken. */
+const WHOLE_LIST_DEADLINE_MS = 30 * SECOND
+const NEWEST_FIRST = { createdAt: -1, _id: -1 } as const
+
+/** The fields that are changed by somebody else than the user. */
+export type UserChange = Partial<
+  { 'subscription.plan': SubscriptionPlan } & { limits: Limits; isDisabled: boolean; role: Role }
+>
+
+/** What follows from the payment processor's truth. */
+export type BillingChange = Partial<
+  { [K in keyof Subscription as `subscription.${K}`]: Subscription[K] } & { usage: Usage; limits: Limits } & {
+    [K in Exclude<keyof Billing, 'revision'> as `billing.${K}`]: Billing[K]
+  }
+>
+
+/** Where the processor's id stands that a user is listed by. */
+const BILLED_BY = { subscription: 'subscription.processorSubscriptionId', checkout: 'billing.checkoutId' } as const
+const PROCESSOR_IDS = ['subscription.processorCustomerId', BILLED_BY.subscription]
+
+const nullable = <T>(type: T) => ({ type, default: null })
+const required = <T>(type: T) => ({ type, required: true }) as const
+
+const userSchema = new Schema<User>(
+  {
+    _id: required(String),
+    email: required(String),
+    name: required(String),
+    role: { type: String, enum: ROLES, required: true },
+    isDisabled: required(Boolean),
+    passwordHash: nullable(String),
+    auth: {
+      provider: { type: String, enum: ['email', 'google'], required: true },
+      subject: String,
+    },
+    avatar: nullable(String),
+    timezone: required(String),
+    tokenVersion: required(Number),
+    subscription: {
+      plan: { type: String, enum: SUBSCRIPTION_PLANS, required: true },
+      status: { type: String, enum: SUBSCRIPTION_STATUSES, required: true },
+      processorCustomerId: nullable(String),
+      processorSubscriptionId: nullable(String),
+      currentPeriodStart: nullable(Date),
+      currentPeriodEnd: nullable(Date),
+      cancelAtPeriodEnd: required(Boolean),
+    },
+    billing: {
+      revision: { type: Number, default: 0 },
+      subscriptions: [
+        {
+          _id: false,
+          id: String,
+          customerId: String,
+          createdAt: Date,
+          heard: { type: { _id: false, eventId: String, at: Date }, default: undefined },
+          isFlagged: Boolean,
+        },
+      ],
+      applied: nullable(
+        new Schema<NonNullable<Billing['applied']>>(
+          { subscriptionId: required(String), state: { type: String, enum: PROCESSOR_STATES, required: true } },
+          { ...schemaOptions, _id: false },
+        ),
+      ),
+      endedIds: [String],
+      countedInvoiceIds: [String],
+      customerIds: [String],
+      checkoutId: nullable(String),
+    },
+    usage: {
+      postsCreated: required(Number),
+      captionGenerations: required(Number),
+    },
+    limits: {
+      maxPosts: required(Number),
+      maxCaptionGenerations: required(Number),
+    },
+    analyticsVersion: Number,
+    createdAt: required(Date),
+    lastLogin: nullable(Date),
+  },
+  schemaOptions,
+)
+
+userSchema.index({ email: 1 }, { unique: true })
+userSchema.index({ 'auth.subject': 1 }, { unique: true, sparse: true })
+userSchema.index({ createdAt: -1, _id: -1 })
+// Ids of the processor, where there are any.
+for (const id of PROCESSOR_IDS) {
+  userSchema.index({ [id]: 1 }, { unique: true, partialFilterExpression: { [id]: { $gt: '' } } })
+}
+userSchema.index({ [BILLED_BY.checkout]: 1 }, { partialFilterExpression: { [BILLED_BY.checkout]: { $gt: '' } } })
+userSchema.index({ role: 1 }, { partialFilterExpression: { role: 'admin' } })
+
+/** User records. Whoever reads one holds the password hash: what leaves the process goes through a `present` function. */
+export function createUserStore(connection: Connection) {
+  const model = connection.model<User>('User', userSchema, 'users')
+
+  const collection = driverCollection<User>(connection, 'users')
+
+  return {
+    /** Every request and every delivery asks: those that come at about the same time are read together. */
+    findById: createBatchedRead<User>(
+      (ids) =>
+        collection()
+          .find({ _id: anyOf(ids) })
+          .toArray(),
+      ({ _id }) => _id,
+    ),
+
+    findByEmail: (email: string): Promise<User | null> =>
+      model
+        .findOne({ email: normalizeEmail(email) })
+        .lean<User>()
+        .exec(),
+
+    /** By the identity provider's own id of the account. */
+    findBySubject: (subject: string): Promise<User | null> => collection().findOne({ 'auth.subject': subject }),
+
+    /** @throws a duplicate key error when the address or the provider's account is taken */
+    async insert(user: User, session?: ClientSession): Promise<void> {
+      await model.insertMany([user], { lean: true, ...(session && { session }) })
+    },
+
+    /**
+     * Counts one post or one generation of captions against the allowance stored on the user's record, if it is not used up
+     * (invariant I4). `used` and `limit` are the figures after the call.
+     */
+    async takeAllowance(
+      kind: AllowanceKind,
+      userId: string,
+      session?: ClientSession,
+    ): Promise<Allowance & { taken: boolean }> {
+      const shown = { ...(session && { session }), projection: { usage: 1, limits: 1 } } as const
+      const counted = await collection().findOneAndUpdate(withRoomFor(kind, userId, 1), countUsed(kind, 1), {
+        ...shown,
+        returnDocument: 'after',
+      })
+      const user = counted ?? (await collection().findOne({ _id: userId }, shown))
+      return { taken: counted !== null, ...(user ? allowanceOf(kind, user) : { used: 0, limit: 0 }) }
+    },
+
+    /** Counts so many posts of each user; false when one of them has too little left, and then the transaction must end. */
+    async takePostAllowances(counts: Map<string, number>, session: ClientSession): Promise<boolean> {
+      const { matchedCount } = await collection().bulkWrite(
+        [...counts].map(([userId, count]) => ({
+          updateOne: { filter: withRoomFor('posts', userId, count), update: countUsed('posts', count) },
+        })),
+        { session },
+      )
+      return matchedCount === counts.size
+    },
+
+    async setLastLogin(userId: string, at: Date): Promise<void> {
+      await model.updateOne({ _id: userId }, { $set: { lastLogin: at } })
+    },
+
+    async setName(userId: string, name: string): Promise<void> {
+      await model.updateOne({ _id: userId }, { $set: { name } })
+    },
+
+    /** The timezones of those among these users who are there. */
+    async findTimezones(userIds: string[]): Promise<Map<string, string>> {
+      const users = await collection()
+        .find({ _id: { $in: userIds } }, { projection: { timezone: 1 } })
+        .toArray()
+      return new Map(users.map(({ _id, timezone }) => [_id, timezone]))
+    },
+
+    async setTimezone(userId: string, timezone: string): Promise<void> {
+      await model.updateOne({ _id: userId }, { $set: { timezone } })
+    },
+
+    /** Answers the avatar that it takes the place of. */
+    async replaceAvatar(userId: string, avatar: string): Promise<string | null> {
+      const before = await collection().findOneAndUpdate(
+        { _id: userId },
+        { $set: { avatar } },
+        { projection: { avatar: 1 }, returnDocument: 'before' },
+      )
+      return before?.avatar ?? null
+    },
+
+    /** The avatars of those among these users who are there. */
+    async avatarsOf(userIds: string[]): Promise<string[]> {
+      const users = collection().find({ _id: { $in: userIds } }, { projection: { avatar: 1 } })
+      return (await users.toArray()).flatMap(({ avatar }) => (avatar === null ? [] : [avatar]))
+    },
+
+    /** False when the password is no longer the one with this hash. */
+    async replacePassword(
+      { _id, passwordHash: currentHash }: Pick<User, '_id' | 'passwordHash'>,
+      passwordHash: string,
+      session: ClientSession,
+    ): Promise<boolean> {
+      const { matchedCount } = await model.updateOne(
+        { _id, passwordHash: currentHash },
+        { $set: { passwordHash } },
+        { session },
+      )
+      return matchedCount === 1
+    },
+
+    /** With it every session and access token of the user ends. False for an account without a password. */
+    async resetPassword(userId: string, passwordHash: string, session: ClientSession): Promise<boolean> {
+      const { matchedCount } = await model.updateOne(
+        { _id: userId, 'auth.provider': 'email' },
+        { $set: { passwordHash }, $inc: { tokenVersion: 1 } },
+        { session },
+      )
+      return matchedCount === 1
+    },
+
+    /** Makes every access token of the user invalid. */
+    async raiseTokenVersion(userId: string): Promise<void> {
+      await model.updateOne({ _id: userId }, { $inc: { tokenVersion: 1 } })
+    },
+
+    /**
+     * What analytics were worked out for the user before is out of date from now on, in every process. False when there is no
+     * such user.
+     */
+    async raiseAnalyticsVersion(userId: string, session?: ClientSession): Promise<boolean> {
+      const { matchedCount } = await collection().updateOne(
+        { _id: userId },
+        { $inc: { analyticsVersion: 1 } },
+        { ...(session && { session }) },
+      )
+      return matchedCount === 1
+    },
+
+    /** The record before and after the change; null when there is no such user. */
+    async change(
+      userId: string,
+      change: UserChange,
+      session: ClientSession,
+    ): Promise<{ before: User; after: User } | null> {
+      const before = await collection().findOneAndUpdate({ _id: userId }, { $set: change }, { session })
+      const after = before && (await collection().findOne({ _id: userId }, { session }))
+      return before && after && { before, after }
+    },
+
+    /** Nobody logs in as this user any more, and every request and socket is refused from now on. */
+    async shutOut(userId: string, session: ClientSession): Promise<void> {
+      await collection().updateOne({ _id: userId }, { $set: { isDisabled: true } }, { session })
+    },
+
+    async remove(userId: string, session: ClientSession): Promise<void> {
+      await collection().deleteOne({ _id: userId }, { session })
+    },
+
+    findByCustomer: (customerId: string): Promise<User | null> =>
+      collection().findOne({ 'subscription.processorCustomerId': customerId }),
+
+    /**
+     * False when the record moved on since this revision of its billing was read.
+     * @throws `isTaken` of it: the customer or the subscription is another user's
+     */
+    async changeBilling(
+      userId: string,
+      revision: number,
+      change: BillingChange,
+      session?: ClientSession,
+    ): Promise<boolean> {
+      // A record from before there were payments has no revision.
+      const read = revision === 0 ? { $in: [0, null] } : revision
+      const { matchedCount } = await collection().updateOne(
+        { _id: userId, 'billing.revision': read },
+        { $set: { ...change, 'billing.revision': revision + 1 } },
+        { ...(session && { session }) },
+      )
+      return matchedCount === 1
+    },
+
+    /** Users with a subscription, or with a checkout that may have become one, in the order of its id (`key`). */
+    async listBilled(by: keyof typeof BILLED_BY, { after, limit }: { after: string; limit: number }) {
+      const field = BILLED_BY[by]
+      const billed = await collection()
+        .find({ [field]: { $gt: after } }, { projection: { subscription: 1, 'billing.checkoutId': 1 } })
+        .sort({ [field]: 1 })
+        .limit(limit)
+        .toArray()
+      return billed.map(({ _id, subscription, billing }) => ({
+        userId: _id,
+        key: (by === 'subscription' ? subscription.processorSubscriptionId : billing.checkoutId)!,
+      }))
+    },
+
+    async listAdmins(): Promise<string[]> {
+      const admins = collection().find({ role: 'admin', isDisabled: false }, { projection: { _id: 1 } })
+      return (await admins.toArray()).map(({ _id }) => _id)
+    },
+
+    /** Newest first, without ever holding all of them. */
+    all: (): AsyncIterable<User> =>
+      collection().find({}, { sort: NEWEST_FIRST, maxTimeMS: WHOLE_LIST_DEADLINE_MS, batchSize: 500 }),
+
+    /** Newest first. */
+    async page({ page, limit }: { page: number; limit: number }): Promise<{ users: User[]; total: number }> {
+      const [users, total] = await Promise.all([
+        collection()
+          .find({}, { sort: NEWEST_FIRST, skip: (page - 1) * limit, limit, maxTimeMS: LIST_DEADLINE_MS })
+          .toArray(),
+        collection().countDocuments({}, { maxTimeMS: LIST_DEADLINE_MS }),
+      ])
+      return { users, total }
+    },
+  }
+}
+
+export function isTaken(error: unknown): boolean {
+  return isDuplicateKey(error, PROCESSOR_IDS)
+}
+
+export type UserStore = ReturnType<typeof createUserStore>
+
+function withRoomFor(kind: AllowanceKind, userId: string, count: number) {
+  const { usage, limit } = ALLOWANCES[kind]
+  return { _id: userId, $expr: { $lte: [{ $add: [`$usage.${usage}`, count] }, `$limits.${limit}`] } }
+}
+
+function countUsed(kind: AllowanceKind, count: number) {
+  return { $inc: { [`usage.${ALLOWANCES[kind].usage}`]: count } }
+}

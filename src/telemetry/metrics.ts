@@ -1,0 +1,294 @@
+import { createServer, type Server } from 'node:http'
+import { getHeapStatistics } from 'node:v8'
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { FailureCode } from '../domain/posts/failure.ts'
+import { MAIL_FAILURES } from '../domain/notifications/mails.ts'
+import { PLATFORMS, type Platform } from '../domain/shared/platforms.ts'
+import type { Post } from '../domain/posts/post.ts'
+import { SECOND } from '../domain/shared/times.ts'
+import { BACKGROUND_WORK, type BackgroundWork } from '../workflows/messages.ts'
+
+const LATENESS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3_600]
+const CALL_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const WAIT_SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
+
+const CALL_OUTCOMES = ['accepted', 'refused', 'unknown'] as const
+const DELIVERY_OUTCOMES = ['accepted', 'failed', 'deferred', 'unknown'] as const
+const FINDINGS = ['untold', 'overdue', 'stalled'] as const
+const PUSH_OUTCOMES = ['sent', 'dead', 'refused', 'later'] as const
+const PAYMENT_CALL_OUTCOMES = ['answered', 'refused', 'failed'] as const
+const METRICS_OUTCOMES = ['saved', 'deleted', 'skipped', 'failed'] as const
+const MAIL_OUTCOMES = ['sent', 'later', ...MAIL_FAILURES] as const
+const LOGIN_FAILURES = ['unknown_address', 'wrong_password', 'disabled', 'throttled'] as const
+const LOGIN_LIMITS = ['device', 'account-address', 'address', 'account'] as const
+const SERVERS = ['mongodb', 'temporal'] as const
+const SOCKET_TRANSPORTS = ['plain', 'websocket', 'polling'] as const
+const SOCKET_ENDINGS = [
+  ...(['unauthorized', 'silent', 'expired', 'disabled', 'changed', 'garbled', 'flooding', 'crowded'] as const),
+  ...(['slow', 'gap', 'stopping', 'unavailable'] as const),
+]
+
+export type CallOutcome = (typeof CALL_OUTCOMES)[number]
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
+export type Finding = (typeof FINDINGS)[number]
+export type SocketTransport = (typeof SOCKET_TRANSPORTS)[number]
+/** Why the service itself ended the connection of a listener. */
+export type SocketEnding = (typeof SOCKET_ENDINGS)[number]
+export type PushOutcomeKind = (typeof PUSH_OUTCOMES)[number]
+/** `later`: the mail server did not take it, and is asked again. */
+/** `refused`: asking again would come to the same. */
+export type PaymentCallOutcome = (typeof PAYMENT_CALL_OUTCOMES)[number]
+export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
+export type LoginFailure = (typeof LOGIN_FAILURES)[number]
+export type LoginLimit = (typeof LOGIN_LIMITS)[number]
+export type ProbedServer = (typeof SERVERS)[number]
+
+/**
+ * Figures of this process for Prometheus. Labels come from closed lists (platforms, outcomes, route patterns), never from
+ * what users or platforms wrote: no ids, no texts.
+ */
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const sources = new Set<() => Promise<string>>()
+
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Counter({ name: `postonce_${name}`, help, labelNames, registers })
+  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
+    new Histogram({ name: `postonce_${name}`, help, labelNames, buckets, registers })
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Gauge({ name: `postonce_${name}`, help, labelNames, registers })
+
+  const requests = histogram(
+    'http_request_duration_seconds',
+    'Requests of the API by route pattern, method and class of status',
+    ['method', 'route', 'status'],
+    REQUEST_SECONDS,
+  )
+  const lateness = histogram(
+    'publish_lateness_seconds',
+    'From the instant of a post to the start of the call that makes it visible, first calls only',
+    ['platform', 'timing'],
+    LATENESS_SECONDS,
+  )
+  const answers = histogram(
+    'answer_lateness_seconds',
+    'From the instant of a post to the answer that the platform accepted it, first calls only',
+    ['platform', 'timing'],
+    LATENESS_SECONDS,
+  )
+  const calls = counter('publish_calls_total', 'Visible calls by what they came to', ['platform', 'outcome'])
+  const deliveries = counter('deliveries_total', 'What was recorded of deliveries', ['platform', 'outcome'])
+  const failures = counter('delivery_failures_total', 'Deliveries that ended as failed, by reason', [
+    'platform',
+    'code',
+  ])
+  const reconciles = counter('reconciles_total', 'Looks for the trace of a call whose answer was lost', [
+    'platform',
+    'result',
+  ])
+  const platformErrors = counter('platform_errors_total', 'Failed work with a platform by step and class', [
+    'platform',
+    'step',
+    'class',
+  ])
+  const platformCalls = histogram(
+    'platform_step_seconds',
+    'How long the steps of a delivery took at the platform',
+    ['platform', 'step'],
+    CALL_SECONDS,
+  )
+  const queueWait = histogram(
+    'queue_wait_seconds',
+    'From the scheduling of an activity to its start in a worker',
+    ['activity'],
+    WAIT_SECONDS,
+  )
+  const sendWait = histogram(
+    'send_wait_seconds',
+    'Wait for room among the calls in flight to a server',
+    ['platform'],
+    WAIT_SECONDS,
+  )
+  const crowded = counter('sends_crowded_out_total', 'Sends put off because the line was full or the server failing', [
+    'platform',
+    'reason',
+  ])
+  const running = gauge('activities_running', 'Activities that run now', ['activity'])
+  const armed = gauge('deliveries_armed', 'Deliveries that wait in this process for their instant', [])
+  const sweeps = counter('sweeps_total', 'Runs of the sweeper', [])
+  const lastSweep = gauge('last_sweep_timestamp_seconds', 'When this process last ran the sweeper', [])
+  const findings = counter('sweep_findings_total', 'Deliveries that the sweeper took up, by why', ['finding'])
+  const pushes = counter('push_messages_total', 'Push messages to devices by what they came to', ['outcome'])
+  const pushFailures = counter(
+    'push_failures_total',
+    'Notifications that were not pushed to every device in the end',
+    [],
+  )
+  const mails = counter('mails_total', 'Mails by what their sending came to', ['outcome'])
+  const paymentCalls = counter('payment_calls_total', 'Calls to the payment processor by what they came to', [
+    'outcome',
+  ])
+  const collected = counter('metrics_collected_total', 'Posts whose metrics were asked for, by what came of it', [
+    'platform',
+    'outcome',
+  ])
+  const sweptWork = counter('sweep_work_total', 'Other work that the sweeper took up, by its workflow', ['work'])
+  const terminated = counter(
+    'stuck_workflows_terminated_total',
+    'Workflows terminated because their tasks kept failing',
+    ['workflow'],
+  )
+  const up = gauge('server_up', 'Whether a server we need answered the last probe in time', ['server'])
+  const probeSeconds = gauge('server_probe_seconds', 'How long the last probe took', ['server'])
+  // The defaults have the heap in use and the delay of the event loop, the latter since the scrape before.
+  gauge('heap_limit_bytes', 'The heap that the process may use before it ends itself', []).set(
+    getHeapStatistics().heap_size_limit,
+  )
+  const sockets = gauge('sockets_open', 'Connections of those who listen for notifications', ['transport'])
+  const socketEnds = counter('sockets_ended_total', 'Connections that the service itself ended, by why', ['reason'])
+
+  const loginFailures = counter('login_failures_total', 'Failed logins and password checks by reason', ['reason'])
+  const loginLimits = counter('login_limits_total', 'Failed logins that reached a limit or started a delay, by limit', [
+    'limit',
+  ])
+
+  // What never happened has to show as 0, or the first time would look like no change.
+  for (const platform of PLATFORMS) {
+    for (const outcome of CALL_OUTCOMES) calls.inc({ platform, outcome }, 0)
+    for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ platform, outcome }, 0)
+    for (const outcome of METRICS_OUTCOMES) collected.inc({ platform, outcome }, 0)
+  }
+  for (const finding of FINDINGS) findings.inc({ finding }, 0)
+  for (const transport of SOCKET_TRANSPORTS) sockets.set({ transport }, 0)
+  for (const reason of SOCKET_ENDINGS) socketEnds.inc({ reason }, 0)
+  for (const outcome of PUSH_OUTCOMES) pushes.inc({ outcome }, 0)
+  for (const outcome of MAIL_OUTCOMES) mails.inc({ outcome }, 0)
+  for (const work of Object.keys(BACKGROUND_WORK)) sweptWork.inc({ work }, 0)
+  for (const workflow of ['publishPost', ...Object.keys(BACKGROUND_WORK)]) terminated.inc({ workflow }, 0)
+  for (const reason of LOGIN_FAILURES) loginFailures.inc({ reason }, 0)
+  for (const limit of LOGIN_LIMITS) loginLimits.inc({ limit }, 0)
+  for (const outcome of PAYMENT_CALL_OUTCOMES) paymentCalls.inc({ outcome }, 0)
+
+  return {
+    /** `route` is the pattern a request was matched with. */
+    requested: (method: string, route: string, statusCode: number, seconds: number): void =>
+      requests.observe({ method, route, status: `${Math.floor(statusCode / 100)}xx` }, seconds),
+
+    /** The first visible call of a delivery starts. */
+    publishStarted(platform: Platform, post: Instants, at: Date): void {
+      lateness.observe({ platform, timing: timingOf(post) }, secondsSince(post, at))
+    },
+    /** `first` tells of the first call of a delivery. */
+    publishEnded(platform: Platform, outcome: CallOutcome, first: { post: Instants; at: Date } | null): void {
+      calls.inc({ platform, outcome })
+      if (first && outcome === 'accepted') {
+        answers.observe({ platform, timing: timingOf(first.post) }, secondsSince(first.post, first.at))
+      }
+    },
+    /** `code` is the reason of one that ended as failed. */
+    deliveryRecorded(platform: Platform, outcome: DeliveryOutcome, code: FailureCode | null = null): void {
+      deliveries.inc({ platform, outcome })
+      if (outcome === 'failed') failures.inc({ platform, code: code ?? 'INTERNAL' })
+    },
+
+    reconciled: (platform: Platform, result: 'found' | 'absent' | 'undecidable' | 'unsettled' | 'error'): void =>
+      reconciles.inc({ platform, result }),
+    platformStep: (platform: Platform, step: PlatformStep, seconds: number): void =>
+      platformCalls.observe({ platform, step }, seconds),
+    platformFailed: (platform: Platform, step: PlatformStep, errorClass: string): void =>
+      platformErrors.inc({ platform, step, class: errorClass }),
+
+    activityStarted(activity: string, waitedMs: number | null): void {
+      if (waitedMs !== null) queueWait.observe({ activity }, Math.max(0, waitedMs) / SECOND)
+      running.inc({ activity })
+    },
+    activityEnded: (activity: string): void => running.dec({ activity }),
+    sendWaited: (platform: Platform, waitedMs: number): void => sendWait.observe({ platform }, waitedMs / SECOND),
+    sendCrowdedOut: (platform: Platform, reason: 'full' | 'failing'): void => crowded.inc({ platform, reason }),
+    deliveryArmed: (): void => armed.inc(),
+    deliveryDisarmed: (): void => armed.dec(),
+
+    swept(found: Finding[]): void {
+      sweeps.inc()
+      lastSweep.setToCurrentTime()
+      for (const finding of found) findings.inc({ finding })
+    },
+    pushed: (outcome: PushOutcomeKind): void => pushes.inc({ outcome }),
+    mailed: (outcome: MailOutcome): void => mails.inc({ outcome }),
+    metricsCollected(platform: Platform, counts: Record<(typeof METRICS_OUTCOMES)[number], number>): void {
+      for (const outcome of METRICS_OUTCOMES) collected.inc({ platform, outcome }, counts[outcome])
+    },
+    tookUp: (work: BackgroundWork, count: number): void => sweptWork.inc({ work }, count),
+    terminatedStuck: (workflow: string): void => terminated.inc({ workflow }),
+    paymentCalled: (outcome: PaymentCallOutcome): void => paymentCalls.inc({ outcome }),
+    loginFailed: (reason: LoginFailure): void => loginFailures.inc({ reason }),
+    loginThrottled: (limit: LoginLimit): void => loginLimits.inc({ limit }),
+    pushFailed: (): void => pushFailures.inc(),
+    probed(server: ProbedServer, isUp: boolean, seconds: number): void {
+      up.set({ server }, isUp ? 1 : 0)
+      probeSeconds.set({ server }, seconds)
+    },
+
+    socketOpened: (transport: SocketTransport): void => sockets.inc({ transport }),
+    socketClosed: (transport: SocketTransport): void => sockets.dec({ transport }),
+    socketEnded: (reason: SocketEnding): void => socketEnds.inc({ reason }),
+
+    /** Adds metrics that something else exports, in the text format of Prometheus. */
+    addSource: (read: () => Promise<string>): void => void sources.add(read),
+    async text(): Promise<string> {
+      // A source that fails must not hide the rest.
+      const texts = await Promise.all([registry.metrics(), ...[...sources].map((read) => read().catch(() => ''))])
+      return texts.filter((text) => text !== '').join('\n')
+    },
+    contentType: registry.contentType,
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+export type PlatformStep = 'prepare' | 'publish' | 'reconcile'
+
+type Instants = Pick<Post, 'scheduledAt' | 'dueAt'>
+
+/** Immediate posts are measured from their creation: no instant was promised for them. */
+function timingOf({ scheduledAt }: Instants): 'scheduled' | 'immediate' {
+  return scheduledAt ? 'scheduled' : 'immediate'
+}
+
+function secondsSince({ scheduledAt, dueAt }: Instants, at: Date): number {
+  const instant = scheduledAt ?? dueAt ?? at
+  return (at.getTime() - instant.getTime()) / SECOND
+}
+
+/** Serves `/metrics` on a port of its own, away from the public; port 0 means not at all. */
+export async function serveMetrics(metrics: Metrics, host: string, port: number): Promise<{ close(): Promise<void> }> {
+  if (port === 0) return { close: async () => {} }
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end()
+      return
+    }
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  await listen(server, host, port)
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+}

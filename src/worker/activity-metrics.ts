@@ -1,0 +1,37 @@
+import type { ActivityInterceptorsFactory } from '@temporalio/worker'
+import type { Clock } from '../clock.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+/** Counts the activities of a worker: how long they stood in the queue, and how many run. */
+export const countingActivities =
+  (metrics: Pick<Metrics, 'activityStarted' | 'activityEnded'>): ActivityInterceptorsFactory =>
+  ({ info }) => ({
+    inbound: {
+      async execute(input, next) {
+        // Local activities never stand in a queue.
+        const waitedMs = info.isLocal ? null : Date.now() - info.currentAttemptScheduledTimestampMs
+        metrics.activityStarted(info.activityType, waitedMs)
+        try {
+          return await next(input)
+        } finally {
+          metrics.activityEnded(info.activityType)
+        }
+      },
+    },
+  })
+
+/** The clock of activities, which wait by it for the instants of posts and for nothing else. */
+export function countingWaits(clock: Clock, metrics: Pick<Metrics, 'deliveryArmed' | 'deliveryDisarmed'>): Clock {
+  return {
+    now: () => clock.now(),
+    async sleepUntil(instant, signal) {
+      if (instant <= clock.now()) return clock.sleepUntil(instant, signal)
+      metrics.deliveryArmed()
+      try {
+        await clock.sleepUntil(instant, signal)
+      } finally {
+        metrics.deliveryDisarmed()
+      }
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { DefaultLogger, Runtime, type LogMetadata } from '@temporalio/worker'
+import { SECOND } from '../domain/shared/times.ts'
+import type { Logger } from '../logger.ts'
+
+interface RuntimeOptions {
+  logger: Logger
+  level: string
+  /** Whether the SDK's own metrics are exported. */
+  hasMetrics: boolean
+}
+
+/** Reads the SDK's metrics in the text format of Prometheus; empty when they are not exported. */
+export type ReadSdkMetrics = () => Promise<string>
+
+let installed: Promise<ReadSdkMetrics> | null = null
+
+/** Installs Temporal's native runtime once per process: its log goes through ours, and signals are ours to handle. */
+export function installRuntime(options: RuntimeOptions): Promise<ReadSdkMetrics> {
+  installed ??= install(options)
+  return installed
+}
+
+async function install({ logger, level, hasMetrics }: RuntimeOptions): Promise<ReadSdkMetrics> {
+  // The SDK serves its metrics on a port of its own only, so they are read from there and shown with ours.
+  const address = hasMetrics ? `127.0.0.1:${await freeLoopbackPort()}` : null
+  const threshold = level === 'silent' ? 'ERROR' : level === 'debug' || level === 'trace' ? 'DEBUG' : 'INFO'
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger(threshold, ({ level: severity, message, meta }) => {
+      const write = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const
+      logger[write[severity]](serializable(meta), message)
+    }),
+    ...(address !== null && {
+      telemetryOptions: {
+        metrics: {
+          prometheus: {
+            bindAddress: address,
+            countersTotalSuffix: true,
+            unitSuffix: true,
+            useSecondsForDurations: true,
+          },
+        },
+      },
+    }),
+  })
+  if (address === null) return async () => ''
+  return async () => {
+    const answer = await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(2 * SECOND) })
+    return answer.text()
+  }
+}
+
+function freeLoopbackPort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+function serializable(meta: LogMetadata | undefined): Record<string, unknown> {
+  const { error, ...rest } = meta ?? {}
+  return error === undefined ? rest : { ...rest, err: error }
+}

@@ -1,0 +1,17 @@
+import { proxyActivities } from '@temporalio/workflow'
+import type { Activities } from '../../activities/index.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+
+/** Somebody waits for it; after a minute it is not what was asked for any more. */
+const analytics = proxyActivities<Activities>({
+  scheduleToCloseTimeout: MINUTE,
+  startToCloseTimeout: MINUTE,
+  heartbeatTimeout: 5 * SECOND,
+  retry: { initialInterval: SECOND / 4, maximumAttempts: 3 },
+})
+
+/** Takes the metrics of one post on one platform now. Answers whether there is a new snapshot. */
+export async function refreshMetrics(postId: string, platform: Platform): Promise<boolean> {
+  return analytics.refreshPostMetrics(postId, platform)
+}

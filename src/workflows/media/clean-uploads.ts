@@ -1,0 +1,31 @@
+import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
+import type { Activities } from '../../activities/index.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import type { CleanedFolders, FolderPlace } from '../messages.ts'
+
+const maintenance = proxyActivities<Activities>({
+  startToCloseTimeout: 15 * MINUTE,
+  heartbeatTimeout: 60 * SECOND,
+  retry: { initialInterval: 10 * SECOND, maximumAttempts: 5 },
+})
+
+interface Totals extends CleanedFolders {
+  /** Where in which folder it goes on; a run begins without. */
+  place: FolderPlace | null
+}
+
+/** Takes uploads away that no post took within a day, and copies that were made for a platform to fetch. */
+export async function cleanUploads(
+  from: Totals = { place: null, removed: 0, restored: 0, deleted: 0 },
+): Promise<CleanedFolders> {
+  const { place, ...totals } = from
+  for (let at = place; ;) {
+    const page = await maintenance.cleanUploadsPage(at)
+    totals.removed += page.removed
+    totals.restored += page.restored
+    totals.deleted += page.deleted
+    if (page.next === null) return totals
+    at = page.next
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof cleanUploads>({ place: at, ...totals })
+  }
+}

@@ -1,0 +1,17 @@
+import { proxyActivities } from '@temporalio/workflow'
+import type { Activities } from '../../activities/index.ts'
+import type { PushState } from '../../domain/notifications/push.ts'
+import { DAY, MINUTE, SECOND } from '../../domain/shared/times.ts'
+
+/** The activity itself gives up when the news is old; the last bound is there so that nothing can go on for ever. */
+const notifying = proxyActivities<Activities>({
+  startToCloseTimeout: MINUTE,
+  heartbeatTimeout: 5 * SECOND,
+  scheduleToCloseTimeout: 2 * DAY,
+  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 10 * MINUTE },
+})
+
+/** Sends a notification to every device of its user, once to each. */
+export async function deliverPush(notificationId: string): Promise<PushState> {
+  return notifying.pushToDevices(notificationId)
+}

@@ -1,0 +1,193 @@
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  log,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { SearchAttributeUpdatePair } from '@temporalio/common'
+import type { Activities } from '../../activities/index.ts'
+import { armLeadMs, type PlannedPlatform, type PublishPlan } from '../../domain/posts/publish-plan.ts'
+import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
+import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
+import {
+  cancelSignal,
+  changedSignal,
+  retrySignal,
+  type DeliveryResult,
+  type PlatformResult,
+  type PostState,
+  type PublishPostInput,
+  type PublishPostResult,
+} from '../messages.ts'
+import { DUE_AT, POST_STATUS } from '../search-attributes.ts'
+import type { TaskQueue } from '../task-queues.ts'
+
+/**
+ * Tries are counted in the delivery record, which decides when enough is enough: no `maximumAttempts` here. An attempt
+ * that has to wait says for how long itself; the policy below is for what it could not say (a lost worker, no database).
+ */
+const publishing = proxyActivities<Activities>({
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  // Of one attempt, which may have a large video to upload. A worker that died is noticed by its heartbeat.
+  startToCloseTimeout: 15 * MINUTE,
+  heartbeatTimeout: 5 * SECOND,
+  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 5 * SECOND },
+})
+
+/**
+ * Only ahead of the instant: it is asked again as often as it says, until the post is armed, which does what is left to do.
+ * The policy is for what it could not say (a lost worker, no database).
+ */
+const preparing = proxyActivities<Activities>({
+  taskQueue: 'preparing' satisfies TaskQueue,
+  startToCloseTimeout: 15 * MINUTE,
+  heartbeatTimeout: 10 * SECOND,
+  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 15 * SECOND },
+})
+
+/** Short reads and writes of the post record. */
+const records = proxyLocalActivities<Activities>({
+  startToCloseTimeout: 5 * SECOND,
+  scheduleToCloseTimeout: HOUR,
+  retry: { initialInterval: SECOND, maximumInterval: 30 * SECOND },
+})
+
+/**
+ * The way of one post: wait until shortly before it is due, hand every platform to an activity that waits for the
+ * instant itself, and start over whenever a signal says that the post changed. MongoDB is the referee: signals only
+ * say "look again". Cancelling the workflow means the same as the cancel route.
+ *
+ * What a signal brings is noted and waited for as a condition, never acted on in its handler: a scope that is cancelled there meets
+ * local activities in another order when the history is replayed.
+ */
+export async function publishPost(input: PublishPostInput): Promise<PublishPostResult> {
+  const { postId } = input
+  const ended = new Map<Platform, PlatformResult>()
+  let seenRevision = input.revision
+  let isStale = false
+  for (const signal of [cancelSignal, retrySignal, changedSignal]) {
+    setHandler(signal, (revision) => {
+      if (revision <= seenRevision) return
+      seenRevision = revision
+      isStale = true
+    })
+  }
+  CancellationScope.current().cancelRequested.catch(() =>
+    CancellationScope.nonCancellable(async () => {
+      await records.cancelPost.executeWithOptions({ summary: 'Cancel the post' }, [postId])
+      isStale = true
+    }),
+  )
+  const untilStale = () => condition(() => isStale)
+
+  return CancellationScope.nonCancellable(async () => {
+    let plan: PublishPlan = input
+    for (;;) {
+      if (isStale) {
+        isStale = false
+        const state: PostState = await records.readPost.executeWithOptions({ summary: 'Read the changed post' }, [
+          postId,
+        ])
+        if (isStale) continue
+        if (!state.plan) return end(state.status)
+        if (plan.dueAt !== state.plan.dueAt) upsertIfKnown([{ key: DUE_AT, value: new Date(state.plan.dueAt) }])
+        plan = state.plan
+        seenRevision = Math.max(seenRevision, plan.revision)
+        // Temporal ends a workflow whose history has grown too long, and a post may be edited thousands of times.
+        if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof publishPost>(plan)
+      }
+      const results = await interruptible(plan, untilStale)
+      for (const [index, { outcome, failure }] of results.entries()) {
+        if (outcome !== 'completed' && outcome !== 'failed') continue
+        const { platform } = plan.platforms[index]!
+        ended.set(platform, { platform, outcome, ...(failure && { failure }) })
+      }
+      if (isStale) continue
+      if (results.some(({ outcome }) => outcome === 'again')) isStale = true
+      else return end(newest(results).status)
+    }
+  })
+
+  function end(status: PostState['status']): PublishPostResult {
+    upsertIfKnown([{ key: POST_STATUS, value: status }])
+    return { status, platforms: [...ended.values()] }
+  }
+}
+
+/** Temporal refuses search attributes that were never created: only a workflow that was started with them changes them. */
+function upsertIfKnown(attributes: SearchAttributeUpdatePair[]): void {
+  if (workflowInfo().typedSearchAttributes.get(POST_STATUS) !== undefined) upsertSearchAttributes(attributes)
+}
+
+/** Runs the plan; a change meanwhile calls back whatever can still be called back, and waits for the rest. */
+async function interruptible(plan: PublishPlan, untilStale: () => Promise<void>): Promise<DeliveryResult[]> {
+  const scope = new CancellationScope({ cancellable: true })
+  const run = scope.run(() => carryOut(plan))
+  await Promise.race([run.catch(() => {}), untilStale()])
+  scope.cancel()
+  try {
+    return await run
+  } catch (error) {
+    if (isCancellation(error)) return []
+    throw error
+  }
+}
+
+async function carryOut(plan: PublishPlan): Promise<DeliveryResult[]> {
+  const armAt = plan.dueAt - armLeadMs(plan.postId)
+  await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned, armAt)))
+  await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
+  return Promise.all(plan.platforms.map((planned) => deliver(plan, planned)))
+}
+
+/** What takes longer than the armed seconds happens further ahead; a failure here is a warning, not yet the end. */
+async function prepareAhead(plan: PublishPlan, planned: PlannedPlatform, armAt: number): Promise<void> {
+  const prepareAt = plan.dueAt - planned.prepareLeadMs
+  if (prepareAt >= armAt || Date.now() >= armAt) return
+  const label = platformLabel(planned.platform)
+  await sleepUntil(prepareAt, `Wait until the media is prepared for ${label}`)
+  const { platform, round } = planned
+  try {
+    await preparing.preparePlatform.executeWithOptions(
+      { summary: `Prepare the media for ${label}`, scheduleToCloseTimeout: Math.max(armAt - Date.now(), SECOND) },
+      [{ postId: plan.postId, platform, round }],
+    )
+  } catch (error) {
+    if (isCancellation(error)) throw error
+    log.info('Preparing ahead did not end well; the armed delivery does it again', { platform })
+  }
+}
+
+async function deliver(plan: PublishPlan, { platform, round }: PlannedPlatform): Promise<DeliveryResult> {
+  const input = { postId: plan.postId, platform, round }
+  const label = platformLabel(platform)
+  try {
+    return await publishing.publishToPlatform.executeWithOptions(
+      { summary: round === 0 ? `Publish on ${label}` : `Publish on ${label}, retry ${round}` },
+      [input],
+    )
+  } catch (error) {
+    // An attempt that was called back may also end by a time-out, when its worker died: that is no reason to give up.
+    const isCalledBack = isCancellation(error) || CancellationScope.current().consideredCancelled
+    if (isCalledBack) return { outcome: 'again', status: 'PROCESSING', revision: plan.revision }
+    return CancellationScope.nonCancellable(() =>
+      records.giveUpDelivery.executeWithOptions({ summary: `Give up on ${label}` }, [input]),
+    )
+  }
+}
+
+async function sleepUntil(instant: number, summary: string): Promise<void> {
+  const wait = instant - Date.now()
+  if (wait > 0) await sleep(wait, { summary })
+}
+
+function newest(results: DeliveryResult[]): DeliveryResult {
+  return results.reduce((latest, result) => (result.revision > latest.revision ? result : latest))
+}

@@ -1,0 +1,14 @@
+import { proxyActivities } from '@temporalio/workflow'
+import type { Activities } from '../../activities/index.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+
+const maintenance = proxyActivities<Activities>({
+  startToCloseTimeout: MINUTE,
+  heartbeatTimeout: 20 * SECOND,
+  retry: { maximumAttempts: 2 },
+})
+
+/** Takes up what nobody moves on: a start that never reached Temporal, a terminated workflow. */
+export async function sweep(): Promise<{ takenUp: number }> {
+  return maintenance.sweepDeliveries()
+}

@@ -1,0 +1,438 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it, vi } from 'vitest'
+import { MINUTE } from '../../../src/domain/shared/times.ts'
+import { createTokenCipher } from '../../../src/security/token-cipher.ts'
+import type { Credentials } from '../../../src/platforms/contract.ts'
+import { PlatformError } from '../../../src/platforms/errors.ts'
+import { newId } from '../../../src/store/shared/schema.ts'
+import { gate, rotatingPlatform, shiftableClock, startProcess } from './world.ts'
+
+const signal = new AbortController().signal
+const inMs = (ms: number) => new Date(Date.now() + ms)
+
+/** A user with one connected account, seen by two processes. */
+async function connected(life?: Parameters<ReturnType<typeof rotatingPlatform>['login']>[1]) {
+  const platform = rotatingPlatform()
+  const [here, there] = await Promise.all([startProcess(platform.adapter), startProcess(platform.adapter)])
+  const userId = newId()
+  await here.connect(userId, platform.login(undefined, life))
+  const stored = () => here.accounts.findConnected(userId, 'bluesky')
+  const health = async () => (await stored())?.health
+  const current = async (): Promise<Credentials> =>
+    (await here.credentials.get(userId, 'bluesky', { signal, minLifeMs: -Infinity }))!
+  return { platform, here, there, userId, stored, health, current }
+}
+
+/** Resolves once this process found the lease taken by another one. */
+function foundLeaseTaken({ accounts }: Awaited<ReturnType<typeof startProcess>>): Promise<void> {
+  const { opened, open } = gate()
+  const takeLease = accounts.takeLease
+  vi.spyOn(accounts, 'takeLease').mockImplementation(async (...args) => {
+    const taken = await takeLease(...args)
+    if (!taken) open()
+    return taken
+  })
+  return opened
+}
+
+describe('account credentials', () => {
+  it('come back as they were connected', async () => {
+    const { platform, here, userId } = await connected()
+    const secrets = platform.login()
+    await here.connect(userId, secrets)
+    expect(await here.credentials.get(userId, 'bluesky', { signal })).toEqual({ ...secrets, version: 2 })
+    expect(platform.calls).toEqual([])
+  })
+
+  it('are null for a platform that is not connected', async () => {
+    const { here, userId } = await connected()
+    expect(await here.credentials.get(newId(), 'bluesky', { signal })).toBeNull()
+    expect(await here.credentials.get(userId, 'mastodon', { signal })).toBeNull()
+    await here.accounts.disconnect(userId, 'bluesky')
+    expect(await here.credentials.get(userId, 'bluesky', { signal })).toBeNull()
+  })
+
+  it('lie sealed in the database', async () => {
+    const { here, userId, current } = await connected()
+    const { accessToken, refreshToken } = await current()
+    const text = JSON.stringify(await here.raw(userId))
+    expect(text).toContain('"accessToken":"v1.test.')
+    expect(text).not.toContain(accessToken)
+    expect(text).not.toContain(refreshToken)
+  })
+
+  it('are renewed ahead when less life is left than asked for', async () => {
+    const { platform, here, userId } = await connected({ expiresAt: inMs(11 * MINUTE) })
+    expect((await here.credentials.get(userId, 'bluesky', { signal }))?.version).toBe(1)
+    expect((await here.credentials.get(userId, 'bluesky', { signal, minLifeMs: 12 * MINUTE }))?.version).toBe(2)
+    expect(platform.calls).toHaveLength(1)
+  })
+
+  it('serve to their end while they cannot be renewed, and then say so', async () => {
+    const { platform, here, userId } = await connected({ expiresAt: inMs(5 * MINUTE) })
+    platform.answerBy(() => {
+      throw new PlatformError('transient', 'Bluesky is down', { certain: false })
+    })
+    expect((await here.credentials.get(userId, 'bluesky', { signal }))?.version).toBe(1)
+    expect(platform.calls).toHaveLength(1)
+
+    await here.connect(userId, platform.login(undefined, { expiresAt: inMs(-1) }))
+    await expect(here.credentials.get(userId, 'bluesky', { signal })).rejects.toMatchObject({
+      class: 'transient',
+      certain: true,
+      message: 'Bluesky is down',
+    })
+  })
+
+  it('that can no longer be opened ask for a new login', async () => {
+    const { platform, here, userId, health } = await connected()
+    const otherKeys = createTokenCipher(`k1:${randomBytes(32).toString('base64')}`)
+    const { credentials } = await startProcess(platform.adapter, { cipher: otherKeys })
+    await expect(credentials.get(userId, 'bluesky', { signal })).rejects.toMatchObject({ class: 'unauthorized' })
+    expect(await health()).toMatchObject({
+      status: 'expired',
+      lastError: 'The stored Bluesky login can no longer be read',
+    })
+    expect(await here.notifications.listOf(userId, 10)).toHaveLength(1)
+  })
+
+  it('copied to another user cannot be opened', async () => {
+    const { here, userId, stored } = await connected()
+    const thief = newId()
+    const { auth } = (await stored())!
+    const copied = () => ({
+      accountId: newId(),
+      handle: 'thief.test',
+      serviceUrl: null,
+      profile: { displayName: '', handle: 'thief.test', avatar: null },
+      auth,
+    })
+    await here.accounts.connect(thief, { bluesky: copied })
+    await expect(here.credentials.get(thief, 'bluesky', { signal })).rejects.toMatchObject({ class: 'unauthorized' })
+    expect(await here.credentials.get(userId, 'bluesky', { signal })).not.toBeNull()
+  })
+})
+
+describe('renewing credentials', () => {
+  it('makes one call for twenty callers in two processes with one expired rotating token', async () => {
+    const { platform, here, there, userId } = await connected({ expiresAt: inMs(-MINUTE) })
+    const { opened, open } = gate()
+    platform.answerBy(async (rotate) => {
+      await opened
+      return rotate()
+    })
+    const waiting = Promise.race([foundLeaseTaken(here), foundLeaseTaken(there)])
+    const callers = Array.from({ length: 20 }, (_, index) =>
+      (index % 2 ? here : there).credentials.get(userId, 'bluesky', { signal }),
+    )
+    await waiting
+    open()
+    const got = await Promise.all(callers)
+    expect(platform.calls).toHaveLength(1)
+    expect(new Set(got.map((credentials) => credentials?.version))).toEqual(new Set([2]))
+    expect(new Set(got.map((credentials) => credentials?.accessToken)).size).toBe(1)
+  })
+
+  it('makes one call when the same version is reported refused one after the other', async () => {
+    const { platform, here, there, userId, current } = await connected()
+    const refused = await current()
+    const first = await here.credentials.renew(userId, 'bluesky', refused, { signal })
+    const second = await there.credentials.renew(userId, 'bluesky', refused, { signal })
+    const third = await here.credentials.renew(userId, 'bluesky', refused, { signal })
+    expect(platform.calls).toHaveLength(1)
+    expect([first.version, second.version, third.version]).toEqual([2, 2, 2])
+    expect(first.accessToken).not.toBe(refused.accessToken)
+    expect(second).toEqual(first)
+    expect(third).toEqual(first)
+  })
+
+  it('makes one call a version, over many rotations', async () => {
+    const { platform, here, there, userId, current } = await connected()
+    for (let rotation = 1; rotation <= 5; rotation += 1) {
+      const refused = await current()
+      await Promise.all(
+        [here, there, here, there].map(({ credentials }) => credentials.renew(userId, 'bluesky', refused, { signal })),
+      )
+      expect(platform.calls).toHaveLength(rotation)
+    }
+    expect((await current()).version).toBe(6)
+  })
+
+  it('goes on and is saved when the one who asked gives up', async () => {
+    const { platform, here, userId, current } = await connected()
+    const { opened, open } = gate()
+    const asked = gate()
+    platform.answerBy(async (rotate) => {
+      asked.open()
+      await opened
+      return rotate()
+    })
+    const giveUp = new AbortController()
+    const refused = await current()
+    const impatient = here.credentials.renew(userId, 'bluesky', refused, { signal: giveUp.signal })
+    await asked.opened
+    giveUp.abort(new Error('Too late'))
+    await expect(impatient).rejects.toThrow('Too late')
+    const patient = here.credentials.renew(userId, 'bluesky', refused, { signal })
+    open()
+    expect((await patient).version).toBe(2)
+    expect((await current()).version).toBe(2)
+    expect(platform.calls).toHaveLength(1)
+  })
+
+  it('marks the connection expired when the platform refuses, and tells the user once', async () => {
+    const { platform, here, there, userId, current, stored } = await connected()
+    const refused = await current()
+    platform.answerBy(() => {
+      throw new PlatformError('unauthorized', 'Bluesky asks for a new login', { certain: true })
+    })
+    const callers = [here, there, here, there].map(({ credentials }) =>
+      credentials.renew(userId, 'bluesky', refused, { signal }),
+    )
+    for (const result of await Promise.allSettled(callers)) {
+      expect(result).toMatchObject({ status: 'rejected', reason: { class: 'unauthorized' } })
+    }
+    expect(platform.calls).toHaveLength(1)
+    expect(await stored()).toMatchObject({
+      health: { status: 'expired', lastError: 'Bluesky asks for a new login' },
+      version: 1,
+    })
+    expect(await here.notifications.listOf(userId, 10)).toMatchObject([
+      { type: 'warning', reference: { id: 'bluesky' } },
+    ])
+
+    await expect(there.credentials.get(userId, 'bluesky', { signal })).rejects.toMatchObject({ class: 'unauthorized' })
+    await expect(there.credentials.renew(userId, 'bluesky', refused, { signal })).rejects.toMatchObject({
+      class: 'unauthorized',
+    })
+    expect(platform.calls).toHaveLength(1)
+  })
+
+  it('marks a refused connection expired where logins cannot be renewed, and tells the user once', async () => {
+    const { renew: _, ...adapter } = rotatingPlatform().adapter
+    const here = await startProcess(adapter)
+    const userId = newId()
+    await here.connect(userId, rotatingPlatform().login())
+    const refused = (await here.credentials.get(userId, 'bluesky', { signal }))!
+    for (let call = 0; call < 2; call++) {
+      await expect(here.credentials.renew(userId, 'bluesky', refused, { signal })).rejects.toMatchObject({
+        class: 'unauthorized',
+      })
+    }
+    expect((await here.accounts.findConnected(userId, 'bluesky'))?.health.status).toBe('expired')
+    expect(await here.notifications.listOf(userId, 10)).toHaveLength(1)
+  })
+
+  it.each([
+    ['a 5xx', () => new PlatformError('transient', 'Bluesky is down', { certain: false }), 'transient'],
+    ['a 429', () => new PlatformError('rate_limited', 'Wait', { certain: true, retryAfterMs: 1 }), 'rate_limited'],
+    ['missing rights', () => new PlatformError('permission', 'Not allowed', { certain: true }), 'permission'],
+  ])('leaves health alone on %s', async (_case, trouble, errorClass) => {
+    const { platform, here, userId, current, health } = await connected()
+    platform.answerBy(() => {
+      throw trouble()
+    })
+    const before = await health()
+    await expect(here.credentials.renew(userId, 'bluesky', await current(), { signal })).rejects.toMatchObject({
+      class: errorClass,
+      certain: true,
+    })
+    expect(await health()).toEqual(before)
+    expect(await here.notifications.listOf(userId, 10)).toEqual([])
+  })
+
+  it('ends a call that hangs at its deadline, while health stays', async () => {
+    const { platform, userId, current, health } = await connected()
+    const { credentials } = await startProcess(platform.adapter, { renewalTimeoutMs: 200 })
+    platform.answerBy(() => new Promise(() => {}))
+    const refused = await current()
+    const begun = Date.now()
+    await expect(credentials.renew(userId, 'bluesky', refused, { signal })).rejects.toMatchObject({
+      class: 'transient',
+      certain: true,
+    })
+    expect(Date.now() - begun).toBeLessThan(2_000)
+    expect(await health()).toMatchObject({ status: 'active' })
+  })
+
+  it('does not try again for those who waited for a renewal that failed', async () => {
+    const { platform, here, there, userId, current } = await connected()
+    const refused = await current()
+    const { opened, open } = gate()
+    const asked = gate()
+    platform.answerBy(async () => {
+      asked.open()
+      await opened
+      throw new PlatformError('transient', 'Bluesky is down', { certain: false })
+    })
+    const holder = here.credentials.renew(userId, 'bluesky', refused, { signal })
+    await asked.opened
+    const waits = foundLeaseTaken(there)
+    const waiter = there.credentials.renew(userId, 'bluesky', refused, { signal })
+    await waits
+    open()
+    const results = await Promise.allSettled([holder, waiter])
+    expect(results).toMatchObject([
+      { reason: { class: 'transient' } },
+      { reason: { class: 'transient', certain: true } },
+    ])
+    expect(platform.calls).toHaveLength(1)
+  })
+
+  it('keeps the wait the platform stated, for everyone', async () => {
+    const { platform, userId, current } = await connected()
+    const clock = shiftableClock()
+    const [here, there] = [
+      await startProcess(platform.adapter, { clock }),
+      await startProcess(platform.adapter, { clock }),
+    ]
+    const refused = await current()
+    platform.answerBy(() => {
+      throw new PlatformError('rate_limited', 'Wait', { certain: true, retryAfterMs: 5 * MINUTE })
+    })
+    await expect(here.credentials.renew(userId, 'bluesky', refused, { signal })).rejects.toMatchObject({
+      retryAfterMs: 5 * MINUTE,
+    })
+    platform.answerBy((rotate) => rotate())
+    const meanwhile = await there.credentials
+      .renew(userId, 'bluesky', refused, { signal })
+      .catch((error: PlatformError) => error)
+    expect((meanwhile as PlatformError).retryAfterMs).toBeGreaterThan(4 * MINUTE)
+    expect(platform.calls).toHaveLength(1)
+    clock.forward(5 * MINUTE + 1)
+    expect((await there.credentials.renew(userId, 'bluesky', refused, { signal })).version).toBe(2)
+  })
+
+  it('repeats with the old token when the answer of a renewal was lost', async () => {
+    const { platform, userId, current } = await connected()
+    const clock = shiftableClock()
+    const { credentials } = await startProcess(platform.adapter, { clock })
+    const refused = await current()
+    platform.answerBy(() => {
+      throw new PlatformError('transient', 'The connection was closed', { certain: false })
+    })
+    await expect(credentials.renew(userId, 'bluesky', refused, { signal })).rejects.toMatchObject({
+      class: 'transient',
+    })
+    platform.answerBy((rotate) => rotate())
+    clock.forward(1_000)
+    expect((await credentials.renew(userId, 'bluesky', refused, { signal })).version).toBe(2)
+    expect(platform.calls).toEqual([refused.refreshToken, refused.refreshToken])
+  })
+
+  it('is taken over after its process died, once the lease has run out', async () => {
+    const { platform, here, userId, current, stored } = await connected()
+    const refused = await current()
+    expect(await here.accounts.takeLease(userId, 'bluesky', 1, 'died', inMs(20_000))).toBe(true)
+    const clock = shiftableClock()
+    const there = await startProcess(platform.adapter, { clock })
+    const waits = foundLeaseTaken(there)
+    const waiter = there.credentials.renew(userId, 'bluesky', refused, { signal })
+    await waits
+    clock.forward(20_000)
+    await expect(waiter).rejects.toMatchObject({ class: 'transient', certain: true })
+    expect(platform.calls).toEqual([])
+    expect((await there.credentials.renew(userId, 'bluesky', refused, { signal })).version).toBe(2)
+    expect((await stored())?.refreshLease).toBeNull()
+  })
+
+  it('loses against a disconnect, and ends the session it had won', async () => {
+    const { platform, here, there, userId, current } = await connected()
+    platform.answerBy(async (rotate) => {
+      const renewed = rotate()
+      await there.accounts.disconnect(userId, 'bluesky')
+      return renewed
+    })
+    await expect(here.credentials.renew(userId, 'bluesky', await current(), { signal })).rejects.toMatchObject({
+      class: 'unauthorized',
+    })
+    expect((await here.raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
+    expect(platform.revoked).toHaveLength(1)
+    expect(platform.revoked[0]).toMatch(/-1$/)
+  })
+
+  it('loses against a new connection, whose credentials everyone gets', async () => {
+    const { platform, here, there, userId, current, health } = await connected()
+    const anew = gate()
+    platform.answerBy(async () => {
+      await there.connect(userId, platform.login())
+      anew.open()
+      throw new PlatformError('unauthorized', 'Bluesky asks for a new login', { certain: true })
+    })
+    const refused = await current()
+    await expect(here.credentials.renew(userId, 'bluesky', refused, { signal })).rejects.toMatchObject({
+      class: 'unauthorized',
+    })
+    await anew.opened
+    expect(await health()).toMatchObject({ status: 'active' })
+    const renewed = await here.credentials.renew(userId, 'bluesky', refused, { signal })
+    expect(renewed).toEqual(await current())
+    expect(renewed.version).toBe(2)
+    expect(await here.notifications.listOf(userId, 10)).toEqual([])
+  })
+
+  it('does not overwrite a new connection with what it brought', async () => {
+    const { platform, here, there, userId, current } = await connected()
+    const accountId = `did:plc:${newId()}`
+    platform.answerBy(async (rotate) => {
+      const renewed = rotate()
+      await there.connect(userId, platform.login(accountId))
+      return renewed
+    })
+    const got = await here.credentials.renew(userId, 'bluesky', await current(), { signal })
+    expect(got.accountId).toBe(accountId)
+    expect(got).toEqual(await current())
+    expect(platform.revoked).toEqual([])
+  })
+})
+
+describe('marking a connection expired', () => {
+  it('changes it and tells the user once', async () => {
+    const { here, there, userId, current, health } = await connected()
+    const used = await current()
+    const marks = [here, there, here].map(({ credentials }) =>
+      credentials.markExpired(userId, 'bluesky', used, 'Refused'),
+    )
+    expect((await Promise.all(marks)).filter(Boolean)).toHaveLength(1)
+    expect(await health()).toMatchObject({ status: 'expired', lastError: 'Refused' })
+    expect(await here.notifications.listOf(userId, 10)).toHaveLength(1)
+  })
+
+  it('does neither when the process ends before it has told the user', async () => {
+    const { here, there, userId, current, health } = await connected()
+    const used = await current()
+    vi.spyOn(here.notifications, 'insert').mockRejectedValueOnce(new Error('it ended'))
+    await expect(here.credentials.markExpired(userId, 'bluesky', used, 'Refused')).rejects.toThrow('it ended')
+    expect(await health()).toMatchObject({ status: 'active' })
+    expect(await there.credentials.markExpired(userId, 'bluesky', used, 'Refused')).toBe(true)
+    expect(await there.notifications.listOf(userId, 10)).toHaveLength(1)
+  })
+
+  it('never touches an account that was renewed, connected anew or disconnected since', async () => {
+    const { platform, here, there, userId, current, health } = await connected()
+    const used = await current()
+    await there.credentials.renew(userId, 'bluesky', used, { signal })
+    expect(await here.credentials.markExpired(userId, 'bluesky', used, 'Late')).toBe(false)
+    expect(await health()).toMatchObject({ status: 'active' })
+
+    const renewed = await current()
+    await there.connect(userId, platform.login())
+    expect(await here.credentials.markExpired(userId, 'bluesky', renewed, 'Late')).toBe(false)
+    expect(await health()).toMatchObject({ status: 'active' })
+
+    const anew = await current()
+    await there.accounts.disconnect(userId, 'bluesky')
+    expect(await here.credentials.markExpired(userId, 'bluesky', anew, 'Late')).toBe(false)
+    const endings = [expect.any(Date), expect.any(Date)]
+    expect((await here.raw(userId))?.['bluesky']).toEqual({ connected: false, version: 4, endings })
+    expect(await here.notifications.listOf(userId, 10)).toEqual([])
+  })
+
+  it('ends with connecting again', async () => {
+    const { platform, here, userId, current, health } = await connected()
+    await here.credentials.markExpired(userId, 'bluesky', await current(), 'Refused')
+    await here.connect(userId, platform.login())
+    expect(await health()).toMatchObject({ status: 'active', lastError: null })
+    expect((await here.credentials.get(userId, 'bluesky', { signal }))?.version).toBe(2)
+  })
+})

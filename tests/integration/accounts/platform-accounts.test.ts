@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../../src/store/shared/schema.ts'
+import { rotatingPlatform, startProcess } from './world.ts'
+
+describe('platform accounts', () => {
+  it('are one document per user, also when first connections meet', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts, raw } = await startProcess(platform.adapter)
+    const userId = newId()
+    const stored = await Promise.all(Array.from({ length: 8 }, () => connect(userId, platform.login())))
+    expect(stored.map(({ version }) => version).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    expect((await accounts.findConnected(userId, 'bluesky'))?.version).toBe(8)
+    expect((await raw(userId))?.['bluesky'].version).toBe(8)
+  })
+
+  it('never repeat a version, over disconnecting and connecting again', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts, credentials } = await startProcess(platform.adapter)
+    const userId = newId()
+    const signal = new AbortController().signal
+    const seen: number[] = []
+    for (let turn = 0; turn < 3; turn += 1) {
+      const account = await connect(userId, platform.login())
+      seen.push(account.version)
+      const used = await credentials.get(userId, 'bluesky', { signal })
+      seen.push((await credentials.renew(userId, 'bluesky', used!, { signal })).version)
+      await accounts.disconnect(userId, 'bluesky')
+    }
+    expect(seen).toEqual([1, 2, 4, 5, 7, 8])
+  })
+
+  it('give no lease once the connection has expired, whoever read it before that', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts } = await startProcess(platform.adapter)
+    const userId = newId()
+    const account = await connect(userId, platform.login())
+    const lease = (holder: string) =>
+      accounts.takeLease(userId, 'bluesky', account.version, holder, new Date(Date.now() + 60_000))
+    expect(await lease('first')).toBe(true)
+    await accounts.markBroken(userId, 'bluesky', account.version, 'expired', 'refused')
+    expect(await lease('second')).toBe(false)
+  })
+
+  it('belong to one user each, until that user disconnects', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts } = await startProcess(platform.adapter)
+    const secrets = platform.login()
+    const users = [newId(), newId(), newId()]
+    const results = await Promise.allSettled(users.map((userId) => connect(userId, secrets)))
+    const owner = users[results.findIndex(({ status }) => status === 'fulfilled')]!
+    const refused = results.filter((result) => result.status === 'rejected')
+    expect(refused.map(({ reason }) => reason)).toMatchObject([
+      { code: 'ACCOUNT_ALREADY_CONNECTED', statusCode: 409 },
+      { code: 'ACCOUNT_ALREADY_CONNECTED' },
+    ])
+    const other = users.find((userId) => userId !== owner)!
+    expect(await accounts.findConnected(other, 'bluesky')).toBeNull()
+
+    await connect(owner, secrets)
+    await accounts.disconnect(owner, 'bluesky')
+    await connect(other, secrets)
+    expect((await accounts.findConnected(other, 'bluesky'))?.accountId).toBe(secrets.accountId)
+  })
+
+  it('that come together are stored together, or not at all', async () => {
+    const platform = rotatingPlatform()
+    const { accounts, connectTogether } = await startProcess(platform.adapter)
+    const [owner, other] = [newId(), newId()]
+    const [page, picture, otherPage] = [platform.login(), platform.login(), platform.login()]
+    await connectTogether(owner, { facebook: page, instagram: picture })
+    const taken = connectTogether(other, { facebook: otherPage, instagram: picture })
+    await expect(taken).rejects.toMatchObject({
+      code: 'ACCOUNT_ALREADY_CONNECTED',
+      message: 'This Instagram account is already connected by another user',
+    })
+    expect(await accounts.connectedPlatforms(other)).toEqual(new Set())
+
+    const { replaced } = await connectTogether(owner, { facebook: otherPage, instagram: null })
+    expect(replaced.map((one) => one.platform)).toEqual(['instagram', 'facebook'])
+    expect(await accounts.connectedPlatforms(owner)).toEqual(new Set(['facebook']))
+    await connectTogether(other, { facebook: page, instagram: picture })
+    expect(await accounts.connectedPlatforms(other)).toEqual(new Set(['instagram', 'facebook']))
+  })
+
+  it('can be without an account on a platform for many users at once', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts } = await startProcess(platform.adapter)
+    for (const userId of [newId(), newId()]) {
+      await connect(userId, platform.login())
+      await accounts.disconnect(userId, 'bluesky')
+      expect(await accounts.connectedPlatforms(userId)).toEqual(new Set())
+    }
+  })
+
+  it('keep nothing of a connection that was cut but its version, and when it ended', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts, raw } = await startProcess(platform.adapter)
+    const userId = newId()
+    const secrets = platform.login()
+    await connect(userId, secrets)
+    expect(await accounts.connectedPlatforms(userId)).toEqual(new Set(['bluesky']))
+    expect((await accounts.disconnect(userId, 'bluesky'))?.accountId).toBe(secrets.accountId)
+    expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
+    expect(await accounts.disconnect(userId, 'bluesky')).toBeNull()
+    expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
+  })
+
+  it('know since when an account is another, and not when it was connected again', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts, raw } = await startProcess(platform.adapter)
+    const userId = newId()
+    const endings = async () => ((await raw(userId))?.['bluesky'] as { endings?: Date[] } | undefined)?.endings
+    const secrets = platform.login()
+    await connect(userId, secrets)
+    await connect(userId, { ...platform.login(), accountId: secrets.accountId })
+    expect(await endings()).toBeUndefined()
+    await connect(userId, { ...platform.login(), accountId: `another-${userId}` })
+    expect(await endings()).toEqual([expect.any(Date)])
+    await accounts.disconnect(userId, 'bluesky')
+    await connect(userId, secrets)
+    expect(await endings()).toEqual([expect.any(Date), expect.any(Date)])
+  })
+
+  it('take a profile only for the version it was read with', async () => {
+    const platform = rotatingPlatform()
+    const { connect, accounts } = await startProcess(platform.adapter)
+    const userId = newId()
+    const account = await connect(userId, platform.login())
+    const profile = { displayName: 'Renamed', handle: 'renamed.test', avatar: null }
+    expect(await accounts.saveProfile(userId, 'bluesky', account.version, profile)).toBe(true)
+    await connect(userId, platform.login())
+    expect(await accounts.saveProfile(userId, 'bluesky', account.version, { ...profile, displayName: 'Late' })).toBe(
+      false,
+    )
+    expect((await accounts.findConnected(userId, 'bluesky'))?.profile.displayName).toBe('Alice')
+  })
+})

@@ -1,0 +1,156 @@
+import { onTestFinished } from 'vitest'
+import { systemClock, type Clock } from '../../../src/clock.ts'
+import { createAccountCredentials } from '../../../src/commands/accounts/account-credentials.ts'
+import { sealSecrets } from '../../../src/commands/accounts/account-secrets.ts'
+import { PLATFORMS, type Platform } from '../../../src/domain/shared/platforms.ts'
+import { createTokenCipher } from '../../../src/security/token-cipher.ts'
+import type { CallOptions, Credentials, PlatformAdapter } from '../../../src/platforms/contract.ts'
+import { PlatformError } from '../../../src/platforms/errors.ts'
+import { openDatabase } from '../../../src/store/shared/database.ts'
+import { createNotificationStore } from '../../../src/store/notifications/notifications.ts'
+import {
+  createPlatformAccountStore,
+  type ConnectedAccount,
+  type Seal,
+} from '../../../src/store/accounts/platform-accounts.ts'
+import { newId } from '../../../src/store/shared/schema.ts'
+import { testConfig } from '../../support/servers.ts'
+
+const config = testConfig()
+export const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
+
+/** The system's clock, which a test can put forward. */
+export function shiftableClock() {
+  let shiftMs = 0
+  const clock: Clock = {
+    now: () => new Date(Date.now() + shiftMs),
+    sleepUntil: (instant, signal) => systemClock.sleepUntil(new Date(instant.getTime() - shiftMs), signal),
+  }
+  return { ...clock, forward: (ms: number) => void (shiftMs += ms) }
+}
+
+/** What one process of the service has of its own: a connection, stores, and the renewals it knows of. */
+export async function startProcess(
+  adapter: PlatformAdapter,
+  options: { clock?: Clock; cipher?: typeof cipher; renewalTimeoutMs?: number } = {},
+) {
+  const clock = options.clock ?? systemClock
+  const database = await openDatabase(config.MONGODB_URL)
+  onTestFinished(() => database.close())
+  const accounts = createPlatformAccountStore(database.connection, clock.now)
+  const notifications = createNotificationStore(database.connection, clock.now)
+  await database.createIndexes()
+  const credentials = createAccountCredentials({
+    accounts,
+    notifications,
+    database,
+    clock,
+    cipher: options.cipher ?? cipher,
+    adapters: { find: (platform) => (platform === adapter.platform ? adapter : null) },
+    ...(options.renewalTimeoutMs !== undefined && { renewalTimeoutMs: options.renewalTimeoutMs }),
+  })
+
+  function connectTogether(userId: string, secrets: Partial<Record<Platform, Secrets | null>>) {
+    const seals: Partial<Record<Platform, Seal | null>> = {}
+    for (const platform of PLATFORMS) {
+      const own = secrets[platform]
+      if (own === null) seals[platform] = null
+      if (!own) continue
+      seals[platform] = (version) => ({
+        accountId: own.accountId,
+        handle: own.handle,
+        serviceUrl: own.serviceUrl ?? null,
+        profile: { displayName: 'Alice', handle: own.handle, avatar: null },
+        auth: sealSecrets(cipher, { userId, platform, version }, own),
+      })
+    }
+    return accounts.connect(userId, seals)
+  }
+
+  return {
+    accounts,
+    notifications,
+    credentials,
+    /** The stored document as it lies in the database. */
+    raw: (userId: string) => database.connection.collection('platformAccounts').findOne({ userId }),
+
+    /** Other tests' accounts, for what looks at everybody's. */
+    forgetAll: () => database.connection.collection('platformAccounts').deleteMany({}),
+
+    async connect(userId: string, secrets: Secrets): Promise<ConnectedAccount> {
+      const { accounts: stored } = await connectTogether(userId, { bluesky: secrets })
+      return stored.bluesky as ConnectedAccount
+    },
+    connectTogether,
+  }
+}
+
+export type Secrets = Omit<Credentials, 'version'>
+
+/**
+ * A platform that rotates its refresh tokens and takes each only once. Counts the renewals it is asked for, and answers them
+ * as `answer` says: by default at once.
+ */
+export function rotatingPlatform() {
+  const calls: string[] = []
+  const revoked: string[] = []
+  let current = { accountId: '', session: '', generation: 0 }
+  let answer: (rotate: () => Secrets, options: CallOptions) => Secrets | Promise<Secrets> = (rotate) => rotate()
+
+  const secrets = (): Secrets => ({
+    accountId: current.accountId,
+    handle: 'alice.test',
+    serviceUrl: 'https://pds.test',
+    accessToken: `access-${current.session}-${current.generation}`,
+    refreshToken: `refresh-${current.session}-${current.generation}`,
+    expiresAt: new Date(Date.now() + 2 * 3_600_000),
+  })
+
+  const adapter: PlatformAdapter = {
+    platform: 'bluesky',
+    prepare: unused,
+    publish: unused,
+    reconcile: unused,
+    profile: unused,
+    async renew(account, options) {
+      calls.push(account.refreshToken ?? '')
+      return await answer(() => {
+        if (account.refreshToken !== secrets().refreshToken) {
+          throw new PlatformError('unauthorized', 'Bluesky asks for a new login', { certain: true })
+        }
+        current = { ...current, generation: current.generation + 1 }
+        return secrets()
+      }, options)
+    },
+    async revoke(account) {
+      revoked.push(account.accessToken)
+    },
+  }
+
+  return {
+    adapter,
+    /** Refresh tokens of the renewals asked for, in order. */
+    calls,
+    /** Access tokens of the sessions ended. */
+    revoked,
+    /** A new session, by default of a new account. */
+    login(accountId = `did:plc:${newId()}`, life: Partial<Pick<Secrets, 'expiresAt' | 'endsAt'>> = {}): Secrets {
+      current = { accountId, session: newId(), generation: 0 }
+      return { ...secrets(), ...life }
+    },
+    /** How renewals are answered from now on. */
+    answerBy(next: typeof answer) {
+      answer = next
+    },
+  }
+}
+
+function unused(): never {
+  throw new Error('Not part of this test')
+}
+
+/** Something a test waits for and lets happen. */
+export function gate() {
+  const opened = Promise.withResolvers<void>()
+  return { opened: opened.promise, open: () => opened.resolve() }
+}

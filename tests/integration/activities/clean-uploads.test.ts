@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto'
+import { Client, Connection } from '@temporalio/client'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createCleanUploadsActivities } from '../../../src/activities/media/clean-uploads.ts'
+import { systemClock, type Clock } from '../../../src/clock.ts'
+import { createContext, type Context } from '../../../src/context.ts'
+import type { Post } from '../../../src/domain/posts/post.ts'
+import { copyKey, removedKey } from '../../../src/domain/media/storage-keys.ts'
+import { DAY, HOUR } from '../../../src/domain/shared/times.ts'
+import { createMediaSource } from '../../../src/integrations/storage/media-source.ts'
+import { newId } from '../../../src/store/shared/schema.ts'
+import { startWorkers } from '../../../src/worker/create-workers.ts'
+import type { CleanedFolders, FolderPlace } from '../../../src/workflows/messages.ts'
+import { createAccount } from '../../support/api.ts'
+import { poll } from '../../support/delivery-world.ts'
+import { buildPost } from '../../support/posts.ts'
+import { testContext } from '../../support/servers.ts'
+
+/** Files keep the time at which they were stored: instead of them growing older, the clean-up looks at them later. */
+const later = (ms: number): Clock => ({ ...systemClock, now: () => new Date(Date.now() + ms) })
+const TOMORROW = DAY + HOUR
+
+let context: Context
+let png: Buffer
+
+beforeAll(async () => {
+  context = await testContext()
+  png = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'teal' } })
+    .png()
+    .toBuffer()
+}, 60_000)
+afterAll(() => context?.close())
+
+type Deps = Parameters<typeof createCleanUploadsActivities>[0]
+
+/** A whole clean-up as the workflow does it, so much later. */
+async function clean(afterMs: number, parts: Partial<Deps> = {}): Promise<CleanedFolders & { pages: number }> {
+  const { storage, posts, users, uploads } = context
+  const clock = later(afterMs)
+  const { cleanUploadsPage } = createCleanUploadsActivities({ storage, posts, users, uploads, clock, ...parts })
+  const totals = { removed: 0, restored: 0, deleted: 0, pages: 0 }
+  let place: FolderPlace | null = null
+  do {
+    const page: Awaited<ReturnType<typeof cleanUploadsPage>> = await new MockActivityEnvironment().run(
+      cleanUploadsPage,
+      place,
+    )
+    totals.removed += page.removed
+    totals.restored += page.restored
+    totals.deleted += page.deleted
+    totals.pages += 1
+    place = page.next
+  } while (place)
+  return totals
+}
+
+async function stored(key: string): Promise<string> {
+  await context.storage.put({ key, body: png, contentType: 'image/png' })
+  return key
+}
+
+const newUpload = (userId = newId()) => stored(`posts/${userId}/${randomUUID()}.png`)
+const isThere = async (key: string) => (await fetch(context.storage.publicUrl(key))).status === 200
+const isRemoved = async (key: string) => (await context.storage.storedAt(removedKey(key))) !== null
+
+const mediaItem = (storageKey: string) => ({ storageKey, storageUrl: '', mimeType: 'image/png' })
+const userOf = (key: string) => key.split('/')[1]!
+
+async function postWith(key: string, fields: Partial<Parameters<typeof buildPost>[0]> = {}): Promise<Post> {
+  const content = { text: '', mediaItems: [mediaItem(key)] }
+  const post = buildPost({ userId: userOf(key), content, ...fields }, new Date())
+  await context.database.transaction((session) => context.posts.insert([post], session))
+  return post
+}
+
+describe('cleaning uploads', () => {
+  it('takes away what no post took within a day, and only that', async () => {
+    const userId = newId()
+    const [untaken, taken, overriding, drafted] = await Promise.all([1, 2, 3, 4].map(() => newUpload(userId)))
+    await postWith(taken!)
+    await postWith(drafted!, { draft: true })
+    await postWith(taken!, {
+      content: { text: 'Without', mediaItems: [] },
+      platformSpecificContent: { mastodon: { mediaItems: [mediaItem(overriding!)] } },
+    })
+    expect(await clean(23 * HOUR)).toMatchObject({ removed: 0 })
+    expect(await isThere(untaken!)).toBe(true)
+    expect(await clean(TOMORROW)).toMatchObject({ removed: 1, deleted: 0 })
+    expect(await Promise.all([untaken, taken, overriding, drafted].map((key) => isThere(key!)))).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ])
+  })
+
+  it('goes by the names in posts of the owner: another user cannot hold on to it', async () => {
+    const key = await newUpload()
+    await postWith(key, { userId: newId() })
+    await clean(TOMORROW)
+    expect(await isThere(key)).toBe(false)
+  })
+
+  it('takes avatars that no user has, and puts back one that somebody took meanwhile', async () => {
+    const { _id: userId } = await createAccount(context)
+    const newAvatar = (owner = userId) => stored(`avatars/${owner}/${randomUUID()}.png`)
+    const [worn, untaken, ownerless] = await Promise.all([newAvatar(), newAvatar(), newAvatar(newId())])
+    const wear = (key: string) => context.users.replaceAvatar(userId, context.storage.publicUrl(key))
+    await wear(worn)
+    expect(await clean(23 * HOUR)).toMatchObject({ removed: 0 })
+    await clean(TOMORROW)
+    expect(await Promise.all([worn, untaken, ownerless].map(isThere))).toEqual([true, false, false])
+    await wear(untaken)
+    expect(await clean(TOMORROW)).toMatchObject({ restored: 1, removed: 1 })
+    expect(await Promise.all([worn, untaken].map(isThere))).toEqual([false, true])
+  })
+
+  it('takes the media of a deleted post', async () => {
+    const key = await newUpload()
+    const { _id, userId } = await postWith(key)
+    await clean(TOMORROW)
+    expect(await isThere(key)).toBe(true)
+    await context.posts.remove(userId, _id)
+    await clean(TOMORROW)
+    expect(await isThere(key)).toBe(false)
+  })
+
+  it('keeps what it took for a day, out of sight, and then deletes it for good', async () => {
+    const key = await newUpload()
+    await clean(TOMORROW)
+    expect((await fetch(context.storage.publicUrl(removedKey(key)))).status).toBe(403)
+    await clean(23 * HOUR)
+    expect(await isRemoved(key)).toBe(true)
+    expect((await clean(TOMORROW)).deleted).toBeGreaterThan(0)
+    expect(await isRemoved(key)).toBe(false)
+  })
+
+  it('deletes converted copies after a day, but not one that was stored afresh meanwhile', async () => {
+    const [old, fresh] = await Promise.all(
+      ['a', 'b'].map((digest) => stored(copyKey(`posts/${newId()}/x.png`, digest.repeat(64), 'image/jpeg'))),
+    )
+    await clean(23 * HOUR)
+    expect(await isThere(old!)).toBe(true)
+    const { storage } = context
+    const storedAt = async (key: string) => (key === fresh ? later(TOMORROW).now() : storage.storedAt(key))
+    await clean(TOMORROW, { storage: { ...storage, storedAt } })
+    expect(await Promise.all([old, fresh].map((key) => isThere(key!)))).toEqual([false, true])
+  })
+
+  it('goes through a folder page by page', async () => {
+    const userId = newId()
+    const keys = await Promise.all(Array.from({ length: 501 }, () => newUpload(userId)))
+    const { pages, removed } = await clean(TOMORROW)
+    expect([removed, pages]).toEqual([501, 5])
+    expect(await Promise.all(keys.slice(-3).map(isThere))).toEqual([false, false, false])
+    await clean(TOMORROW)
+  })
+
+  it('can be killed anywhere and repeated', async () => {
+    const keys = await Promise.all(Array.from({ length: 6 }, () => newUpload()))
+    const kept = await newUpload()
+    await postWith(kept)
+    const { storage } = context
+    let moves = 0
+    const failing: Deps['storage'] = {
+      ...storage,
+      async move(from, to) {
+        if (++moves > 3) throw new Error('killed')
+        return storage.move(from, to)
+      },
+    }
+    await expect(clean(TOMORROW, { storage: failing })).rejects.toThrow('killed')
+    await clean(TOMORROW)
+    expect(await Promise.all([...keys, kept].map(isThere))).toEqual([...keys.map(() => false), true])
+  })
+})
+
+describe('an upload that a post takes while it is being removed', () => {
+  /** The post is stored when the clean-up has looked for it already, and has not removed anything yet. */
+  async function takenTooLate(key: string): Promise<void> {
+    const { posts } = context
+    const namedMedia = async (keys: string[]) => {
+      const named = await posts.namedMedia(keys)
+      if (keys.includes(key)) await postWith(key)
+      return named
+    }
+    await clean(TOMORROW, { posts: { namedMedia } })
+    expect([await isThere(key), await isRemoved(key)]).toEqual([false, true])
+  }
+
+  it('is there when the post is delivered', async () => {
+    const media = createMediaSource(context.storage)
+    const opened = await newUpload()
+    await takenTooLate(opened)
+    const { stream } = await media.open(mediaItem(opened))
+    expect(Buffer.from(await new Response(stream).arrayBuffer())).toEqual(png)
+    const addressed = await newUpload()
+    await takenTooLate(addressed)
+    expect((await fetch(await media.address(mediaItem(addressed)))).status).toBe(200)
+    await clean(TOMORROW)
+    expect(await Promise.all([opened, addressed].map(isThere))).toEqual([true, true])
+  })
+
+  it('is put back by the next clean-up where the post waits for another day', async () => {
+    const key = await newUpload()
+    await takenTooLate(key)
+    expect((await clean(TOMORROW)).restored).toBe(1)
+    expect([await isThere(key), await isRemoved(key)]).toEqual([true, false])
+  })
+})
+
+it('the Schedule cleanUploads does it', async () => {
+  const key = await newUpload()
+  const tomorrow = await createContext(context.config, { clock: later(TOMORROW) })
+  const workers = await startWorkers(tomorrow)
+  const connection = await Connection.connect({ address: context.config.TEMPORAL_ADDRESS })
+  try {
+    await context.orchestrator.ensureSchedules(DAY)
+    const client = new Client({ connection, namespace: context.config.TEMPORAL_NAMESPACE })
+    const schedule = client.schedule.getHandle('cleanUploads')
+    await schedule.trigger()
+    const { info } = await poll(
+      () => schedule.describe(),
+      (described) => described.info.recentActions.length > 0,
+    )
+    const { workflow } = info.recentActions.at(-1)!.action
+    const result = await client.workflow.getHandle(workflow.workflowId, workflow.firstExecutionRunId).result()
+    expect(result).toMatchObject({ removed: 1 })
+    expect(await isThere(key)).toBe(false)
+  } finally {
+    await connection.close()
+    await workers.stop()
+    await tomorrow.close()
+  }
+})

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { apiWorld, createAccount, type ApiWorld } from '../../support/api.ts'
+import { unique } from '../../support/servers.ts'
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await apiWorld()
+})
+afterAll(() => world.close())
+
+/** Runs `npm run admin` as a process of its own, as an operator does. */
+async function admin(args: string[], input = '') {
+  const settings = Object.entries(world.context.config).map(([name, value]) => [name, String(value)])
+  const child = spawn(process.execPath, ['src/cli/admin.ts', ...args], {
+    env: { PATH: process.env['PATH'], ...Object.fromEntries(settings) },
+  })
+  child.stdin.end(input)
+  const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])
+  return { output, errors, code }
+}
+
+const newEmail = () => `${unique('admin')}@example.test`
+
+const logIn = async (email: string, password: string) =>
+  (await world.app.inject({ method: 'POST', url: '/api/auth/login', payload: { email, password } })).json()
+
+it('creates an account with a password that it shows once and that logs in', async () => {
+  const email = newEmail()
+  const { output, code } = await admin(['create', email.toUpperCase(), '--name', 'Grace'])
+  expect(code).toBe(0)
+  const [, id] = new RegExp(`^Created ${email} \\(([0-9a-f]{24})\\)\\.$`, 'm').exec(output)!
+  const [, password] = /^Password, shown only this once: (\S+)$/m.exec(output)!
+  expect((await logIn(email, password!)).data.user).toMatchObject({
+    id,
+    email,
+    name: 'Grace',
+    role: 'user',
+    limits: { maxPosts: 30, maxCaptionGenerations: 15 },
+  })
+})
+
+it('takes the password from standard input, and then shows none', async () => {
+  const email = newEmail()
+  const { output, code } = await admin(['create', email, '--password-stdin'], 'from standard input\n')
+  expect(code).toBe(0)
+  expect(output).not.toContain('Password')
+  expect((await logIn(email, 'from standard input')).success).toBe(true)
+})
+
+it('grants the admin role, at once and for good', async () => {
+  const user = await createAccount(world.context)
+  expect(await admin(['grant', user.email])).toMatchObject({ code: 0, output: `${user.email} is an admin now.\n` })
+  expect((await world.context.users.findById(user._id))!.role).toBe('admin')
+})
+
+it('takes the role back, disables and enables, and leaves a line in the audit log for each', async () => {
+  const user = await createAccount(world.context, { role: 'admin' })
+  const { email } = user
+  expect((await admin(['revoke', email])).output).toBe(`${email} is a user now.\n`)
+  expect((await admin(['disable', email])).output).toBe(`${email} is disabled.\n`)
+  expect(await world.context.users.findById(user._id)).toMatchObject({ role: 'user', isDisabled: true })
+  expect((await admin(['enable', email])).output).toBe(`${email} is enabled.\n`)
+  expect(await Array.fromAsync(world.context.audit.about(user._id))).toMatchObject([
+    { actorId: 'cli', action: 'update-role', before: { role: 'admin' }, after: { role: 'user' }, ipAddress: null },
+    { actorId: 'cli', action: 'update-activity', before: { isDisabled: false }, after: { isDisabled: true } },
+    { actorId: 'cli', action: 'update-activity', before: { isDisabled: true }, after: { isDisabled: false } },
+  ])
+})
+
+it('lists the accounts without any secret', async () => {
+  const user = await createAccount(world.context, { withPassword: true, name: 'Listed' })
+  const { output, code } = await admin(['list'])
+  expect(code).toBe(0)
+  const [header, ...rows] = output.split('\n')
+  expect(header).toMatch(/^EMAIL +NAME +ROLE +PLAN +POSTS +CREATED +LAST LOGIN$/)
+  expect(rows.find((row) => row.startsWith(user.email))).toMatch(/Listed +user +free +0\/1000 +\d{4}-\d\d-\d\d +never$/)
+  expect(output).not.toContain('argon2')
+})
+
+it.each([
+  [[], /^Usage:/],
+  [['promote', 'ann@example.test'], /^Usage:/],
+  [['create'], /^Usage:/],
+  [['constructor', 'ann@example.test'], /^Usage:/],
+  [['create', 'ann@example.test', '--role', 'admin'], /'--role'[^]*Usage:/],
+  [['create', 'not-an-address'], /not-an-address is not an email address/],
+  [['grant', 'nobody@example.test'], /No account has the address nobody@example\.test/],
+])('refuses %j with a sentence and status 1', async (args, message) => {
+  const { errors, output, code } = await admin(args)
+  expect(code).toBe(1)
+  expect(output).toBe('')
+  expect(errors).toMatch(message)
+  expect(errors).not.toContain('    at ')
+})
+
+it('refuses an address that is taken, and a password that is too short', async () => {
+  const user = await createAccount(world.context)
+  expect((await admin(['create', user.email])).errors).toBe('This address already has an account\n')
+  const short = await admin(['create', newEmail(), '--password-stdin'], 'short\n')
+  expect(short).toMatchObject({ code: 1, errors: 'The password must have at least 8 characters\n' })
+})

@@ -1,0 +1,275 @@
+import { once } from 'node:events'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { deletePost } from '../../../src/commands/posts/delete-post.ts'
+import { slotAt } from '../../../src/domain/analytics/collection.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
+import type { DuePage, DuePlace } from '../../../src/workflows/messages.ts'
+import { newId } from '../../../src/store/shared/schema.ts'
+import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
+import { idOn, later, startToldCollection, trouble } from './told-collection.ts'
+
+const { context, platforms, lines, activities, run, listRun, collectRun, published, ...told } =
+  await startToldCollection()
+const { environment, snapshotsOf, lettersOf, stored, entry, versionOf, clear } = told
+afterEach(clear)
+afterAll(() => context.close())
+
+describe('a snapshot', () => {
+  it('has the counts, what follows from them, and the followers of the time; unknown counts are null', async () => {
+    const { userId, post } = await published(['bluesky', 'threads'])
+    platforms.tell('bluesky').counts.set(idOn(post, 'bluesky'), { likes: 6, shares: 2, comments: 0, saved: 3 })
+    platforms.tell('bluesky').followers = 200
+    platforms.tell('threads').counts.set(idOn(post, 'threads'), { impressions: 40 })
+    platforms.tell('threads').followers = null
+    const before = await stored(post)
+    await collectRun()
+    const [bluesky, threads] = (await snapshotsOf(post._id)).toSorted((a, b) =>
+      a['platform'] < b['platform'] ? -1 : 1,
+    )
+    expect(bluesky).toMatchObject({
+      userId,
+      likes: 6,
+      shares: 2,
+      comments: 0,
+      impressions: null,
+      reach: null,
+      saved: 3,
+    })
+    expect(bluesky).toMatchObject({
+      totalEngagement: 8,
+      engagementRate: 0.04,
+      virality: 0.25,
+      followerCountAtSnapshot: 200,
+    })
+    expect(threads).toMatchObject({ likes: null, shares: null, impressions: 40, totalEngagement: null })
+    expect(threads).toMatchObject({ engagementRate: null, virality: null, followerCountAtSnapshot: null })
+    expect(bluesky!['slot']).toEqual(slotAt(bluesky!['takenAt'], 15 * MINUTE))
+    expect(bluesky!['removeAt'].getTime() - bluesky!['takenAt'].getTime()).toBe(400 * DAY)
+    expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toEqual(bluesky!['takenAt'])
+    const { revision, updatedAt } = await stored(post)
+    expect({ revision, updatedAt }).toEqual({ revision: before.revision, updatedAt: before.updatedAt })
+    expect(await versionOf(userId)).toBeGreaterThan(0)
+    expect(JSON.stringify((await context.snapshots.latest(post._id, 'bluesky'))?.likes)).toBe('6')
+  })
+
+  it('is taken again in the next slot, which gets longer with age, and not after the last age', async () => {
+    const start = slotAt(new Date(), 6 * HOUR).getTime() + 2 * 6 * HOUR
+    const { post } = await published(['bluesky'], 1, new Date(start - HOUR))
+    const at = (ms: number) => () => new Date(start + ms)
+    for (const ms of [0, MINUTE, 14 * MINUTE, 15 * MINUTE, 16 * MINUTE]) await collectRun(at(ms))
+    expect(await snapshotsOf(post._id)).toHaveLength(2)
+    for (const ms of [0, 20 * MINUTE, 45 * MINUTE, HOUR]) await collectRun(at(2 * DAY + ms))
+    expect(await snapshotsOf(post._id)).toHaveLength(4)
+    for (const ms of [0, HOUR, 5 * HOUR, 6 * HOUR]) await collectRun(at(10 * DAY + ms))
+    expect(await snapshotsOf(post._id)).toHaveLength(6)
+    await collectRun(at(31 * DAY))
+    expect(await snapshotsOf(post._id)).toHaveLength(6)
+  })
+
+  it('and a dead letter go by themselves when their time is over', async () => {
+    const ends = async (name: string) => {
+      const indexes = await context.database.connection.collection(name).indexes()
+      return indexes.flatMap(({ key, expireAfterSeconds: after }) => (after === undefined ? [] : { key, after }))
+    }
+    expect(await ends('postSnapshots')).toEqual([{ key: { removeAt: 1 }, after: 0 }])
+    expect(await ends('accountSnapshots')).toEqual([{ key: { removeAt: 1 }, after: 0 }])
+    expect(await ends('deadLetters')).toEqual([{ key: { lastAt: 1 }, after: (30 * DAY) / SECOND }])
+  })
+
+  it('is one for its slot, however many collectors there are', async () => {
+    const { userId, posts } = await published(['bluesky'], 30)
+    platforms.tell('bluesky').meanwhile = () => new Promise((resolve) => setTimeout(resolve, 50))
+    const { batches } = await listRun()
+    expect(batches.map(({ postIds }) => postIds.length)).toEqual([25, 5])
+    const twice = [...batches, ...batches, ...batches]
+    const results = await Promise.all(twice.map((batch) => run(activities().collectBatch, batch)))
+    expect(results.map(({ failed }) => failed)).toEqual(twice.map(() => 0))
+    const counts = await Promise.all(posts.map(async ({ _id }) => (await snapshotsOf(_id)).length))
+    expect(counts).toEqual(posts.map(() => 1))
+    expect((await listRun()).batches).toEqual([])
+    expect(await versionOf(userId)).toBeGreaterThanOrEqual(2)
+  })
+
+  it('has the followers of the day, for which the platform is asked once', async () => {
+    const { userId } = await published(['threads'], 3)
+    await collectRun()
+    expect(platforms.followerCalls).toEqual(['threads'])
+    expect(await context.snapshots.latestFollowers(userId, 'threads')).toMatchObject({ followers: 100 })
+  })
+})
+
+describe('what is listed', () => {
+  it('comes in pages that leave nothing out, also where one owner fills several', async () => {
+    const owner = (count: number) => {
+      const userId = newId()
+      return Array.from({ length: count }, () => publishedPost({ userId, on: ['bluesky', 'mastodon'] }))
+    }
+    const few = () => Array.from({ length: 200 }, () => owner(4)).flat()
+    // Ids grow, so the one with many stands between the others.
+    const all = [...few(), ...owner(1_230), ...few()]
+    await storePosts(context, all)
+    const { pages, batches } = await listRun()
+    expect(pages.length).toBeGreaterThan(5)
+    const listed = batches.filter(({ platform }) => platform === 'bluesky').flatMap(({ postIds }) => postIds)
+    expect(listed.toSorted()).toEqual(all.map(({ _id }) => _id).toSorted())
+    expect(Math.max(...batches.map(({ postIds }) => postIds.length))).toBe(25)
+    for (const { accounts } of pages) {
+      expect(accounts.reduce((sum, one) => sum + one.batches.flat().length, 0)).toBeLessThanOrEqual(1_000)
+    }
+  })
+
+  it('begins with any owner, and comes round to them', async () => {
+    const owners = Array.from({ length: 5 }, newId)
+    const posts = owners.flatMap((userId) =>
+      [1, 2].map((days) => publishedPost({ userId, completedAt: new Date(Date.now() - (days - 0.5) * DAY) })),
+    )
+    await storePosts(context, posts)
+    const listedFrom = async (startUserId: string | null) => {
+      const { listDueMetrics } = activities(undefined, { anyOwner: async () => startUserId })
+      const listed: string[] = []
+      for (let place: DuePlace | null = null; ;) {
+        const page: DuePage = await run(listDueMetrics, place)
+        listed.push(...page.accounts.map(({ userId }) => userId))
+        if (!page.next) return listed
+        place = page.next
+      }
+    }
+    const [a, b, c, d, e] = owners.toSorted()
+    expect(await listedFrom(c!)).toEqual([d, e, a, b, c, d, e, a, b, c])
+    expect(await listedFrom(e!)).toEqual([a, b, c, d, e, a, b, c, d, e])
+    expect(await listedFrom(null)).toEqual([a, b, c, d, e, a, b, c, d, e])
+    expect(owners).toContain(await context.published.anyOwner())
+  })
+
+  it('begins again with the youngest posts when their next slot comes, however many older ones are left', async () => {
+    const aged = (count: number, ageMs: number) => {
+      const completedAt = new Date(later(-ageMs)())
+      return Array.from({ length: count }, () => publishedPost({ userId: newId(), completedAt }))
+    }
+    await storePosts(context, [...aged(3, HOUR), ...aged(1_100, 3 * DAY)])
+    const anyOwner = async () => null
+    const list = (place: DuePlace | null, ms: number) => run(activities(later(ms), { anyOwner }).listDueMetrics, place)
+    const listed = [await list(null, 0)]
+    for (const ms of [0, 16 * MINUTE, 16 * MINUTE, 16 * MINUTE]) listed.push(await list(listed.at(-1)!.next, ms))
+    expect(listed.map(({ accounts }) => accounts.length)).toEqual([3, 499, 499, 3, 499])
+    expect(listed.map(({ next }) => next?.ageClass)).toEqual([1, 1, 0, 1, 1])
+  })
+
+  it('may take long to be found: the worker is heard of meanwhile', async () => {
+    const listDue = () => new Promise<[]>((resolve) => setTimeout(resolve, 1_200, []))
+    const worker = environment()
+    const beats = once(worker, 'heartbeat')
+    await worker.run(activities(undefined, { listDue }).listDueMetrics, null)
+    await beats
+  })
+
+  it('leaves platforms without metrics out, with one line a run', async () => {
+    const { posts } = await published(['tumblr', 'bluesky'], 2)
+    lines.length = 0
+    expect((await collectRun()).map(({ platform }) => platform)).toEqual(['bluesky'])
+    expect(lines.filter(({ message }) => message.includes('without metrics'))).toHaveLength(1)
+    expect((await entry(posts[0]!, 'tumblr')).lastAnalyticsFetch).toBeNull()
+  })
+})
+
+describe('a post', () => {
+  it('that is deleted on the platform is marked so, and asked about no more', async () => {
+    const { userId, post } = await published(['bluesky', 'mastodon'], 1, new Date(Date.now() - HOUR))
+    platforms.tell('bluesky').counts.set(idOn(post, 'bluesky'), 'deleted')
+    const results = await collectRun()
+    expect(results.find(({ platform }) => platform === 'bluesky')).toMatchObject({ deleted: 1, saved: 0 })
+    expect((await entry(post, 'bluesky')).status).toBe('deleted')
+    expect((await stored(post)).status).toBe('COMPLETED')
+    expect((await entry(post, 'mastodon')).status).toBe('completed')
+    const again = await collectRun(later(HOUR))
+    expect(again.map(({ platform }) => platform)).toEqual(['mastodon'])
+    expect(await lettersOf(userId)).toEqual([])
+    expect((await snapshotsOf(post._id)).every((one) => one['platform'] === 'mastodon')).toBe(true)
+  })
+
+  it('that is just out, and that its platform does not show yet, is not taken for deleted', async () => {
+    const { post } = await published(['threads'], 1, later(-MINUTE)())
+    platforms.tell('threads').counts.set(idOn(post, 'threads'), 'deleted')
+    expect(await collectRun()).toMatchObject([{ deleted: 0, saved: 0, skipped: 1, failed: 0 }])
+    expect(await collectRun()).toEqual([])
+    expect(await run(activities(later(8 * MINUTE)).refreshPostMetrics, post._id, 'threads')).toBe(false)
+    expect(await entry(post, 'threads')).toMatchObject({ status: 'completed', lastAnalyticsFetch: null })
+    platforms.tell('threads').counts.set(idOn(post, 'threads'), { likes: 2 })
+    expect(await collectRun(later(15 * MINUTE))).toMatchObject([{ saved: 1 }])
+    const { post: gone } = await published(['threads'], 1, later(-MINUTE)())
+    platforms.tell('threads').counts.set(idOn(gone, 'threads'), 'deleted')
+    await run(activities(later(9 * MINUTE)).refreshPostMetrics, gone._id, 'threads')
+    expect((await entry(gone, 'threads')).status).toBe('deleted')
+  })
+
+  it('of which the platform says nothing gets no snapshot, and is left alone until the next slot', async () => {
+    const { userId, post } = await published(['bluesky'])
+    platforms.tell('bluesky').default = null
+    expect(await collectRun()).toMatchObject([{ saved: 0, skipped: 1 }])
+    expect(await collectRun()).toEqual([])
+    expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toBeNull()
+    expect(await lettersOf(userId)).toEqual([])
+    expect(await collectRun(later(15 * MINUTE))).toHaveLength(1)
+  })
+
+  it('that went out on another account is not asked about with this one', async () => {
+    const { _id: userId } = await connectedUser(context, ['threads'])
+    await storePosts(context, [publishedPost({ userId, on: ['threads'], accountId: 'the account of before' })])
+    expect(await collectRun()).toMatchObject([{ saved: 0, deleted: 0, skipped: 1 }])
+    expect(platforms.calls).toEqual([])
+  })
+
+  it('that its owner deletes while it is asked about leaves no snapshot', async () => {
+    const { userId, post } = await published(['bluesky'])
+    await collectRun()
+    expect(await snapshotsOf(post._id)).toHaveLength(1)
+    platforms.tell('bluesky').meanwhile = () => deletePost(context, userId, post._id)
+    await collectRun(later(15 * MINUTE))
+    expect(platforms.calls).toHaveLength(2)
+    expect(await snapshotsOf(post._id)).toEqual([])
+  })
+
+  it('that its owner deletes while asking for it fails leaves no letter', async () => {
+    const { userId, post, posts } = await published(['bluesky'], 2)
+    const told = platforms.tell('bluesky')
+    told.troubles.push(trouble('transient'))
+    told.meanwhile = () => deletePost(context, userId, post._id)
+    await collectRun()
+    expect(await lettersOf(userId)).toMatchObject([{ postId: posts[1]!._id }])
+  })
+
+  it('whose owner is gone by the time of the answer leaves nothing', async () => {
+    const { userId, post } = await published(['bluesky'])
+    const users = context.database.connection.collection<{ _id: string }>('users')
+    platforms.tell('bluesky').meanwhile = async () => void (await users.deleteOne({ _id: userId }))
+    expect(await collectRun()).toMatchObject([{ saved: 0, skipped: 1 }])
+    expect(await snapshotsOf(post._id)).toEqual([])
+    expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toBeNull()
+  })
+
+  it('keeps what was seen last, when a look that began before it ends after it', async () => {
+    const { post } = await published(['bluesky'])
+    const told = platforms.tell('bluesky')
+    told.default = { likes: 1 }
+    told.meanwhile = async () => {
+      delete told.meanwhile
+      told.default = { likes: 2 }
+      expect(await run(activities(later(MINUTE)).refreshPostMetrics, post._id, 'bluesky')).toBe(true)
+      told.default = { likes: 1 }
+    }
+    await collectRun()
+    expect(await snapshotsOf(post._id)).toMatchObject([{ likes: 2 }])
+  })
+
+  it('of an account that is disabled, or not connected, is asked about by nobody', async () => {
+    const { userId } = await published(['bluesky'])
+    await context.database.connection
+      .collection<{ _id: string }>('users')
+      .updateOne({ _id: userId }, { $set: { isDisabled: true } })
+    const cut = await published(['bluesky'])
+    await context.accounts.disconnect(cut.userId, 'bluesky')
+    expect(await collectRun()).toMatchObject([{ skipped: 1 }, { skipped: 1 }])
+    expect(platforms.calls).toEqual([])
+    expect(await collectRun()).toEqual([])
+  })
+})

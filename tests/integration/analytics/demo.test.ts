@@ -1,0 +1,163 @@
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { audienceOn } from '../../../sandbox/demo/audience.ts'
+import { seedDemo } from '../../../sandbox/demo/seed.ts'
+import { createAnalyticsActivities } from '../../../src/activities/analytics/analytics-activities.ts'
+import { collectionSettings } from '../../../src/config/analytics.ts'
+import { PLATFORMS } from '../../../src/domain/shared/platforms.ts'
+import { publishedKey, rollUp } from '../../../src/domain/posts/post-entries.ts'
+import { DAY } from '../../../src/domain/shared/times.ts'
+import type { StoredPost } from '../../../src/store/posts/post-schema.ts'
+import type { PostSnapshot } from '../../../src/store/analytics/snapshots.ts'
+import type { CollectedBatch, DuePage, DuePlace } from '../../../src/workflows/messages.ts'
+import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
+
+/** The two weeks that `npm run dev` makes up, with every platform of the sandbox. */
+let world: PlatformsWorld
+let user: Awaited<ReturnType<PlatformsWorld['user']>>
+const now = new Date()
+const TIMEZONE = 'Pacific/Auckland'
+
+beforeAll(async () => {
+  world = await startPlatformsWorld({}, { crowdOn: audienceOn })
+  user = await world.user()
+  await user.call('PUT', '/api/profile/change-timezone', { timezone: TIMEZONE })
+  await seed()
+}, 120_000)
+afterAll(() => world?.stop())
+
+function seed(): Promise<void> {
+  const { config } = world.context
+  const place = { mongoUrl: config.MONGODB_URL, fronts: world.fronts }
+  const collecting = { now, ...collectionSettings(config) }
+  const picture = { storageKey: 'hello.jpg', storageUrl: 'https://files.example/hello.jpg', mimeType: 'image/jpeg' }
+  return seedDemo(place, user.secrets.email, picture, collecting)
+}
+
+async function stored<T>(name: string): Promise<T[]> {
+  const records = world.context.database.connection.collection(name).find({ userId: user.userId }).sort({ slot: 1 })
+  return (await records.toArray()) as T[]
+}
+const posts = () => stored<StoredPost>('posts')
+/** By post and platform, the latest. */
+async function latest(): Promise<Map<string, PostSnapshot>> {
+  const snapshots = await stored<PostSnapshot>('postSnapshots')
+  return new Map(snapshots.map((snapshot) => [`${snapshot.postId} ${snapshot.platform}`, snapshot]))
+}
+
+async function read<T>(path: string): Promise<T> {
+  const { status, body } = await user.call('GET', path)
+  expect(status, path).toBe(200)
+  return body.data as T
+}
+
+it('every read has something to tell, of both periods', async () => {
+  for (const period of ['7d', '30d']) {
+    const ask = <T>(path: string) => read<T>(`/api/analytics/${path}?period=${period}`)
+    const { stats, followers } = await ask<{
+      stats: Record<string, number>
+      followers: { total: number; breakdown: Record<string, number> }
+    }>('overview')
+    for (const name of ['totalPosts', 'totalEngagement', 'totalImpressions', 'totalReach', 'avgEngagementRate']) {
+      expect(stats[name], name).toBeGreaterThan(0)
+    }
+    expect(Object.values(followers.breakdown).every((count) => count > 100)).toBe(true)
+    const engaged = (await ask<{ totalEngagement: number }[]>('timeline')).filter((day) => day.totalEngagement > 0)
+    // Today may have just begun.
+    expect(engaged.length).toBeGreaterThanOrEqual(6)
+    expect((await ask<object[]>('growth')).length).toBeGreaterThanOrEqual(7)
+    expect(await ask<object[]>('posts/top')).toHaveLength(5)
+    expect((await ask<{ _id: string }[]>('platforms')).map(({ _id }) => _id).toSorted()).toEqual(PLATFORMS.toSorted())
+    const cells = await ask<{ postCount: number; value: number }[]>('heatmap')
+    expect(cells.filter(({ postCount, value }) => postCount > 0 && value > 0).length).toBeGreaterThanOrEqual(8)
+  }
+  const first = (await posts()).find(({ selectedPlatforms }) => selectedPlatforms.includes('bluesky'))
+  expect(await read(`/api/posts/${first!._id}`)).toMatchObject({
+    analytics: { bluesky: { likes: expect.any(Number) } },
+  })
+  const { status, body } = await user.call('POST', `/api/analytics/posts/${first!._id}/refresh?platform=bluesky`)
+  expect([status, body.data.fresh]).toEqual([200, true])
+})
+
+it('posts are as the service leaves them, and say that they are made up', async () => {
+  const all = await posts()
+  expect(all.length).toBeGreaterThanOrEqual(20)
+  for (const post of all) {
+    expect(post.content.text).toContain('sandbox data')
+    expect(post).toMatchObject({ status: rollUp(post.platformStatuses), startPending: false, timezone: TIMEZONE })
+    const out = post.platformStatuses.filter(({ platformPostId }) => platformPostId !== null)
+    const keys = out.map(({ platform, platformPostId }) => publishedKey(platform, platformPostId!))
+    expect((post.publishedKeys ?? []).toSorted()).toEqual(keys.toSorted())
+    const told = post.timeline.map(({ at }) => at.getTime())
+    expect(told).toEqual(told.toSorted((one, other) => one - other))
+    expect(post.timeline.at(-1)?.at).toEqual(post.updatedAt)
+    for (const { delivery, completedAt } of out) {
+      expect(delivery).toMatchObject({ outcome: 'accepted', leaseUntil: null, nextAttemptAt: null })
+      const lateMs = completedAt!.getTime() - (post.dueAt?.getTime() ?? 0)
+      expect(lateMs).toBeGreaterThan(0)
+      expect(lateMs).toBeLessThan(2_000)
+      expect(now.getTime() - completedAt!.getTime()).toBeLessThan(16 * DAY)
+    }
+  }
+  const statuses = new Set(all.map(({ status }) => status))
+  expect([...statuses].toSorted()).toEqual(['COMPLETED', 'FAILED', 'PARTIAL_SUCCESS'])
+  const later = new Date(Date.now() + DAY)
+  expect(
+    await world.context.posts.listStranded({ overdueBefore: later, stalledBefore: later, now: later, limit: 10 }),
+  ).toEqual([])
+})
+
+it('some posts do far better than the usual one', async () => {
+  const likes = [...(await latest()).values()].filter((one) => one.platform === 'bluesky').map((one) => one.likes!)
+  const sorted = likes.toSorted((one, other) => one - other)
+  expect(sorted.at(-1)).toBeGreaterThan(4 * sorted[Math.floor(sorted.length / 2)]!)
+})
+
+it('what is made up a second time is what was there', async () => {
+  const count = async () =>
+    Promise.all([
+      ...['posts', 'postSnapshots', 'accountSnapshots'].map(async (name) => (await stored(name)).length),
+      ...PLATFORMS.map(async (platform) => (await user.published(platform)).length),
+    ])
+  const before = await count()
+  expect(before.every((number) => number > 0)).toBe(true)
+  await seed()
+  expect(await count()).toEqual(before)
+})
+
+it('the collector finds the same on the platforms, or a little more', async () => {
+  const made = await latest()
+  await world.context.database.connection
+    .collection('posts')
+    .updateMany({ userId: user.userId }, { $unset: { 'platformStatuses.$[].metricsSlot': 1 } })
+  const { listDueMetrics, collectBatch, collectFollowersPage } = createAnalyticsActivities(world.context)
+  const inActivity = <T>(work: () => Promise<T>): Promise<T> => new MockActivityEnvironment().run(work)
+  const results: CollectedBatch[] = []
+  for (let place: DuePlace | null | undefined; place !== null;) {
+    const at: DuePlace | null = place ?? null
+    const { accounts, slot, next }: DuePage = await inActivity(() => listDueMetrics(at))
+    await Promise.all(
+      accounts.map(async ({ userId, platform, batches }) => {
+        for (const postIds of batches) {
+          results.push(await inActivity(() => collectBatch({ userId, platform, postIds, slot })))
+        }
+      }),
+    )
+    place = next
+  }
+  const sum = (name: 'saved' | 'deleted' | 'failed' | 'skipped') =>
+    results.reduce((total, result) => total + result[name], 0)
+  // The one that was deleted is not asked for.
+  expect(sum('saved')).toBe(made.size - 1)
+  expect([sum('deleted'), sum('failed'), sum('skipped')]).toEqual([0, 0, 0])
+  expect(await inActivity(() => collectFollowersPage(null, {}))).toMatchObject({ failed: 0 })
+  expect(await Array.fromAsync(world.context.deadLetters.allOf(user.userId))).toEqual([])
+  for (const [name, found] of await latest()) {
+    const before = made.get(name)!
+    for (const metric of ['likes', 'shares', 'comments', 'impressions', 'reach', 'saved'] as const) {
+      const told = `${name} ${metric}`
+      expect(found[metric] === null, told).toBe(before[metric] === null)
+      expect(found[metric] ?? 0, told).toBeGreaterThanOrEqual(before[metric] ?? 0)
+    }
+  }
+})

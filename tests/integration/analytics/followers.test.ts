@@ -1,0 +1,101 @@
+import { afterAll, afterEach, expect, it } from 'vitest'
+import { Crowded } from '../../../src/activities/shared/call-limiter.ts'
+import { slotAt } from '../../../src/domain/analytics/collection.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
+import type { FollowersPage, Pauses } from '../../../src/workflows/messages.ts'
+import { connectedUser } from '../../support/published.ts'
+import { later, startToldCollection, trouble } from './told-collection.ts'
+
+const { context, platforms, activities, run, collectRun, published, versionOf, lettersOf, clear } =
+  await startToldCollection()
+afterEach(async () => {
+  await clear()
+  await context.database.connection.collection('platformAccounts').deleteMany({})
+})
+afterAll(() => context.close())
+
+/** What a whole run comes to. */
+async function everyone({ on, now, pauses = {} }: { on?: Platform[]; now?: () => Date; pauses?: Pauses } = {}) {
+  const { collectFollowersPage } = activities(now)
+  const totals = { taken: 0, skipped: 0, failed: 0, paused: 0 }
+  for (let after: string | null = null; ;) {
+    const page: FollowersPage = await run(collectFollowersPage, after, pauses, on)
+    for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += page[name]
+    pauses = page.pauses
+    if (!page.next) return { ...totals, pauses }
+    after = page.next
+  }
+}
+
+it('are asked for once a day on every connected platform that tells them', async () => {
+  const { _id: userId } = await connectedUser(context, ['bluesky', 'threads', 'tumblr'])
+  platforms.tell('threads').followers = null
+  expect(await everyone()).toMatchObject({ taken: 2, skipped: 1 })
+  const version = await versionOf(userId)
+  expect(await everyone()).toMatchObject({ taken: 0, skipped: 3 })
+  expect(await versionOf(userId)).toBe(version)
+  const all = await Array.fromAsync(context.snapshots.allFollowersOf(userId))
+  expect(all).toMatchObject([
+    { platform: 'bluesky', followers: 100, slot: slotAt(later(0)(), DAY) },
+    { platform: 'tumblr', followers: 100 },
+  ])
+})
+
+it('that cannot be had keep nobody from the counts, and are not asked for with every call', async () => {
+  const { posts } = await published(['threads'], 4)
+  platforms.tell('threads').followers = null
+  expect(await collectRun()).toMatchObject([{ saved: 4 }])
+  expect(platforms.followerCalls).toEqual(['threads'])
+  expect(await context.snapshots.latest(posts[0]!._id, 'threads')).toMatchObject({ followerCountAtSnapshot: null })
+})
+
+it('of an account that was connected in the meantime are its own', async () => {
+  const { _id: userId } = await connectedUser(context, ['bluesky'])
+  expect(await everyone()).toMatchObject({ taken: 1 })
+  await context.database.connection
+    .collection('platformAccounts')
+    .updateOne({ userId }, { $set: { 'bluesky.connectedAt': later(MINUTE)() } })
+  platforms.tell('bluesky').followers = 7
+  expect(await everyone({ now: later(2 * MINUTE) })).toMatchObject({ taken: 1 })
+  expect(await everyone({ now: later(3 * MINUTE) })).toMatchObject({ taken: 0 })
+  expect(await context.snapshots.latestFollowers(userId, 'bluesky')).toMatchObject({ followers: 7 })
+})
+
+it('are left out while their platform wants to be left alone, and asked for once more then', async () => {
+  for (let user = 0; user < 12; user++) await connectedUser(context, ['bluesky', 'threads'])
+  platforms.tell('bluesky').followerTroubles.push(trouble('rate_limited', 10 * MINUTE))
+  const first = await everyone()
+  expect(first).toMatchObject({ taken: 12 + 12 - first.paused, skipped: 0, failed: 0 })
+  expect(first.paused).toBeGreaterThan(6)
+  expect(Object.keys(first.pauses)).toEqual(['bluesky'])
+  platforms.followerCalls.length = 0
+  const { paused } = first
+  expect(await everyone({ on: ['bluesky'], pauses: first.pauses })).toMatchObject({ taken: 0, paused: 12 })
+  expect(await everyone({ on: ['bluesky'], pauses: first.pauses, now: later(11 * MINUTE) })).toMatchObject({
+    taken: paused,
+    paused: 0,
+  })
+  expect(platforms.followerCalls).toEqual(Array.from({ length: paused }, () => 'bluesky'))
+})
+
+it('are asked of everybody else on a platform while one of its servers is down', async () => {
+  for (let user = 0; user < 12; user++) await connectedUser(context, ['mastodon'])
+  platforms.tell('mastodon').followerTroubles.push(new Crowded('mastodon'))
+  expect(await everyone()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })
+  expect(await everyone({ on: ['mastodon'] })).toMatchObject({ taken: 1, skipped: 11, paused: 0 })
+})
+
+it('of a login that is dead are not asked for again, and what else goes wrong is one letter, counted', async () => {
+  const { _id: userId } = await connectedUser(context, ['bluesky', 'threads'])
+  platforms.tell('bluesky').followerTroubles.push(trouble('unauthorized'))
+  platforms.tell('threads').followerTroubles.push(trouble('transient'), trouble('transient'))
+  expect(await everyone()).toMatchObject({ taken: 0, skipped: 1, failed: 1 })
+  expect(await everyone()).toMatchObject({ taken: 0, skipped: 0, failed: 1 })
+  expect(await lettersOf(userId)).toMatchObject([{ type: 'account', postId: null, platform: 'threads', count: 2 }])
+  const warnings = await context.notifications.listOf(userId, 10)
+  expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining('has expired. Reconnect')])
+  const [letter] = await lettersOf(userId)
+  expect(await run(activities().replayDeadLetter, letter!._id)).toBe('done')
+  expect(await lettersOf(userId)).toEqual([])
+})

@@ -1,0 +1,80 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { slotAt } from '../../../src/domain/analytics/collection.ts'
+import { MINUTE } from '../../../src/domain/shared/times.ts'
+import { readHistories } from '../../faults/gather.ts'
+import { createProcesses, said } from '../../support/processes.ts'
+import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
+
+/** Two collectors at once, whose workers are killed at random instants until another one is alone with their work. */
+const AUTHORS = 16
+const POSTS = 45
+const COLLECTORS = ['one', 'two']
+
+const processes = createProcesses()
+/** The oldest first; the last one may be starting still. */
+const workers: Promise<ChildProcess>[] = []
+let world: MastodonWorld
+let postIds: string[]
+
+beforeAll(async () => {
+  world = await startMastodonWorld()
+  workers.push(startWorker(), startWorker())
+  const authors = await Promise.all(Array.from({ length: AUTHORS }, () => world.author(POSTS)))
+  postIds = authors.flatMap(({ posts }) => posts.map(({ _id }) => _id))
+  await Promise.all(workers)
+}, 120_000)
+afterAll(async () => {
+  processes.killAll()
+  await world?.close()
+})
+
+async function startWorker(): Promise<ChildProcess> {
+  const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
+  worker.stderr!.resume()
+  await said(worker, 'Worker is ready')
+  return worker
+}
+
+it('there is one snapshot for every post, and none is missing', async () => {
+  await world.control.fault({ path: '/api/v1/statuses', action: { delayMs: 300 } })
+  const runs = COLLECTORS.map((name) =>
+    world.client.workflow.execute('collectPostMetrics', { taskQueue: 'analytics', workflowId: `collector-${name}` }),
+  )
+  const before = slotAt(new Date(), 15 * MINUTE)
+  const left: number[] = []
+  for (const isLast of [false, true]) {
+    await delay(200 + Math.random() * 800)
+    const killed = await workers.shift()!
+    killed.kill('SIGKILL')
+    await once(killed, 'exit')
+    left.push(postIds.length - (await snapshotsIn(world.context).countDocuments()))
+    if (!isLast) workers.push(startWorker())
+  }
+  await Promise.all(runs)
+  expect(left[0]).toBeGreaterThan(0)
+  const after = slotAt(new Date(), 15 * MINUTE)
+  const stored = await snapshotsIn(world.context).find().toArray()
+  const counted = new Map<string, number>()
+  for (const { postId, slot } of stored) {
+    const name = `${postId} ${(slot as Date).toISOString()}`
+    counted.set(name, (counted.get(name) ?? 0) + 1)
+  }
+  expect(Math.max(...counted.values())).toBe(1)
+  expect(new Set(stored.map(({ postId }) => postId as string))).toEqual(new Set(postIds))
+  // A run that began at the very end of a slot goes on in the next one.
+  if (before.getTime() === after.getTime()) expect(stored).toHaveLength(postIds.length)
+  expect(await world.context.database.connection.collection('deadLetters').countDocuments()).toBe(0)
+}, 120_000)
+
+it('nothing personal went through Temporal', async () => {
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+  const { text } = await readHistories(address, namespace)
+  expect(text).toContain('collectBatch')
+  for await (const { _id, email } of world.context.users.all()) {
+    const account = (await world.context.accounts.findConnected(_id, 'mastodon'))!
+    for (const word of [email, account.handle]) expect(text.includes(word), word).toBe(false)
+  }
+})

@@ -1,0 +1,215 @@
+/*
+ * Everything that is read of a made-up history, against its plain recomputation. With `HISTORY=full` the history is that of 1,000 users with
+ * 50,000 posts and 500,000 snapshots, which takes some minutes.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inventHistory, storeHistory, type UserHistory } from '../../../sandbox/analytics-history.ts'
+import { systemClock } from '../../../src/clock.ts'
+import { PERIODS, RANKINGS } from '../../../src/domain/analytics/analytics.ts'
+import { daysOf, periodWindow } from '../../../src/domain/analytics/calendar.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
+import {
+  comparedPairs,
+  followerCounts,
+  latestOfPosts,
+  latestPairs,
+  timelinePairs,
+  topPairs,
+  type Aggregation,
+} from '../../../src/store/analytics/analytics-pipelines.ts'
+import { POST_SNAPSHOTS } from '../../../src/store/analytics/snapshots.ts'
+import {
+  expectedGrowth,
+  expectedHeatmap,
+  expectedLatest,
+  expectedOverview,
+  expectedPlatforms,
+  expectedTimeline,
+  expectedTop,
+} from '../../support/analytics-recomputed.ts'
+import { apiWorld, signIn, type ApiWorld } from '../../support/api.ts'
+import { explain, isScan } from '../../support/query-plans.ts'
+
+const IS_FULL = process.env['HISTORY'] === 'full'
+const SIZE = IS_FULL ? { users: 1_000, posts: 50, snapshots: 12 } : { users: 20, posts: 10, snapshots: 12 }
+const WITHIN_MS = IS_FULL ? 30 * MINUTE : MINUTE
+/** So many of a user's posts are looked at one by one. */
+const POSTS = 3
+const BEST = 12
+const EXPLAINED = 10
+
+const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago']
+/** Each zone puts its clocks forward in the month before one of them, and back before another. */
+const ENDS = [
+  { end: new Date('2026-04-06T15:20:00Z'), share: 1 / 2 },
+  { end: new Date('2025-10-06T15:20:00Z'), share: 1 / 4 },
+  { end: new Date('2025-11-05T15:20:00Z'), share: 1 / 4 },
+]
+type End = (typeof ENDS)[number]
+
+/** One user after the other, and the same again each time: all at once would be too many to keep. */
+const usersUntil = ({ end, share }: End) =>
+  inventHistory({ ...SIZE, users: SIZE.users * share }, { seed: end.getMonth(), end })
+
+/** Fractions are added up in another order here and there. */
+const SAME_WITHIN = 1e-12
+expect.addEqualityTesters([
+  (one, other) =>
+    typeof one === 'number' && typeof other === 'number' && !Number.isInteger(one)
+      ? Math.abs(one - other) <= SAME_WITHIN * Math.abs(one)
+      : undefined,
+])
+
+let now = ENDS[0]!.end
+let world: ApiWorld
+const some: { history: UserHistory; end: Date }[] = []
+const found = { users: 0, posts: 0, snapshots: 0, statuses: new Set<string>(), oddities: new Set<string>() }
+
+beforeAll(async () => {
+  world = await apiWorld({}, { clock: { now: () => now, sleepUntil: async () => {} } })
+  for (const until of ENDS) {
+    for (const history of usersUntil(until)) {
+      await storeHistory(world.context.database.connection, history)
+      if (found.users % (SIZE.users / EXPLAINED) === 0) some.push({ history, end: until.end })
+      noteWhatIsIn(history)
+    }
+  }
+}, WITHIN_MS)
+afterAll(() => world.close())
+
+function noteWhatIsIn({ posts, postSnapshots, connected, endings }: UserHistory): void {
+  found.users += 1
+  found.posts += posts.length
+  found.snapshots += postSnapshots.length
+  for (const { platformStatuses } of posts) for (const { status } of platformStatuses) found.statuses.add(status)
+  for (const { totalEngagement, engagementRate, likes } of postSnapshots) {
+    if (totalEngagement === null) found.oddities.add('nothing was told')
+    if (engagementRate === null && likes !== null) found.oddities.add('no followers were known')
+  }
+  if (connected.some((platform) => endings[platform])) found.oddities.add('an account came back')
+}
+
+describe('a history that was made up', () => {
+  it('has everything in it that could go wrong', () => {
+    expect(found.statuses).toEqual(new Set(['completed', 'failed', 'deleted', 'pending']))
+    expect(found.oddities.size).toBe(3)
+    expect(found.posts).toBe(SIZE.users * SIZE.posts)
+    expect(found.snapshots).toBeGreaterThanOrEqual(found.posts * 10)
+  })
+
+  it('goes over days of four zones on which clocks are put forward, and back', () => {
+    const changes = new Set(ZONES.flatMap((zone) => ENDS.flatMap(({ end }) => changesOf(zone, end))))
+    expect([...changes].toSorted()).toEqual(ZONES.flatMap((zone) => [`${zone} back`, `${zone} forward`]).toSorted())
+  })
+
+  it.each(ENDS)('equals its plain recomputation in every read, until $end', { timeout: WITHIN_MS }, async (until) => {
+    now = until.end
+    for (const history of usersUntil(until)) await compareReads(history)
+  })
+})
+
+function changesOf(zone: string, end: Date): string[] {
+  const starts = daysOf(periodWindow('30d', end, zone), zone).map(({ start }) => start.getTime())
+  return starts.slice(1).flatMap((start, index) => {
+    const longer = start - starts[index]! - DAY
+    return longer === 0 ? [] : [`${zone} ${longer > 0 ? 'back' : 'forward'}`]
+  })
+}
+
+async function compareReads(history: UserHistory): Promise<void> {
+  const { userId, timezone, posts } = history
+  // The database removes sessions that have ended by its own clock.
+  const { headers } = await signIn({ ...world.context, clock: systemClock }, { _id: userId, timezone })
+  const get = async (url: string): Promise<unknown> => {
+    const response = await world.app.inject({ url: `/api/${url}`, headers })
+    expect(response.statusCode, response.body).toBe(200)
+    return response.json().data
+  }
+  const same = (answer: unknown, expected: unknown, path: string) =>
+    expect(answer, `${path} of ${userId} in ${timezone}`).toEqual(expected)
+  const compare = async (path: string, expected: unknown) => same(await get(`analytics/${path}`), expected, path)
+  const compareTop = async (path: string, expected: unknown) =>
+    same(((await get(`analytics/${path}`)) as TopPost[]).map(flat), expected, path)
+  const comparePost = async (path: string, expected: unknown) =>
+    same(((await get(path)) as { analytics: unknown }).analytics, expected, path)
+
+  await Promise.all([
+    ...PERIODS.flatMap((period) => {
+      const asked = { now, days: period === '7d' ? 7 : 30, timezone } as const
+      return [
+        compare(`overview?period=${period}`, expectedOverview(history, asked)),
+        compare(`platforms?period=${period}`, expectedPlatforms(history, asked)),
+        compare(`heatmap?period=${period}`, expectedHeatmap(history, asked)),
+        ...[undefined, 'bluesky', 'mastodon'].flatMap((platform) => {
+          const query = `period=${period}${platform ? `&platform=${platform}` : ''}`
+          const scope = { ...asked, ...(platform && { platform }) }
+          return [
+            compare(`timeline?${query}`, expectedTimeline(history, scope)),
+            compare(`growth?${query}`, expectedGrowth(history, scope)),
+            ...RANKINGS.map((sortBy) => {
+              const path = `posts/top?${query}&sortBy=${sortBy}&limit=${BEST}`
+              return compareTop(path, expectedTop(history, scope, sortBy, BEST))
+            }),
+          ]
+        }),
+      ]
+    }),
+    ...posts.slice(0, POSTS).map(({ _id }) => comparePost(`posts/${_id}`, expectedLatest(history, _id))),
+  ])
+}
+
+interface TopPost {
+  postDetails: { content: { text: string }; platformStatuses: { status: string }[]; createdAt: string }
+}
+
+function flat({ postDetails, ...rest }: TopPost) {
+  const { content, platformStatuses, createdAt } = postDetails
+  return { ...rest, text: content.text, statuses: platformStatuses.map(({ status }) => status), createdAt }
+}
+
+describe('no read', () => {
+  type Read = (history: UserHistory, end: Date) => Aggregation
+  const month = ({ timezone }: UserHistory, end: Date) => periodWindow('30d', end, timezone)
+  const daysFor = (history: UserHistory, end: Date) => daysOf(month(history, end), history.timezone)
+  const timeline = (platform: Platform | null): Read => {
+    return (history, end) => timelinePairs({ ...history, platform }, month(history, end), daysFor(history, end))
+  }
+  const growth = (platform: Platform | null): Read => {
+    return (history, end) => followerCounts({ ...history, platform }, daysFor(history, end))
+  }
+  const reads: Record<string, Read> = {
+    overview: (history, end) => comparedPairs(history.userId, month(history, end)),
+    'platforms and heatmap': (history, end) => latestPairs(history.userId, month(history, end)),
+    timeline: timeline(null),
+    'timeline of one platform': timeline('mastodon'),
+    growth: growth(null),
+    'growth of one platform': growth('mastodon'),
+    top: (history, end) => topPairs({ ...history, platform: null }, month(history, end), 'likes', 5),
+    'top of one platform': (history, end) =>
+      topPairs({ ...history, platform: 'mastodon' }, month(history, end), 'likes', 5),
+    'one post': ({ postSnapshots: [snapshot] }) => latestOfPosts([snapshot!.postId]),
+  }
+  const planOf = (aggregation: Aggregation) => explain(world.context.database.connection, aggregation)
+
+  it.each(Object.keys(reads))('scans a collection, or looks at anything of other users (%s)', async (name) => {
+    const looks = new Set<number>()
+    for (const { history, end } of some) {
+      const facts = await planOf(reads[name]!(history, end))
+      expect(facts.filter(isScan)).toEqual([])
+      const examined = facts.filter(([fact]) => fact === 'totalDocsExamined').map(([, value]) => Number(value))
+      const most = Math.max(history.postSnapshots.length, history.accountSnapshots.length)
+      for (const count of examined) expect(count).toBeLessThanOrEqual(most)
+      for (const count of examined) looks.add(count)
+    }
+    expect(Math.max(...looks)).toBeGreaterThan(0)
+  })
+
+  it('scans unnoticed, also in what is joined', async () => {
+    const byLikes = { $match: { likes: { $gt: 3 } } }
+    expect((await planOf({ collection: POST_SNAPSHOTS, stages: [byLikes] })).some(isScan)).toBe(true)
+    const joined = { $unionWith: { coll: POST_SNAPSHOTS, pipeline: [byLikes] } }
+    const { stages } = reads['platforms and heatmap']!(some[0]!.history, some[0]!.end)
+    expect((await planOf({ collection: POST_SNAPSHOTS, stages: [...stages, joined] })).some(isScan)).toBe(true)
+  })
+})

@@ -1,0 +1,171 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { refreshMetrics } from '../../../src/commands/analytics/refresh-metrics.ts'
+import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
+import { createOrchestrator, type PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
+import { startWorkers } from '../../../src/worker/create-workers.ts'
+import type { RefreshOutcome } from '../../../src/workflows/messages.ts'
+import { publishedPost, storePosts } from '../../support/published.ts'
+import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
+
+let world: MastodonWorld
+let workers: Awaited<ReturnType<typeof startWorkers>> | null
+let orchestrator: PublishOrchestrator
+/** What was put down to Temporal. */
+const unreachable: unknown[] = []
+beforeAll(async () => {
+  world = await startMastodonWorld()
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+  orchestrator = createOrchestrator({ address, namespace, onUnreachable: (error) => unreachable.push(error) })
+  workers = await startWorkers(world.context)
+}, 120_000)
+afterEach(() => world.control.clearFaults())
+afterAll(async () => {
+  await workers?.stop()
+  await orchestrator?.close()
+  await world?.close()
+})
+
+const refresh = (userId: string, postId: string) =>
+  refreshMetrics({ ...world.context, orchestrator }, { userId, postId, platform: 'mastodon' })
+const countOf = (postId: string) => snapshotsIn(world.context).countDocuments({ postId })
+
+it('brings the counts of now, in the place of those of the same slot', async () => {
+  const { userId, posts } = await world.author(1, new Date(Date.now() - HOUR))
+  const [{ _id, platformStatuses }] = posts as [(typeof posts)[0]]
+  const id = platformStatuses[0]!.platformPostId!
+  await world.control.setMetrics(id, { likes: 3 })
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: true, snapshot: { postId: _id, likes: 3 } })
+  await world.control.setMetrics(id, { likes: 9 })
+  await world.context.rateLimits.forget([userId])
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: true, snapshot: { likes: 9 } })
+  expect(await countOf(_id)).toBe(1)
+})
+
+it('is for the owner, and for what is published there; only what can be asked for costs the allowance', async () => {
+  const { userId, posts } = await world.author(1)
+  const [{ _id }] = posts as [(typeof posts)[0]]
+  const other = await world.author(0)
+  const elsewhere = publishedPost({ userId, on: ['bluesky'] })
+  const gone = publishedPost({ userId, on: ['mastodon'] })
+  gone.platformStatuses[0]!.status = 'deleted'
+  await storePosts(world.context, [elsewhere, gone])
+  await expect(refresh(other.userId, _id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(refresh(userId, 'no-such-post')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(refresh(userId, elsewhere._id)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+  await expect(refresh(userId, gone._id)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
+  const limited = await refresh(userId, _id).catch((error: unknown) => error)
+  expect(limited).toMatchObject({ code: 'RATE_LIMITED', message: 'Too many requests' })
+  expect(limited).toMatchObject({ details: { bucket: 'analytics_refresh' }, retryAfterSeconds: expect.any(Number) })
+  expect((limited as { retryAfterSeconds: number }).retryAfterSeconds).toBeGreaterThan(850)
+})
+
+it('answers what is known, not fresh, when the account is not connected any more', async () => {
+  const { userId, posts } = await world.author(1)
+  const [{ _id }] = posts as [(typeof posts)[0]]
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
+  await world.context.rateLimits.forget([userId])
+  await world.context.accounts.disconnect(userId, 'mastodon')
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: false, snapshot: { postId: _id } })
+})
+
+it('answers what is known, not fresh, when the platform fails or takes too long', async () => {
+  const { userId, posts } = await world.author(2)
+  const [first, second] = posts.map(({ _id }) => _id) as [string, string]
+  expect(await refresh(userId, first)).toMatchObject({ fresh: true })
+  await world.context.rateLimits.forget([userId])
+  await world.control.fault({ path: '/api/v1/statuses', action: { status: 500 } })
+  expect(await refresh(userId, first)).toMatchObject({ fresh: false, snapshot: { postId: first } })
+  await world.context.rateLimits.forget([userId])
+  await world.control.clearFaults()
+  await world.control.fault({ path: '/api/v1/statuses', action: { delayMs: 8_000 } })
+  const startedAt = performance.now()
+  expect(await refresh(userId, second)).toEqual({ fresh: false, snapshot: null })
+  expect(performance.now() - startedAt).toBeLessThan(6 * SECOND)
+  expect(unreachable).toEqual([])
+})
+
+it('a refresh that fails at the platform leaves the allowance for another try', async () => {
+  const { userId, posts } = await world.author(1)
+  const [{ _id }] = posts as [(typeof posts)[0]]
+  await world.control.fault({ path: '/api/v1/statuses', action: { status: 500 } })
+  expect(await refresh(userId, _id)).toEqual({ fresh: false, snapshot: null })
+  await world.control.clearFaults()
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
+  await expect(refresh(userId, _id)).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+})
+
+describe('the allowance of a refresh', () => {
+  /** Refreshes that end as said; the wait for a late outcome ends by `later`. */
+  async function refreshing(outcome: RefreshOutcome) {
+    const { userId, posts } = await world.author(1)
+    const [{ _id: postId }] = posts as [(typeof posts)[0]]
+    const later = Promise.withResolvers<void>()
+    const calls: string[] = []
+    const read = { times: 0 }
+    const latest: typeof world.context.snapshots.latest = async (...args) => {
+      const snapshot = await world.context.snapshots.latest(...args)
+      read.times += 1
+      return snapshot
+    }
+    const deps = {
+      ...world.context,
+      snapshots: { latest },
+      clock: { ...world.context.clock, sleepUntil: () => later.promise },
+      orchestrator: { refreshMetrics: async (id: string) => (calls.push(id), outcome) },
+    }
+    const ask = () => refreshMetrics(deps, { userId, postId, platform: 'mastodon' })
+    const isRefused = () =>
+      ask().then(
+        () => false,
+        () => true,
+      )
+    return { ask, isRefused, later, calls, read, userId, postId }
+  }
+
+  it('is held while the outcome is unknown, and comes back when no snapshot came of it', async () => {
+    const { ask, isRefused, later, calls } = await refreshing('unknown')
+    await ask()
+    expect([await isRefused(), await isRefused()]).toEqual([true, true])
+    expect(calls).toHaveLength(1)
+    later.resolve()
+    await expect.poll(isRefused, { timeout: 10_000 }).toBe(false)
+  })
+
+  it('stays spent when the answer that came late was a snapshot', async () => {
+    const { ask, isRefused, later, calls, read, userId, postId } = await refreshing('unknown')
+    await ask()
+    await world.context.rateLimits.forget([userId])
+    expect(await refresh(userId, postId)).toMatchObject({ fresh: true })
+    later.resolve()
+    await expect.poll(() => read.times).toBe(2)
+    expect(await isRefused()).toBe(true)
+    expect(calls).toHaveLength(1)
+  })
+
+  it('does not come back for the eleventh failure in 15 minutes', async () => {
+    const { ask, isRefused, calls } = await refreshing('failed')
+    for (let call = 0; call < 11; call++) expect(await ask()).toEqual({ fresh: false, snapshot: null })
+    expect(await isRefused()).toBe(true)
+    expect(calls).toHaveLength(11)
+  })
+})
+
+it('an account that was just connected has its follower count without the daily run', async () => {
+  const { userId } = await world.author(0)
+  await expect
+    .poll(() => world.context.snapshots.latestFollowers(userId, 'mastodon'), { timeout: 20_000 })
+    .toMatchObject({ followers: expect.any(Number) })
+})
+
+it('answers within six seconds while no worker runs', async () => {
+  const { userId, posts } = await world.author(1)
+  const [{ _id }] = posts as [(typeof posts)[0]]
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
+  await world.context.rateLimits.forget([userId])
+  await workers?.stop()
+  workers = null
+  const startedAt = performance.now()
+  expect(await refresh(userId, _id)).toMatchObject({ fresh: false, snapshot: { postId: _id } })
+  expect(performance.now() - startedAt).toBeLessThan(6 * SECOND)
+})

@@ -1,0 +1,147 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
+import { publishedPost, storePosts } from '../../support/published.ts'
+import { later, startToldCollection, trouble } from './told-collection.ts'
+
+const { context, platforms, lines, activities, run, listRun, collectRun, published, ...told } =
+  await startToldCollection()
+const { snapshotsOf, lettersOf, clear } = told
+afterEach(clear)
+afterAll(() => context.close())
+
+describe('what a platform refuses', () => {
+  const health = async (userId: string, platform: Platform) =>
+    (await context.accounts.findConnected(userId, platform))!.health.status
+  const warnings = async (userId: string) =>
+    (await context.notifications.listOf(userId, 10)).map(({ message }) => message)
+
+  it('a dead login is renewed first, and the counts come with the new token', async () => {
+    const { userId, post } = await published(['mastodon'])
+    platforms.tell('mastodon').troubles.push(trouble('unauthorized'))
+    expect(await collectRun()).toMatchObject([{ saved: 1 }])
+    expect(platforms.calls.map(({ token }) => token)).toEqual(['token', 'renewed token'])
+    expect(await health(userId, 'mastodon')).toBe('active')
+    expect(await snapshotsOf(post._id)).toHaveLength(1)
+  })
+
+  it.each(['bluesky', 'mastodon'] as const)(
+    'a login that is dead for good (%s) expires with one warning',
+    async (on) => {
+      const { userId, posts } = await published([on], 60)
+      const more = publishedPost({ userId, on: [on], completedAt: new Date(Date.now() - 3 * DAY) })
+      await storePosts(context, [more])
+      platforms.tell(on).troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
+      const { batches } = await listRun()
+      expect(batches.length).toBeGreaterThan(2)
+      for (const batch of batches) await run(activities().collectBatch, batch)
+      expect(await health(userId, on)).toBe('expired')
+      expect(await warnings(userId)).toEqual([expect.stringContaining('has expired. Reconnect')])
+      expect(platforms.calls.length).toBeLessThanOrEqual(2)
+      expect(await lettersOf(userId)).toEqual([])
+      expect(await snapshotsOf(posts[0]!._id)).toEqual([])
+      expect((await listRun()).batches).toEqual([])
+    },
+  )
+
+  it('a dead login that all find at once expires with one warning', async () => {
+    const { userId } = await published(['mastodon'], 60)
+    const told = platforms.tell('mastodon')
+    told.meanwhile = () => new Promise((resolve) => setTimeout(resolve, 20))
+    told.troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
+    told.followerTroubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
+    const { batches } = await listRun()
+    // Two processes, each with its own line of calls.
+    const [one, other] = [activities(), activities()]
+    await Promise.all([
+      ...batches.map((batch) => run(one.collectBatch, batch)),
+      ...batches.map((batch) => run(other.collectBatch, batch)),
+      run(one.collectFollowersPage, null, {}),
+      run(other.collectFollowersPage, null, {}),
+    ])
+    expect(await health(userId, 'mastodon')).toBe('expired')
+    expect(await warnings(userId)).toEqual([expect.stringContaining('has expired. Reconnect')])
+    expect(await lettersOf(userId)).toEqual([])
+    expect((await listRun()).batches).toEqual([])
+  })
+
+  it('a missing permission costs one line an account and run, and nothing else', async () => {
+    const { userId } = await published(['threads'], 5)
+    await storePosts(context, [publishedPost({ userId, on: ['threads'], completedAt: new Date(Date.now() - 3 * DAY) })])
+    platforms.tell('threads').troubles.push(...Array.from({ length: 20 }, () => trouble('permission')))
+    lines.length = 0
+    expect(await collectRun()).toMatchObject([{ end: 'account', skipped: 1 }, { skipped: 0 }])
+    expect(lines.filter(({ message }) => message.includes('lacks a permission'))).toHaveLength(1)
+    expect([await health(userId, 'threads'), await lettersOf(userId), await warnings(userId)]).toEqual([
+      'active',
+      [],
+      [],
+    ])
+    expect(platforms.calls).toHaveLength(1)
+  })
+
+  it('a rate limit pauses the platform for as long as it says, and loses nothing', async () => {
+    const { userId, post } = await published(['bluesky'])
+    platforms.tell('bluesky').troubles.push(trouble('rate_limited', 90_000))
+    expect(await collectRun()).toMatchObject([{ end: 'platform', pauseMs: 90_000, saved: 0, failed: 0 }])
+    expect(await lettersOf(userId)).toEqual([])
+    expect(await collectRun()).toMatchObject([{ saved: 1 }])
+    expect(await snapshotsOf(post._id)).toHaveLength(1)
+  })
+
+  it('a server that keeps failing costs its own accounts their turn, and loses nothing', async () => {
+    const { posts } = await published(['threads'], 11)
+    platforms.tell('threads').troubles.push(...Array.from({ length: 10 }, () => trouble('transient')))
+    expect(await collectRun()).toMatchObject([{ saved: 0, deleted: 0, skipped: 1, failed: 10, end: 'account' }])
+    expect(await collectRun()).toMatchObject([{ postIds: [posts[10]!._id], saved: 1 }])
+  })
+
+  it('a call that fails is a dead letter of its own posts, and the others of the batch are asked for', async () => {
+    const { userId, posts } = await published(['threads'], 4)
+    platforms.tell('threads').troubles.push(null, trouble('validation'), null, trouble('rate_limited', 60_000))
+    expect(await collectRun()).toMatchObject([{ saved: 2, failed: 1, skipped: 1, end: 'platform', pauseMs: 60_000 }])
+    expect(platforms.calls.map(({ ids }) => ids.length)).toEqual([1, 1, 1, 1])
+    expect(await lettersOf(userId)).toMatchObject([{ postId: posts[1]!._id }])
+    expect(await collectRun()).toMatchObject([{ postIds: [posts[3]!._id], saved: 1 }])
+  })
+
+  it('anything else is one dead letter a post and platform, counted', async () => {
+    const { userId, posts } = await published(['bluesky', 'mastodon'], 2)
+    platforms.tell('bluesky').troubles.push(trouble('transient'), trouble('validation'))
+    await collectRun()
+    expect(await collectRun()).toEqual([])
+    const letters = await lettersOf(userId)
+    expect(letters.map(({ postId }) => postId)).toEqual(posts.map(({ _id }) => _id).toSorted())
+    expect(letters).toMatchObject([
+      { type: 'post', platform: 'bluesky', count: 1, reason: 'transient: It was transient' },
+      { count: 1 },
+    ])
+    await collectRun(later(15 * MINUTE))
+    expect(await lettersOf(userId)).toMatchObject([
+      { count: 2, reason: 'validation: Bluesky did not accept the question for metrics' },
+      { count: 2 },
+    ])
+  })
+
+  it('what nobody expected is a dead letter too, and what it said stays in the log', async () => {
+    const { userId } = await published(['bluesky'])
+    platforms.tell('bluesky').troubles.push(new Error('with a secret in it'))
+    await collectRun()
+    expect(await lettersOf(userId)).toMatchObject([{ reason: 'INTERNAL: Something went wrong inside the service' }])
+  })
+})
+
+describe('a dead letter that is replayed', () => {
+  it('goes when it succeeds, and is counted on when it does not', async () => {
+    const { userId, post } = await published(['bluesky'])
+    platforms.tell('bluesky').troubles.push(trouble('transient'), trouble('transient'))
+    await collectRun()
+    const [letter] = await lettersOf(userId)
+    expect(await run(activities().replayDeadLetter, letter!._id)).toBe('failed')
+    expect(await lettersOf(userId)).toMatchObject([{ _id: letter!._id, count: 2 }])
+    expect(await run(activities().replayDeadLetter, letter!._id)).toBe('done')
+    expect(await lettersOf(userId)).toEqual([])
+    expect(await snapshotsOf(post._id)).toHaveLength(1)
+    expect(await run(activities().replayDeadLetter, letter!._id)).toBe('gone')
+  })
+})

@@ -1,0 +1,125 @@
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { createAnalyticsActivities } from '../../../src/activities/analytics/analytics-activities.ts'
+import type { Context } from '../../../src/context.ts'
+import { slotAt } from '../../../src/domain/analytics/collection.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import type { Post } from '../../../src/domain/posts/post.ts'
+import { MINUTE } from '../../../src/domain/shared/times.ts'
+import { PlatformError } from '../../../src/platforms/errors.ts'
+import type { DueBatch, DuePage, DuePlace } from '../../../src/workflows/messages.ts'
+import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
+import { testContext } from '../../support/servers.ts'
+import { toldPlatforms } from '../../support/told-platforms.ts'
+
+const ON: Platform[] = ['bluesky', 'mastodon', 'threads']
+/** The clocks of the tests stand in the beginning of a slot, however late in one they run. */
+const AHEAD_MS = slotAt(new Date(), 15 * MINUTE).getTime() + 16 * MINUTE - Date.now()
+export const later = (ms: number) => () => new Date(Date.now() + AHEAD_MS + ms)
+
+interface Line {
+  level: string
+  message: string
+  attributes: unknown
+}
+
+/** The activities of the collection over a database of the file's own, and platforms that say what they are told. */
+export async function startToldCollection() {
+  const platforms = toldPlatforms(
+    { bluesky: 25, mastodon: 20, threads: 1, tumblr: 0 },
+    { mastodon: async (account) => ({ ...account, accessToken: 'renewed token' }) },
+  )
+  const context = await testContext({ ANALYTICS_AGES: '1:15,7:60,30:360' }, { platforms: platforms.registry })
+  const lines: Line[] = []
+  const note = (level: string) => (message: string, attributes?: unknown) =>
+    void lines.push({ level, message, attributes })
+  const logger = {
+    log: (level: string, message: string) => note(level)(message),
+    ...({
+      trace: note('trace'),
+      debug: note('debug'),
+      info: note('info'),
+      warn: note('warn'),
+      error: note('error'),
+    } as const),
+  }
+
+  const activities = (now = later(0), published: Partial<Context['published']> = {}) =>
+    createAnalyticsActivities({
+      ...context,
+      clock: { ...context.clock, now },
+      published: { ...context.published, ...published },
+    })
+
+  const environment = () => new MockActivityEnvironment(undefined, { logger })
+  const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
+    environment().run(activity, ...args)
+
+  /** All pages of a run, and the batches that its workflow would send out. */
+  async function listRun(now?: () => Date): Promise<{ pages: DuePage[]; batches: DueBatch[] }> {
+    const { listDueMetrics } = activities(now)
+    const pages: DuePage[] = []
+    for (let place: DuePlace | null = null; ;) {
+      const page: DuePage = await run(listDueMetrics, place)
+      pages.push(page)
+      if (!page.next) break
+      place = page.next
+    }
+    const batches = pages.flatMap(({ accounts, slot }) =>
+      accounts.flatMap(({ userId, platform, batches: some }) =>
+        some.map((postIds) => ({ userId, platform, postIds, slot })),
+      ),
+    )
+    return { pages, batches }
+  }
+
+  return {
+    context,
+    platforms,
+    lines,
+    activities,
+    environment,
+    run,
+    listRun,
+
+    /** As the workflow goes about it, one call after the other. */
+    async collectRun(now?: () => Date) {
+      const { batches } = await listRun(now)
+      const results = []
+      for (const batch of batches) results.push({ ...batch, ...(await run(activities(now).collectBatch, batch)) })
+      return results
+    },
+
+    async published(on: Platform[], count = 1, completedAt = new Date()) {
+      const { _id: userId } = await connectedUser(context, on)
+      const posts = Array.from({ length: count }, () => publishedPost({ userId, on, completedAt }))
+      await storePosts(context, posts)
+      return { userId, posts, post: posts[0]! }
+    },
+
+    snapshotsOf: (postId: string) =>
+      context.database.connection.collection('postSnapshots').find({ postId }).sort({ slot: 1 }).toArray(),
+    lettersOf: (userId: string) => Array.fromAsync(context.deadLetters.allOf(userId)),
+    stored: async ({ _id }: Post) => (await context.posts.find(_id))!,
+    entry: async ({ _id }: Post, platform: Platform) =>
+      (await context.posts.find(_id))!.platformStatuses.find((one) => one.platform === platform)!,
+    versionOf: async (userId: string) => (await context.users.findById(userId))?.analyticsVersion ?? 0,
+
+    /** As at the beginning, but for users and snapshots. */
+    async clear(): Promise<void> {
+      await context.database.connection.collection('posts').deleteMany({})
+      for (const noted of [platforms.calls, platforms.followerCalls, lines]) noted.length = 0
+      for (const platform of ON) {
+        const told = platforms.tell(platform)
+        Object.assign(told, { counts: new Map(), default: { likes: 1 }, followers: 100, troubles: [] })
+        told.followerTroubles = []
+        delete told.meanwhile
+      }
+    },
+  }
+}
+
+export const idOn = (post: Post, platform: Platform) =>
+  post.platformStatuses.find((one) => one.platform === platform)!.platformPostId!
+
+export const trouble = (name: PlatformError['class'], retryAfterMs?: number) =>
+  new PlatformError(name, `It was ${name}`, { certain: true, ...(retryAfterMs && { retryAfterMs }) })

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { END_OF_HISTORY, inventHistory, storeHistory } from '../../../../sandbox/analytics-history.ts'
+import { systemClock } from '../../../../src/clock.ts'
+import type { User } from '../../../../src/domain/users/user.ts'
+import { connectedUser, publishedPost, storePosts } from '../../../support/published.ts'
+import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
+import { openTestSession } from '../../../support/sessions.ts'
+
+const clock = { now: () => END_OF_HISTORY, sleepUntil: async () => {} }
+
+let world: ApiWorld
+let reader: SignedIn
+
+beforeAll(async () => {
+  world = await apiWorld({}, { clock })
+  const [history] = inventHistory({ users: 1, posts: 20, snapshots: 12 })
+  const { userId: _id, timezone } = history!
+  reader = await enter({ _id, timezone })
+  await storeHistory(world.context.database.connection, history!)
+})
+afterAll(() => world.close())
+
+/** By the time of this machine: the database removes sessions that have ended. */
+const enter = (changes: Partial<User>) => signIn({ ...world.context, clock: systemClock }, changes)
+
+async function read(who: SignedIn, path: string): Promise<unknown> {
+  const response = await world.app.inject({ url: `/api/analytics/${path}`, headers: who.headers })
+  expect(response.statusCode, response.body).toBe(200)
+  return response.json().data
+}
+
+describe('the routes', () => {
+  it('answer somebody who has nothing with nothing, and with a cell for every hour', async () => {
+    const who = await enter({ timezone: 'Asia/Tokyo' })
+    expect(await read(who, 'overview')).toEqual({
+      stats: {
+        bestPlatform: null,
+        totalPosts: 0,
+        totalEngagement: 0,
+        totalImpressions: null,
+        totalReach: null,
+        avgEngagementRate: null,
+        engagementChangePercent: null,
+      },
+      followers: { total: 0, breakdown: {} },
+      platformPerformance: [],
+      // The beginning of 9 March in Tokyo.
+      period: { start: '2026-03-08T15:00:00.000Z', end: END_OF_HISTORY.toISOString() },
+    })
+    const timeline = (await read(who, 'timeline')) as { _id: string }[]
+    expect(timeline).toHaveLength(30)
+    expect([timeline[0], timeline.at(-1)]).toEqual(
+      ['2026-03-09', '2026-04-07'].map((_id) => ({
+        _id,
+        totalEngagement: 0,
+        likes: 0,
+        comments: 0,
+        shares: 0,
+        postCount: 0,
+      })),
+    )
+    expect(await read(who, 'growth')).toEqual([])
+    expect(await read(who, 'posts/top')).toEqual([])
+    expect(await read(who, 'platforms')).toEqual([])
+    expect((await read(who, 'heatmap')) as object[]).toHaveLength(168)
+  })
+
+  it('rank five posts by engagement of 30 days unless they are told otherwise', async () => {
+    const who = reader
+    expect(await read(who, 'posts/top')).toEqual(await read(who, 'posts/top?limit=5&sortBy=totalEngagement&period=30d'))
+    expect(await read(who, 'posts/top')).toHaveLength(5)
+    expect(((await read(who, 'posts/top?limit=1000')) as object[]).length).toBeGreaterThan(5)
+    expect(await read(who, 'platforms')).toEqual(await read(who, 'platforms?period=30d'))
+  })
+
+  it('top posts have an id of their own for each platform, and name their post', async () => {
+    const rows = (await read(reader, 'posts/top?limit=100')) as { _id: string; postId: string; platform: string }[]
+    expect(new Set(rows.map(({ _id }) => _id)).size).toBe(rows.length)
+    expect(new Set(rows.map(({ postId }) => postId)).size).toBeLessThan(rows.length)
+    for (const { _id, postId, platform } of rows) expect(_id).toBe(`${postId}:${platform}`)
+  })
+
+  it('the overview counts a published post before its first metrics are collected', async () => {
+    const who = await enter({})
+    const post = publishedPost({ userId: who.user._id, on: ['mastodon', 'bluesky'], completedAt: END_OF_HISTORY })
+    await storePosts(world.context, [post])
+    expect(await read(who, 'overview')).toMatchObject({
+      stats: { totalPosts: 1, totalImpressions: null, totalReach: null },
+      platformPerformance: [],
+    })
+  })
+
+  it.each([
+    'overview?period=1y',
+    'timeline?platform=myspace',
+    'growth?platform=',
+    'posts/top?sortBy=_id',
+    'posts/top?limit=0',
+    'posts/top?limit=many',
+    'heatmap?period=30',
+  ])('refuse %s', async (path) => {
+    const response = await world.app.inject({ url: `/api/analytics/${path}`, headers: reader.headers })
+    expect(response.statusCode).toBe(400)
+    expect(response.json()).toMatchObject({ success: false, code: 'VALIDATION_FAILED' })
+  })
+
+  it('show at once which platforms are connected', async () => {
+    const { context, app } = world
+    const user = await connectedUser(context, ['mastodon', 'tumblr'])
+    const { accessToken } = await openTestSession({ ...context, clock: systemClock }, user, {
+      ipAddress: '127.0.0.1',
+      userAgent: 'test',
+    })
+    const who = { headers: { authorization: `Bearer ${accessToken}` } } as SignedIn
+    const breakdown = async () =>
+      ((await read(who, 'overview')) as { followers: { breakdown: object } }).followers.breakdown
+    expect(await breakdown()).toEqual({ mastodon: null, tumblr: null })
+    await app.inject({ method: 'DELETE', url: '/api/platform/mastodon/disconnect', headers: who.headers })
+    expect(await breakdown()).toEqual({ tumblr: null })
+  })
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildApp } from '../../../../src/api/app.ts'
+import { createContext } from '../../../../src/context.ts'
+import { apiWorld, type ApiWorld } from '../../../support/api.ts'
+import { poll } from '../../../support/delivery-world.ts'
+import { testConfig } from '../../../support/servers.ts'
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await apiWorld({ RATE_LIMIT_PER_ADDRESS: 3 })
+})
+afterAll(() => world.close())
+
+const get = (path: string, app = world.app) => app.inject({ url: `/health/${path}` })
+const HEALTHY = { success: true, message: 'Healthy', data: { status: 'ok' } }
+
+describe('health', () => {
+  it('live says that the process runs, without asking anyone', async () => {
+    const response = await get('live')
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual(HEALTHY)
+  })
+
+  it('ready says that the database and its indexes are there', async () => {
+    const response = await get('ready')
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual(HEALTHY)
+  })
+
+  it('ready names the indexes that are missing', async () => {
+    const context = await createContext(testConfig())
+    const app = await buildApp(context)
+    try {
+      const response = await get('ready', app)
+      expect(response.statusCode).toBe(503)
+      expect(response.json()).toMatchObject({ success: false, statusCode: 503, code: 'SERVICE_UNAVAILABLE' })
+      expect(response.json().missing).toContain('index users: email')
+
+      await context.database.createIndexes()
+      expect(await get('ready', app)).toMatchObject({ statusCode: 200 })
+    } finally {
+      await app.close()
+      await context.close()
+    }
+  })
+
+  it('ready says no while the process is stopping', async () => {
+    const stopping = await apiWorld()
+    try {
+      expect(await get('ready', stopping.app)).toMatchObject({ statusCode: 200 })
+      stopping.context.drain()
+      expect((await get('ready', stopping.app)).json()).toMatchObject({ missing: ['process is stopping'] })
+    } finally {
+      await stopping.close()
+    }
+  })
+
+  it('delivery lists what keeps a post from going out: here no worker runs', async () => {
+    await world.context.orchestrator.ensureSchedules(world.context.config.SWEEP_INTERVAL_MS)
+    // A busy Temporal server may take longer than the check waits.
+    const response = await poll(
+      () => get('delivery'),
+      (answer) => !answer.json().missing.includes('Temporal does not answer'),
+    )
+    expect(response.statusCode).toBe(503)
+    expect(response.json()).toMatchObject({ success: false, code: 'SERVICE_UNAVAILABLE' })
+    expect(response.json().missing).toContain('No worker polls the task queue publishing for workflows')
+  })
+
+  it('delivery names the storage that does not answer', async () => {
+    const context = await createContext(testConfig({ S3_ENDPOINT: 'http://127.0.0.1:9' }))
+    const app = await buildApp(context)
+    try {
+      expect((await get('delivery', app)).json().missing.join()).toMatch(/storage/i)
+    } finally {
+      await app.close()
+      await context.close()
+    }
+  })
+
+  it('is not counted by the limit per address', async () => {
+    for (let count = 0; count < 5; count += 1) expect(await get('live')).toMatchObject({ statusCode: 200 })
+  })
+})

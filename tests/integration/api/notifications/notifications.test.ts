@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
+import { newNotification, storeNotifications } from '../../../support/notifications.ts'
+import { unique } from '../../../support/servers.ts'
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await apiWorld()
+})
+afterAll(() => world.close())
+
+const list = (who: SignedIn, query = '') =>
+  world.app.inject({ url: `/api/notifications${query}`, headers: who.headers })
+const read = (who: SignedIn, which: string) =>
+  world.app.inject({ method: 'PATCH', url: `/api/notifications/${which}`, headers: who.headers })
+
+async function userWith(count: number) {
+  const who = await signIn(world.context)
+  return { who, stored: await storeNotifications(world.context, who.user._id, count) }
+}
+
+describe('the list of notifications', () => {
+  it('shows the stored record field by field, and never the name of its event', async () => {
+    const who = await signIn(world.context)
+    const dedupeKey = unique('event')
+    const options = { image: 'https://example.com/a.png', link: 'https://example.com/post' }
+    const reference = { type: 'post', id: unique('post'), model: 'Post' }
+    await world.context.notifications.insertOnce(newNotification(who.user._id, { dedupeKey, options, reference }))
+    const response = await list(who)
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual({
+      success: true,
+      message: expect.any(String) as string,
+      data: {
+        notifications: [
+          {
+            _id: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
+            userId: who.user._id,
+            message: 'Successfully posted on bluesky',
+            type: 'success',
+            reference,
+            options,
+            read: false,
+            createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string,
+          },
+        ],
+        total: 1,
+        page: 1,
+        limit: 20,
+        unread: 1,
+      },
+    })
+    expect(response.body).not.toContain(dedupeKey)
+  })
+
+  it('comes newest first, a page at a time, of the caller alone', async () => {
+    const { who, stored } = await userWith(5)
+    await userWith(2)
+    const idsOf = async (query: string) =>
+      (await list(who, query)).json().data.notifications.map(({ _id }: { _id: string }) => _id)
+    const ids = stored.map(({ _id }) => _id)
+    expect(await idsOf('')).toEqual(ids)
+    expect(await idsOf('?limit=2')).toEqual(ids.slice(0, 2))
+    expect(await idsOf('?page=3&limit=2')).toEqual(ids.slice(4))
+    expect(await idsOf('?page=4&limit=2')).toEqual([])
+    expect((await list(who, '?page=2&limit=2')).json().data).toMatchObject({ total: 5, page: 2, limit: 2, unread: 5 })
+  })
+
+  it('breaks ties of the same instant by id', async () => {
+    const who = await signIn(world.context)
+    await Promise.all(
+      Array.from({ length: 20 }, () => world.context.notifications.insertOnce(newNotification(who.user._id))),
+    )
+    const ids = async (query: string) =>
+      (await list(who, query)).json().data.notifications.map(({ _id }: { _id: string }) => _id) as string[]
+    const whole = await ids('')
+    expect(whole).toHaveLength(20)
+    expect([...(await ids('?limit=7')), ...(await ids('?limit=7&page=2')), ...(await ids('?limit=7&page=3'))]).toEqual(
+      whole,
+    )
+  })
+
+  it('counts a limit above 200 as 200', async () => {
+    expect((await list(await signIn(world.context), '?limit=1000')).json().data).toMatchObject({ limit: 200 })
+  })
+
+  it.each(['?page=0', '?page=-1', '?page=1.5', '?page=x', '?limit=0', '?limit=', '?limit=1e2', '?page=1&page=2'])(
+    'is 400 for %s',
+    async (query) => {
+      const response = await list(await signIn(world.context), query)
+      expect(response.statusCode).toBe(400)
+      expect(response.json()).toMatchObject({ code: 'VALIDATION_FAILED' })
+    },
+  )
+})
+
+describe('marking as read', () => {
+  it('marks one, may be repeated, and answers the record', async () => {
+    const { who, stored } = await userWith(3)
+    const { _id } = stored[1]!
+    for (let time = 0; time < 2; time++) {
+      const response = await read(who, `${_id}/read`)
+      expect(response.statusCode).toBe(200)
+      expect(response.json()).toMatchObject({ success: true, data: { notification: { _id, read: true } } })
+    }
+    const { data } = (await list(who)).json()
+    expect(data.unread).toBe(2)
+    expect(data.notifications.map(({ read: isRead }: { read: boolean }) => isRead)).toEqual([false, true, false])
+  })
+
+  it("marks all of the caller's and nobody else's", async () => {
+    const { who } = await userWith(3)
+    const other = await userWith(2)
+    expect((await read(who, 'read-all')).json()).toMatchObject({ success: true, data: { updated: 3 } })
+    expect((await read(who, 'read-all')).json()).toMatchObject({ data: { updated: 0 } })
+    expect((await list(who)).json().data).toMatchObject({ total: 3, unread: 0 })
+    expect((await list(other.who)).json().data).toMatchObject({ total: 2, unread: 2 })
+  })
+})
+
+it('is counted and listed from indexes alone', async () => {
+  const { who } = await userWith(3)
+  const collection = world.context.database.connection.collection('notifications')
+  const userId = who.user._id
+  const plans = await Promise.all([
+    collection.find({ userId }).sort({ createdAt: -1, _id: -1 }).limit(2).explain('executionStats'),
+    collection.find({ userId, read: false }).explain('executionStats'),
+  ])
+  expect(plans.map(({ executionStats }) => executionStats.totalDocsExamined)).toEqual([2, 3])
+})

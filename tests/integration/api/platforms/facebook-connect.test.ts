@@ -1,0 +1,402 @@
+import type { FastifyInstance } from 'fastify'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { FaultAction } from '../../../../sandbox/platforms/faults.ts'
+import { startMeta, type Meta } from '../../../../sandbox/platforms/meta.ts'
+import { buildApp } from '../../../../src/api/app.ts'
+import type { Context } from '../../../../src/context.ts'
+import { callbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
+import { SECOND } from '../../../../src/domain/shared/times.ts'
+import { decide, SCOPES, uniqueName, type KeptBack } from '../../platforms/shared/meta-support.ts'
+import { connecting } from '../../../support/connecting.ts'
+import { controlOf, type Control } from '../../../support/platform-control.ts'
+import { testConfig, testContext } from '../../../support/servers.ts'
+
+const CONNECTED = '?success=facebook_connected'
+const AUTH_FAILED = '?error=facebook_auth_failed'
+const CONNECT_FAILED = '?error=facebook_connect_failed'
+const STATE_INVALID = '?error=facebook_state_invalid'
+
+/** The error body that every Graph API response has; without `message` and `type` another server wrote it. */
+const refusal = (code: number, error_subcode?: number) => ({
+  error: { message: `(#${code}) Refused`, type: 'OAuthException', code, ...(error_subcode && { error_subcode }) },
+})
+
+const EXCHANGE = '/oauth/access_token'
+
+let meta: Meta
+let control: Control
+let instagramControl: Control
+let context: Context
+let app: FastifyInstance
+let { follow, someone: signedIn } = {} as ReturnType<typeof connecting>
+
+beforeAll(async () => {
+  meta = await startMeta()
+  control = controlOf(meta.facebook.control)
+  instagramControl = controlOf(meta.instagram.control)
+  const { id, secret } = meta.createApp({
+    name: 'postonce',
+    redirectUris: [callbackUrl(testConfig().PUBLIC_URL, 'facebook')],
+  })
+  context = await testContext({
+    FACEBOOK_APP_ID: id,
+    FACEBOOK_APP_SECRET: secret,
+    FACEBOOK_DIALOG_URL: meta.facebook.url,
+    FACEBOOK_GRAPH_URL: meta.facebook.url,
+    INSTAGRAM_GRAPH_URL: meta.instagram.url,
+  })
+  app = await buildApp(context)
+  ;({ follow, someone: signedIn } = connecting('facebook', context, app))
+})
+
+afterEach(async () => {
+  await control.clearFaults()
+  await instagramControl.clearFaults()
+})
+
+afterAll(async () => {
+  await app?.close()
+  await context?.close()
+  await meta?.stop()
+})
+
+/** Somebody on Facebook with a page, to which an Instagram account is linked unless told otherwise. */
+function newPerson({ instagram = true } = {}) {
+  const { person, pages } = meta.createPerson({
+    name: uniqueName('Ann '),
+    pages: [
+      {
+        name: uniqueName('Page '),
+        username: uniqueName('page'),
+        ...(instagram && { instagram: { username: uniqueName('ig'), name: 'Ann of Instagram' } }),
+      },
+    ],
+  })
+  return { person, page: pages[0]! }
+}
+
+async function someone() {
+  const user = await signedIn()
+  const tokenOf = async (platform: 'facebook' | 'instagram') => {
+    const found = await context.credentials.get(user.userId, platform, { signal: AbortSignal.timeout(5 * SECOND) })
+    return found!.accessToken
+  }
+
+  return {
+    ...user,
+    dialogUrl: user.authUrl,
+    tokenOf,
+    stored: async () => {
+      const accounts = await context.accounts.find(user.userId)
+      return [accounts?.facebook?.connected ?? false, accounts?.instagram?.connected ?? false]
+    },
+    /** Goes to the page and presses a button there. */
+    connect: async (personId: string, keptBack?: KeptBack, decision?: 'allow' | 'deny') =>
+      follow(await decide(await user.authUrl(), personId, keptBack, decision)),
+  }
+}
+
+async function connected() {
+  const [user, { person, page }] = [await someone(), newPerson()]
+  expect(await user.connect(person.id)).toBe(CONNECTED)
+  return { ...user, person, page }
+}
+
+const NOTHING = [false, false]
+const BOTH = [true, true]
+
+/** Calls that reached the graph. */
+const requestsTo = async (path: string) => (await control.requests()).filter((one) => one.path.includes(path)).length
+
+describe('connecting Facebook and Instagram', () => {
+  it("goes over Facebook's own page, for the permissions of the specification", async () => {
+    const user = await someone()
+    const url = await user.dialogUrl()
+    const { origin, pathname, searchParams } = new URL(url)
+    expect(`${origin}${pathname}`).toBe(`${meta.facebook.url}/${context.config.GRAPH_API_VERSION}/dialog/oauth`)
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      response_type: 'code',
+      scope: SCOPES.join(','),
+      state: expect.stringMatching(new RegExp(`^${user.userId}\\.`)),
+      redirect_uri: callbackUrl(context.config.PUBLIC_URL, 'facebook'),
+    })
+    expect((await fetch(url)).status).toBe(200)
+  })
+
+  it('ends with both accounts in the list, under the fields of the specification', async () => {
+    const { find, page } = await connected()
+    const { facebook, instagram } = (await find()).body.data
+    expect(facebook).toMatchObject({
+      connected: true,
+      platformId: page.id,
+      profile: { displayName: page.name, handle: page.username, avatar: expect.stringMatching(/^http/) },
+      health: { status: 'active', needsReconnection: false, expiresAt: null },
+    })
+    expect(instagram).toMatchObject({
+      connected: true,
+      platformId: page.instagramId,
+      profile: { displayName: 'Ann of Instagram' },
+      health: { status: 'active', expiresAt: expect.any(String) },
+    })
+    const days = (Date.parse(instagram.health.expiresAt) - Date.now()) / 86_400_000
+    expect(days).toBeCloseTo(60, 1)
+  })
+
+  it('keeps the tokens out of answers, and sealed in the database', async () => {
+    const user = await connected()
+    const tokens = [await user.tokenOf('facebook'), await user.tokenOf('instagram')]
+    expect(tokens[0]).not.toBe(tokens[1])
+    const { connection } = context.database
+    const stored = [
+      await connection.collection('platformAccounts').findOne({ userId: user.userId }),
+      await connection.collection('connectAttempts').find({ userId: user.userId }).toArray(),
+    ]
+    for (const text of [JSON.stringify(stored), (await user.find()).text, (await user.refresh()).text]) {
+      for (const token of tokens) expect(text).not.toContain(token)
+    }
+  })
+
+  it('stores nothing and asks nothing when the user denies it', async () => {
+    const [user, { person }] = [await someone(), newPerson()]
+    const before = await requestsTo(EXCHANGE)
+    expect(await user.connect(person.id, {}, 'deny')).toBe(AUTH_FAILED)
+    expect(await requestsTo(EXCHANGE)).toBe(before)
+    expect(await user.stored()).toEqual(NOTHING)
+  })
+
+  it.each(['pages_manage_posts', 'pages_show_list', 'instagram_basic', 'instagram_content_publish'])(
+    'stores nothing when %s is kept back',
+    async (scope) => {
+      const [user, { person }] = [await someone(), newPerson()]
+      expect(await user.connect(person.id, { decline: [scope] })).toBe(AUTH_FAILED)
+      expect(await user.stored()).toEqual(NOTHING)
+    },
+  )
+
+  it('stores nothing when there is no page, or none was chosen', async () => {
+    const [user, { person, page }] = [await someone(), newPerson()]
+    expect(await user.connect(person.id, { hide: [page.id] })).toBe(AUTH_FAILED)
+    expect(await user.connect(meta.createPerson({ name: uniqueName('Nobody ') }).person.id)).toBe(AUTH_FAILED)
+    expect(await user.stored()).toEqual(NOTHING)
+  })
+
+  it('connects the page alone where no Instagram account is linked to it', async () => {
+    const [user, { person }] = [await someone(), newPerson({ instagram: false })]
+    expect(await user.connect(person.id)).toBe(CONNECTED)
+    expect(await user.stored()).toEqual([true, false])
+    expect((await user.find()).body.data.instagram).toEqual({ connected: false })
+  })
+
+  it('takes a code for its own attempt only', async () => {
+    const [user, { person }] = [await someone(), newPerson()]
+    const [first, second] = [new URL(await decide(await user.dialogUrl(), person.id)), new URL(await user.dialogUrl())]
+    const code = first.searchParams.get('code')!
+    expect(await follow(first.href)).toBe(CONNECTED)
+    second.pathname = first.pathname
+    second.search = new URLSearchParams({ code, state: second.searchParams.get('state')! }).toString()
+    expect(await follow(second.href)).toBe(AUTH_FAILED)
+  })
+
+  it.each<[string, string, object, string]>([
+    ['the exchange', EXCHANGE, { status: 500, body: {} }, CONNECT_FAILED],
+    ['the exchange, breaking off', EXCHANGE, { truncate: true }, CONNECT_FAILED],
+    ['the exchange, losing its answer', EXCHANGE, { dropAfterAccept: true }, CONNECT_FAILED],
+    ['the exchange, hanging', EXCHANGE, { hang: true }, CONNECT_FAILED],
+    ['the exchange, refusing us', EXCHANGE, { status: 400, body: refusal(101) }, AUTH_FAILED],
+    ['the exchange, for too many calls', EXCHANGE, { status: 400, body: refusal(4) }, CONNECT_FAILED],
+    ['what was allowed', '/me/permissions', { status: 500, body: {} }, CONNECT_FAILED],
+    ['the pages', '/me/accounts', { status: 503, body: '<html>' }, CONNECT_FAILED],
+    ['the Instagram account', '/17841', { status: 503, body: {} }, CONNECT_FAILED],
+    ['the Instagram account, hanging', '/17841', { hang: true }, CONNECT_FAILED],
+    ['the Instagram account, not showing it', '/17841', { status: 400, body: refusal(10) }, AUTH_FAILED],
+  ])('stores nothing when Facebook fails on %s, and the state is used up', async (_, path, action, outcome) => {
+    const [user, { person }] = [await someone(), newPerson()]
+    const callback = await decide(await user.dialogUrl(), person.id)
+    await control.fault({ path, action })
+    expect(await follow(callback)).toBe(outcome)
+    await control.clearFaults()
+    expect(await follow(callback)).toBe(STATE_INVALID)
+    expect(await user.stored()).toEqual(NOTHING)
+  })
+
+  it('of twenty replays at once makes one exchange', async () => {
+    const [user, { person }] = [await someone(), newPerson()]
+    const callback = await decide(await user.dialogUrl(), person.id)
+    const before = await requestsTo(EXCHANGE)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => follow(callback)))
+    expect(answers.toSorted()).toEqual([...Array<string>(19).fill(STATE_INVALID), CONNECTED])
+    // The code for a token, and that one for a long-lived one.
+    expect(await requestsTo(EXCHANGE)).toBe(before + 2)
+    expect(await user.stored()).toEqual(BOTH)
+  })
+
+  it("stores nothing when the page is another user's, and leaves the owner's connection good", async () => {
+    const [owner, other] = [await connected(), await someone()]
+    expect(await other.connect(owner.person.id)).toBe(CONNECT_FAILED)
+    expect(await other.stored()).toEqual(NOTHING)
+    expect(await owner.refresh()).toMatchObject({ status: 200 })
+    expect(await owner.stored()).toEqual(BOTH)
+  })
+
+  it("stores nothing when the Instagram account alone is another user's", async () => {
+    const [owner, other, { person, page }] = [await connected(), await someone(), newPerson()]
+    const { profile } = (await owner.find()).body.data.instagram
+    meta.linkInstagram(page.id, { username: profile.handle })
+    expect(await other.connect(person.id)).toBe(CONNECT_FAILED)
+    expect(await other.stored()).toEqual(NOTHING)
+    expect(await owner.stored()).toEqual(BOTH)
+  })
+
+  it('again leaves the earlier connection good when it fails half-way', async () => {
+    const user = await connected()
+    const callback = await decide(await user.dialogUrl(), user.person.id)
+    await control.fault({ path: '/17841', times: 1, action: { status: 503, body: {} } })
+    expect(await follow(callback)).toBe(CONNECT_FAILED)
+    expect(await user.refresh()).toMatchObject({ status: 200 })
+    expect(await user.stored()).toEqual(BOTH)
+  })
+
+  it('again without an Instagram account forgets the earlier one', async () => {
+    const user = await connected()
+    meta.linkInstagram(user.page.id, null)
+    expect(await user.connect(user.person.id)).toBe(CONNECTED)
+    expect(await user.stored()).toEqual([true, false])
+  })
+
+  it('again takes the tokens of the newer login', async () => {
+    const user = await connected()
+    const first = await user.tokenOf('instagram')
+    expect(await user.connect(user.person.id)).toBe(CONNECTED)
+    expect(await user.tokenOf('instagram')).not.toBe(first)
+    expect(await user.refresh()).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a connected page', () => {
+  it('asks for a new connection once its login was revoked, and works again after that', async () => {
+    const user = await connected()
+    await control.revoke(user.person.id)
+    expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
+    const { facebook } = (await user.find()).body.data
+    expect(facebook.health).toMatchObject({ status: 'expired', needsReconnection: true })
+    expect(await user.connect(user.person.id)).toBe(CONNECTED)
+    expect(await user.refresh()).toMatchObject({ status: 200, body: { data: { health: { status: 'active' } } } })
+  })
+
+  it('keeps its profile while Facebook is away', async () => {
+    const user = await connected()
+    await control.fault({ path: user.page.id, action: { status: 503, body: {} } })
+    expect(await user.refresh()).toMatchObject({ status: 502, body: { code: 'PLATFORM_UNAVAILABLE' } })
+    expect((await user.find()).body.data.facebook).toMatchObject({
+      profile: { displayName: user.page.name },
+      health: { status: 'active' },
+    })
+  })
+
+  it('is told to be missing when it cannot be seen any more', async () => {
+    const user = await connected()
+    await control.fault({
+      path: user.page.id,
+      action: { status: 400, body: refusal(100, 33) },
+    })
+    expect(await user.refresh()).toMatchObject({ status: 409 })
+    expect((await user.find()).body.data.facebook.health).toMatchObject({ status: 'error', needsReconnection: true })
+  })
+
+  it('is disconnected together with the Instagram account', async () => {
+    const user = await connected()
+    expect(await user.disconnect()).toMatchObject({ status: 200, body: { data: { connected: false } } })
+    expect(await user.stored()).toEqual(NOTHING)
+    expect((await user.find()).body.data).toMatchObject({
+      facebook: { connected: false },
+      instagram: { connected: false },
+    })
+    expect(await user.refresh()).toMatchObject({ status: 400, body: { code: 'PLATFORM_NOT_CONNECTED' } })
+  })
+
+  it('can be connected by somebody else after that', async () => {
+    const [user, other] = [await connected(), await someone()]
+    await user.disconnect()
+    expect(await other.connect(user.person.id)).toBe(CONNECTED)
+    expect(await other.stored()).toEqual(BOTH)
+  })
+
+  it('leaves what else its person connected alone when it is disconnected', async () => {
+    const { person, pages } = meta.createPerson({
+      name: uniqueName('Ann '),
+      pages: [{ name: uniqueName('Page ') }, { name: uniqueName('Page ') }],
+    })
+    const [first, second] = [await someone(), await someone()]
+    expect(await first.connect(person.id, { hide: [pages[1]!.id] })).toBe(CONNECTED)
+    expect(await second.connect(person.id, { hide: [pages[0]!.id] })).toBe(CONNECTED)
+    await first.disconnect()
+    expect(await second.refresh()).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a page and its Instagram account, refreshed by one call', () => {
+  const healthOf = ({ body }: { body: { data: Record<string, { health: { status: string } }> } }) => [
+    body.data['facebook']!.health.status,
+    body.data['instagram']!.health.status,
+  ]
+  const warningsOf = async (userId: string) =>
+    (await context.notifications.listOf(userId, 100))
+      .filter(({ type }) => type === 'warning')
+      .map(({ message }) => message)
+
+  it('both get their profiles anew', async () => {
+    const user = await connected()
+    const page = { id: user.page.id, name: 'Page anew', username: 'page_anew' }
+    await control.fault({ path: user.page.id, times: 1, action: { status: 200, body: page } })
+    const account = { id: user.page.instagramId, name: 'Ann anew', username: 'ann_anew' }
+    await instagramControl.fault({ path: user.page.instagramId!, times: 1, action: { status: 200, body: account } })
+    expect(await user.refresh()).toMatchObject({
+      status: 200,
+      body: { data: { profile: { displayName: 'Page anew' } } },
+    })
+    expect((await user.find()).body.data).toMatchObject({
+      facebook: { profile: { displayName: 'Page anew', handle: 'page_anew' } },
+      instagram: { profile: { displayName: 'Ann anew', handle: 'ann_anew' } },
+    })
+  })
+
+  it.each<[string, FaultAction]>([
+    ['is away', { status: 503, body: {} }],
+    ['hangs', { hang: true }],
+    ['asks to slow down', { status: 400, body: refusal(4) }],
+  ])('neither is the worse for it when the other %s', async (_, action) => {
+    const user = await connected()
+    await instagramControl.fault({ path: user.page.instagramId!, action })
+    expect(await user.refresh()).toMatchObject({ status: 200 })
+    expect(healthOf(await user.find())).toEqual(['active', 'active'])
+    await instagramControl.clearFaults()
+    await control.fault({ path: user.page.id, action })
+    expect(await user.refresh()).toMatchObject({ status: 502 })
+    expect(healthOf(await user.find())).toEqual(['active', 'active'])
+  })
+
+  it("the person's login has ended: the page works on, and one warning tells of Instagram", async () => {
+    const user = await connected()
+    await control.expire(user.person.id)
+    for (let time = 0; time < 2; time++) expect(await user.refresh()).toMatchObject({ status: 200 })
+    expect(healthOf(await user.find())).toEqual(['active', 'expired'])
+    expect(await warningsOf(user.userId)).toEqual([expect.stringContaining('Instagram')])
+  })
+
+  it('the person has no part in the page any more: Instagram works on, and one warning tells of Facebook', async () => {
+    const user = await connected()
+    await control.revoke(user.page.id)
+    expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
+    expect(healthOf(await user.find())).toEqual(['expired', 'active'])
+    expect(await warningsOf(user.userId)).toEqual([expect.stringContaining('Facebook')])
+  })
+
+  it('the service was taken out of the list: both ask for a new connection, and one connect mends both', async () => {
+    const user = await connected()
+    await control.revoke(user.person.id)
+    await user.refresh()
+    expect(healthOf(await user.find())).toEqual(['expired', 'expired'])
+    expect(await user.connect(user.person.id)).toBe(CONNECTED)
+    expect(healthOf(await user.find())).toEqual(['active', 'active'])
+  })
+})

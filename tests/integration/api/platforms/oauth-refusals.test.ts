@@ -1,0 +1,316 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { frontsOf, startPlatforms } from '../../../../sandbox/platforms/all.ts'
+import type { FaultAction } from '../../../../sandbox/platforms/faults.ts'
+import type { RunningPlatform, UserApi } from '../../../../sandbox/platforms/sandbox-platform.ts'
+import { consent } from '../../../../sandbox/platforms/shared/consent.ts'
+import { REDIRECTS } from '../../../../src/api/platforms/redirects.ts'
+import { buildApp } from '../../../../src/api/app.ts'
+import type { Context } from '../../../../src/context.ts'
+import { createLogger } from '../../../../src/logger.ts'
+import type { Platform } from '../../../../src/domain/shared/platforms.ts'
+import { MINUTE, SECOND } from '../../../../src/domain/shared/times.ts'
+import { shiftableClock } from '../../accounts/world.ts'
+import { signIn } from '../../../support/api.ts'
+import { controlOf, type Control } from '../../../support/platform-control.ts'
+import { testConfig, testContext } from '../../../support/servers.ts'
+import { outcomeIn } from '../../../support/connecting.ts'
+
+/** The calls that turn what a callback brings into tokens. */
+const TOKEN_CALLS: Partial<Record<Platform, RegExp>> = {
+  mastodon: /^\/oauth\/token/,
+  threads: /^\/(v[\d.]+\/)?(oauth\/)?access_token/,
+  facebook: /^\/(v[\d.]+\/)?oauth\/access_token/,
+  tumblr: /^\/oauth\/access_token/,
+}
+/** How many of them one exchange takes: short token, then long. */
+const CALLS_OF_ONE: Partial<Record<Platform, number>> = { mastodon: 1, threads: 2, facebook: 2, tumblr: 1 }
+const LATER_MS = 10 * MINUTE + SECOND
+const NAVIGATION = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+const FROM_FRONTEND = { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }
+
+const clock = shiftableClock()
+const dir = mkdtempSync(join(tmpdir(), 'postonce-test-'))
+const controls = new Map<Platform, Control>()
+const logged: string[] = []
+let running: RunningPlatform[]
+let context: Context
+let app: Awaited<ReturnType<typeof buildApp>>
+
+beforeAll(async () => {
+  running = await startPlatforms(dir)
+  for (const [platform, { control }] of frontsOf(running)) controls.set(platform, controlOf(control))
+  const { PUBLIC_URL } = testConfig()
+  const limits = { RATE_LIMIT_PER_ADDRESS: 1_000_000, RATE_LIMIT_PER_USER: 1_000_000 }
+  const settings = Object.assign({}, ...running.map((platform) => platform.env(PUBLIC_URL)))
+  const logger = createLogger('warn', { write: (line) => void logged.push(line) })
+  context = await testContext({ ...limits, ...settings }, { clock, logger })
+  app = await buildApp(context)
+})
+
+afterEach(async () => {
+  for (const control of controls.values()) await control.clearFaults()
+})
+
+afterAll(async () => {
+  await app?.close()
+  await context?.close()
+  await Promise.all((running ?? []).map(({ stop }) => stop()))
+  rmSync(dir, { recursive: true, force: true })
+})
+
+interface Query {
+  [name: string]: string
+}
+
+/** A user who may begin, and what came of a callback. */
+async function someone(platform: Platform) {
+  const who = await signIn(context)
+  const userId = who.user._id
+  const control = controls.get(platform)!
+
+  async function begin(headers: Record<string, string> = {}) {
+    const response = await app.inject({
+      url: `/api/platform/${platform}/connect`,
+      headers: { ...who.headers, ...headers },
+    })
+    expect(response.statusCode, response.body).toBe(200)
+    const { authUrl, url } = response.json().data
+    return { page: (authUrl ?? url) as string, cookie: response.cookies[0]?.value }
+  }
+
+  return {
+    userId,
+    who,
+    begin,
+
+    /** The user's way over the page: the query that the callback gets. */
+    async granted(
+      decision: 'allow' | 'deny' = 'allow',
+      headers = {},
+    ): Promise<{ query: Query; cookie: string | undefined }> {
+      const { page, cookie } = await begin(headers)
+      const location = await consent(page, await accountOn(page), decision)
+      return { query: Object.fromEntries(new URL(location).searchParams), cookie }
+    },
+
+    /** What the settings page is told. */
+    async callBack(query: Query | string, options: { headers?: Record<string, string>; cookie?: string } = {}) {
+      const response = await app.inject({
+        url: `/api/platform/${platform}/callback?${new URLSearchParams(query).toString()}`,
+        headers: options.headers ?? {},
+        ...(options.cookie !== undefined && { cookies: { connectBinding: options.cookie } }),
+      })
+      expect(response.statusCode).toBe(302)
+      const location = String(response.headers.location)
+      const { origin, pathname } = new URL(location)
+      expect(`${origin}${pathname}`).toBe('http://localhost:3000/settings')
+      return outcomeIn(location)
+    },
+
+    stored: async () => (await context.accounts.connectedPlatforms(userId)).size,
+
+    /** Calls for tokens that reached the platform. */
+    tokenCalls: async () => (await control.requests()).filter(({ path }) => TOKEN_CALLS[platform]!.test(path)).length,
+  }
+}
+
+/** The page offers accounts; here there is one. */
+async function accountOn(page: string): Promise<string> {
+  const html = await (await fetch(page)).text()
+  return /<option value="([^"]+)"/.exec(html)?.[1] ?? ''
+}
+
+/** The user of these headers, as platforms of the sandbox connect one. */
+function apiOf(headers: Record<string, string>): UserApi {
+  return {
+    async call<T>(method: 'GET' | 'POST' | 'DELETE', url: string, body?: object) {
+      const response = await app.inject({ method, url, headers, ...(body && { payload: body }) })
+      if (response.statusCode >= 300) throw new Error(`${method} ${url} answered ${response.body}`)
+      return response.json().data as T
+    },
+    async follow(address) {
+      const { pathname, search } = new URL(address)
+      return String((await app.inject({ url: `${pathname}${search}` })).headers.location)
+    },
+  }
+}
+
+describe.each(REDIRECTS)('connecting $platform', ({ platform }) => {
+  let owner: Awaited<ReturnType<typeof someone>>
+
+  const stateInvalid = `?error=${platform}_state_invalid`
+
+  beforeAll(async () => {
+    owner = await someone(platform)
+    const server = running.find(({ fronts }) => fronts[platform])!
+    await server.connect(`u${randomBytes(4).toString('hex')}`, apiOf(owner.who.headers))
+  })
+
+  type Someone = Awaited<ReturnType<typeof someone>>
+  const refused: [string, (user: Someone) => Promise<string>][] = [
+    [
+      'nothing that names the attempt',
+      async (user) => {
+        const { state: _, oauth_token: __, ...query } = (await user.granted()).query
+        return user.callBack(query)
+      },
+    ],
+    [
+      'a garbled state',
+      async (user) => {
+        const { query } = await user.granted()
+        return user.callBack({ ...query, state: `${query['state']!.slice(0, -4)}AAAA` })
+      },
+    ],
+    [
+      "another user's state",
+      async (user) => {
+        const { query } = await user.granted()
+        const other = await (await someone(platform)).granted()
+        return user.callBack({ ...query, state: other.query['state']!.replace(/^[^.]+/, user.userId) })
+      },
+    ],
+    [
+      'a state for another platform',
+      async (user) => {
+        const { query } = await user.granted()
+        const elsewhere = REDIRECTS.find((one) => one.platform !== platform)
+        if (!elsewhere) return user.callBack({ ...query, state: 'x' })
+        const { page } = await (await someone(elsewhere.platform)).begin()
+        const foreign = new URL(page).searchParams.get('state') ?? 'x'
+        return user.callBack({ ...query, state: foreign })
+      },
+    ],
+    [
+      'an attempt that took too long',
+      async (user) => {
+        const { query } = await user.granted()
+        clock.forward(LATER_MS)
+        return user.callBack(query).finally(() => clock.forward(-LATER_MS))
+      },
+    ],
+    [
+      'another browser',
+      async (user) => {
+        const { query } = await user.granted('allow', FROM_FRONTEND)
+        return user.callBack(query, { headers: NAVIGATION, cookie: 'x'.repeat(43) })
+      },
+    ],
+    [
+      'a browser without its cookie',
+      async (user) => {
+        const { query } = await user.granted('allow', FROM_FRONTEND)
+        return user.callBack(query, { headers: NAVIGATION })
+      },
+    ],
+    [
+      'a browser for an attempt of an API client',
+      async (user) => {
+        const { query } = await user.granted()
+        return user.callBack(query, { headers: NAVIGATION })
+      },
+    ],
+    [
+      'a user who logged out meanwhile',
+      async (user) => {
+        const { query } = await user.granted()
+        await app.inject({ method: 'DELETE', url: '/api/auth/logout/all', headers: user.who.headers })
+        return user.callBack(query)
+      },
+    ],
+    [
+      'a parameter that comes twice',
+      async (user) => {
+        const { query } = await user.granted()
+        const [name, value] = Object.entries(query)[0]!
+        return user.callBack(`${new URLSearchParams(query).toString()}&${name}=${encodeURIComponent(value)}`)
+      },
+    ],
+  ]
+
+  it.each(refused)('asks the platform nothing and stores nothing for %s', async (_, attempt) => {
+    const user = await someone(platform)
+    const before = await user.tokenCalls()
+    expect(await attempt(user)).toBe(stateInvalid)
+    expect(await user.tokenCalls()).toBe(before)
+    expect(await user.stored()).toBe(0)
+  })
+
+  it('exchanges once for twenty callbacks of one attempt', async () => {
+    const { query } = await owner.granted()
+    const before = await owner.tokenCalls()
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => owner.callBack(query)))
+    expect(outcomes.filter((outcome) => outcome === `?success=${platform}_connected`)).toHaveLength(1)
+    expect(outcomes.filter((outcome) => outcome === stateInvalid)).toHaveLength(19)
+    expect((await owner.tokenCalls()) - before).toBe(CALLS_OF_ONE[platform])
+    expect(await owner.callBack(query)).toBe(stateInvalid)
+  })
+
+  it('tells of a user who says no, without a call for a token', async () => {
+    const user = await someone(platform)
+    const before = await user.tokenCalls()
+    expect(await user.callBack((await user.granted('deny')).query)).toBe(`?error=${platform}_auth_failed`)
+    expect(await user.tokenCalls()).toBe(before)
+    expect(await user.stored()).toBe(0)
+    expect(lastFailure()).toMatchObject({ platform, reason: 'DENIED' })
+    // OAuth 1.0a has no word for it.
+    if (platform !== 'tumblr') expect(lastFailure()).toMatchObject({ platformCode: 'access_denied' })
+  })
+
+  it.each<[string, FaultAction]>([
+    ['breaks down', { status: 500, body: 'Sorry' }],
+    ['answers what nobody can read', { status: 200, body: '<html></html>' }],
+  ])('saves nothing half when the platform %s', async (_, action) => expectNothingSaved(platform, action))
+})
+
+it.each<[Platform, object, object]>([
+  [
+    'mastodon',
+    { error: 'invalid_client', error_description: 'Client authentication failed.' },
+    { platformCode: 'invalid_client', platformText: 'Client authentication failed.' },
+  ],
+  [
+    'mastodon',
+    { error: 'invalid_grant', error_description: 'The grant is <b>invalid</b>.' },
+    { platformCode: 'invalid_grant', platformText: 'The grant is invalid .' },
+  ],
+  [
+    'facebook',
+    { error: { message: 'Error validating client secret.', type: 'OAuthException', code: 1 } },
+    { platformCode: '1', platformText: 'Error validating client secret.' },
+  ],
+  [
+    'threads',
+    { error: { message: 'Invalid authorization code', type: 'OAuthException', code: 100 } },
+    { platformCode: '100', platformText: 'Invalid authorization code' },
+  ],
+])('the log names the error with which %s refuses the exchange of a code: %j', async (platform, body, words) => {
+  const user = await someone(platform)
+  const { query } = await user.granted()
+  const status = JSON.stringify(body).includes('invalid_client') ? 401 : 400
+  for (const path of ['access_token', 'oauth/token'])
+    await controls.get(platform)!.fault({ path, action: { status, body } })
+  expect(await user.callBack(query)).toBe(`?error=${platform}_auth_failed`)
+  expect(lastFailure()).toMatchObject({ platform, reason: 'LOGIN_REFUSED', ...words })
+})
+
+function lastFailure(): object {
+  return JSON.parse(logged.findLast((line) => line.includes('connecting an account failed')) ?? '{}') as object
+}
+
+/** All at once, since each waits as long as a callback may. */
+it('saves nothing half when platforms do not answer', async () => {
+  await Promise.all(REDIRECTS.map(({ platform }) => expectNothingSaved(platform, { hang: true })))
+})
+
+async function expectNothingSaved(platform: Platform, action: FaultAction): Promise<void> {
+  const user = await someone(platform)
+  const { query } = await user.granted()
+  for (const path of ['access_token', 'oauth/token']) await controls.get(platform)!.fault({ path, action })
+  expect(await user.callBack(query)).toBe(`?error=${platform}_connect_failed`)
+  expect(await user.stored()).toBe(0)
+}

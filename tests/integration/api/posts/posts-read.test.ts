@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { IMPOSSIBLE_DATE_TIMES } from '../../../support/date-times.ts'
+import type { Platform } from '../../../../src/domain/shared/platforms.ts'
+import { publishedPost } from '../../../support/published-post.ts'
+import { deliver, inAnHour, postBody, postsWorld, type Caller, type PostsWorld } from '../../../support/posts-api.ts'
+
+let world: PostsWorld
+beforeAll(async () => {
+  world = await postsWorld()
+})
+afterAll(() => world.close())
+
+async function create(caller: Caller, change: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await caller.call('POST', '/', postBody(change))
+  expect(status).toBe(201)
+  return body.data.postId
+}
+
+const INTERNAL = ['delivery', 'requestHash', 'firstAnswer', 'revision', 'startPending', 'dueAt', 'contentVersion']
+
+describe('GET /api/posts', () => {
+  it('lists the fields of the specification and nothing internal', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, {
+      scheduledAt: '2030-01-01T00:00:00Z',
+      timezone: 'Europe/Berlin',
+      correlationId: 'c1',
+    })
+    const { status, body } = await ann.call('GET', '/')
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      success: true,
+      message: 'Posts fetched successfully',
+      data: {
+        posts: [
+          {
+            _id: postId,
+            userId: ann.userId,
+            content: { text: 'Good morning', mediaItems: [] },
+            selectedPlatforms: ['bluesky'],
+            platformSpecificContent: {},
+            scheduledAt: '2030-01-01T00:00:00.000Z',
+            timezone: 'Europe/Berlin',
+            status: 'SCHEDULED',
+            platformStatuses: [
+              {
+                platform: 'bluesky',
+                status: 'pending',
+                platformPostId: null,
+                platformPostUrl: null,
+                error: null,
+                errorCode: null,
+                nextAttemptAt: null,
+                attemptCount: 0,
+                lastAttemptAt: null,
+                completedAt: null,
+                lastAnalyticsFetch: null,
+              },
+            ],
+            correlationId: 'c1',
+            metadata: { source: 'api' },
+            createdAt: expect.stringMatching(/Z$/),
+            updatedAt: expect.stringMatching(/Z$/),
+          },
+        ],
+        total: 1,
+        page: 1,
+        limit: 20,
+        totalPages: 1,
+      },
+    })
+    for (const name of INTERNAL) expect(JSON.stringify(body)).not.toContain(name)
+  })
+
+  it('gives pages, newest first, and only the posts of the caller', async () => {
+    const [ann, bob] = [await world.caller(), await world.caller()]
+    const ids = []
+    for (let index = 0; index < 5; index += 1) ids.unshift(await create(ann))
+    await create(bob)
+    const page = async (query: string) => (await ann.call('GET', `/?${query}`)).body.data
+    const first = await page('limit=2')
+    expect(first).toMatchObject({ total: 5, page: 1, limit: 2, totalPages: 3 })
+    const rest = [...(await page('limit=2&page=2')).posts, ...(await page('limit=2&page=3')).posts]
+    expect([...first.posts, ...rest].map(({ _id }) => _id)).toEqual(ids)
+    expect((await page('limit=2&page=4')).posts).toEqual([])
+    expect((await page('limit=5&sortOrder=asc')).posts.map(({ _id }: { _id: string }) => _id)).toEqual(ids.toReversed())
+  })
+
+  it('sorts by scheduledAt, ties broken by id', async () => {
+    const ann = await world.caller()
+    const late = await create(ann, { scheduledAt: '2031-01-01T00:00:00Z' })
+    const soonA = await create(ann, { scheduledAt: '2030-01-01T00:00:00Z' })
+    const soonB = await create(ann, { scheduledAt: '2030-01-01T00:00:00Z' })
+    const order = async (direction: string) =>
+      (await ann.call('GET', `/?sortBy=scheduledAt&sortOrder=${direction}`)).body.data.posts.map(
+        ({ _id }: { _id: string }) => _id,
+      )
+    expect(await order('asc')).toEqual([soonA, soonB, late])
+    expect(await order('desc')).toEqual([late, soonB, soonA])
+  })
+
+  it('filters by status and platform', async () => {
+    const ann = await world.caller()
+    const draft = await create(ann, { status: 'DRAFT' })
+    const tumblr = await create(ann, { selectedPlatforms: ['tumblr', 'bluesky'] })
+    const ids = async (query: string) =>
+      (await ann.call('GET', `/?${query}`)).body.data.posts.map(({ _id }: { _id: string }) => _id)
+    expect(await ids('status=DRAFT')).toEqual([draft])
+    expect(await ids('platform=tumblr')).toEqual([tumblr])
+    expect(await ids('status=COMPLETED')).toEqual([])
+    expect(await ids('status=PENDING&platform=bluesky')).toEqual([tumblr])
+  })
+
+  it('filters from and to by scheduledAt, else by createdAt', async () => {
+    const ann = await world.caller()
+    const now = await create(ann)
+    const later = await create(ann, { scheduledAt: '2031-01-01T00:00:00Z' })
+    const ids = async (query: string) =>
+      (await ann.call('GET', `/?${query}`)).body.data.posts.map(({ _id }: { _id: string }) => _id)
+    expect(await ids('from=2030-01-01T00:00:00Z')).toEqual([later])
+    expect(await ids('to=2030-01-01T00:00:00Z')).toEqual([now])
+    expect(await ids('from=2020-01-01T00:00:00Z&to=2031-01-01T00:00:00Z')).toEqual([later, now])
+    expect(await ids('from=2031-01-01T00:00:00.001Z')).toEqual([])
+  })
+
+  it('takes several statuses, dates without a time in the timezone of the user, words of the text, and order by date', async () => {
+    const ann = await world.caller()
+    await world.context.users.setTimezone(ann.userId, 'Asia/Tokyo')
+    const draft = await create(ann, { status: 'DRAFT', content: { text: 'The (big) launch.*' } })
+    const newYear = await create(ann, { scheduledAt: '2030-12-31T15:00:00Z' })
+    const newYearsEve = await create(ann, {
+      scheduledAt: '2030-12-31T14:59:59Z',
+      platformSpecificContent: { bluesky: { text: 'LAUNCH day' } },
+    })
+    const ids = async (query: string) => {
+      const { status, body } = await ann.call('GET', `/?sortOrder=asc&${query}`)
+      expect(status, JSON.stringify(body)).toBe(200)
+      return body.data.posts.map(({ _id }: { _id: string }) => _id)
+    }
+    expect(await ids('status=DRAFT,SCHEDULED')).toEqual([draft, newYear, newYearsEve])
+    expect(await ids('status=DRAFT&status=FAILED')).toEqual([draft])
+    expect(await ids('from=2031-01-01')).toEqual([newYear])
+    expect(await ids('from=2030-12-31&to=2030-12-31')).toEqual([newYearsEve])
+    expect(await ids('sortBy=date')).toEqual([draft, newYearsEve, newYear])
+    expect(await ids('q=launch')).toEqual([draft, newYearsEve])
+    expect(await ids(`q=${encodeURIComponent('(BIG) launch.*')}`)).toEqual([draft])
+    expect(await ids('q=%5B')).toEqual([])
+    expect((await ann.call('GET', '/?status=DRAFT,gone')).status).toBe(400)
+  })
+
+  it('adds the latest metrics of each post on request', async () => {
+    const ann = await world.caller()
+    const post = publishedPost({ userId: ann.userId, on: ['bluesky', 'mastodon'] })
+    await world.context.database.transaction((session) => world.context.posts.insert([post], session))
+    const draft = await create(ann, { status: 'DRAFT' })
+    const first = new Date('2026-01-01T00:00:00Z')
+    const snapshot = (platform: Platform, likes: number, takenAt: Date) => ({
+      ...{ userId: ann.userId, postId: post._id, platform, slot: takenAt, takenAt, completedAt: first },
+      ...{ likes, shares: 0, comments: null, impressions: null, reach: null, saved: null },
+      ...{ totalEngagement: likes, engagementRate: null, virality: null, followerCountAtSnapshot: null },
+    })
+    const second = new Date(first.getTime() + 900_000)
+    const taken = [snapshot('bluesky', 1, first), snapshot('bluesky', 5, second), snapshot('mastodon', 2, first)]
+    await world.context.database.transaction((session) => world.context.snapshots.save(taken, session))
+    const { posts, limit } = (await ann.call('GET', '/?include=metrics&limit=100')).body.data
+    const analyticsOf = (postId: string) => posts.find(({ _id }: { _id: string }) => _id === postId).analytics
+    expect(analyticsOf(post._id)).toMatchObject({ bluesky: { likes: 5, comments: null }, mastodon: { likes: 2 } })
+    expect(analyticsOf(draft)).toEqual({})
+    expect(limit).toBe(50)
+    expect((await ann.call('GET', '/')).body.data.posts[0]).not.toHaveProperty('analytics')
+  })
+
+  it.each(['201', '100000', '9'.repeat(20)])(
+    'counts the limit %s as 200 and ignores unknown parameters',
+    async (limit) => {
+      const ann = await world.caller()
+      const { status, body } = await ann.call('GET', `/?limit=${limit}&colour=red`)
+      expect([status, body.data.limit, body.data.totalPages]).toEqual([200, 200, 0])
+    },
+  )
+
+  it.each([
+    'page=0',
+    'page=-1',
+    'page=1.5',
+    'page=one',
+    'page=',
+    'page=1&page=2',
+    'limit=0',
+    'limit=1e2',
+    'limit=0x10',
+    'status=done',
+    'status[$ne]=DRAFT&status=x',
+    'platform=twitter',
+    'sortBy=userId',
+    'sortOrder=up',
+    'from=yesterday',
+    'from=2030-02-30',
+    'include=everything',
+    'q=',
+    'to=2030-13-01T00:00:00Z',
+  ])('refuses ?%s', async (query) => {
+    const ann = await world.caller()
+    const { status, body } = await ann.call('GET', `/?${query}`)
+    expect([status, body.code]).toEqual([400, 'VALIDATION_FAILED'])
+  })
+})
+
+describe('GET /api/posts/:postId', () => {
+  it('gives the post and its analytics', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann)
+    const { status, body } = await ann.call('GET', `/${postId}`)
+    expect([status, body.success, body.message]).toEqual([200, true, 'Post fetched successfully'])
+    expect(body.data).toMatchObject({ post: { _id: postId, status: 'PENDING' }, analytics: {} })
+    for (const name of INTERNAL) expect(JSON.stringify(body)).not.toContain(name)
+  })
+})
+
+describe('GET /api/posts/:postId/status', () => {
+  it('tells how far the delivery is', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { selectedPlatforms: ['bluesky', 'threads', 'tumblr', 'mastodon'] })
+    await deliver(world.context, postId, { bluesky: 'accepted', threads: 'refused', tumblr: 'claimed' })
+    const { status, headers, body } = await ann.call('GET', `/${postId}/status`)
+    expect([status, headers['retry-after']]).toEqual([200, '1'])
+    expect(body).toMatchObject({ success: true, message: 'Post status fetched successfully' })
+    expect(body.data).toEqual({
+      postId,
+      status: 'PROCESSING',
+      scheduledAt: null,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+      progress: { total: 4, pending: 1, processing: 1, completed: 1, failed: 1, deleted: 0 },
+      platformStatuses: [
+        expect.objectContaining({
+          platform: 'bluesky',
+          status: 'completed',
+          platformPostUrl: expect.stringMatching(/^https:/),
+        }),
+        expect.objectContaining({
+          platform: 'threads',
+          status: 'failed',
+          error: 'The platform said no',
+          errorCode: 'validation',
+        }),
+        expect.objectContaining({ platform: 'tumblr', status: 'processing', attemptCount: 1 }),
+        expect.objectContaining({ platform: 'mastodon', status: 'pending' }),
+      ],
+    })
+    for (const name of INTERNAL) expect(JSON.stringify(body)).not.toContain(name)
+  })
+
+  it('asks for patience only while the delivery is under way', async () => {
+    const ann = await world.caller()
+    const retryAfter = async (postId: string) => (await ann.call('GET', `/${postId}/status`)).headers['retry-after']
+    const pending = await create(ann)
+    expect(await retryAfter(pending)).toBe('1')
+    expect(await retryAfter(await create(ann, { scheduledAt: inAnHour() }))).toBeUndefined()
+    await deliver(world.context, pending, { bluesky: 'accepted' })
+    expect(await retryAfter(pending)).toBeUndefined()
+  })
+
+  it('answers 304 to the ETag of what has not changed', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann)
+    const first = await ann.call('GET', `/${postId}/status`)
+    const etag = first.headers['etag'] as string
+    const ask = (tag: string) => ann.call('GET', `/${postId}/status`, undefined, { 'if-none-match': tag })
+    expect(await ask(etag)).toMatchObject({ status: 304, body: null, headers: { etag, 'retry-after': '1' } })
+    expect((await ask(`"other", W/${etag}`)).status).toBe(304)
+    expect((await ask('"other"')).status).toBe(200)
+    await deliver(world.context, postId, { bluesky: 'accepted' })
+    expect((await ask(etag)).status).toBe(200)
+  })
+})
+
+describe('posts of others and posts that are not there', () => {
+  const routes = [
+    ['GET', ''],
+    ['GET', '/status'],
+    ['GET', '/timeline'],
+    ['PUT', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/retry'],
+    ['POST', '/cancel'],
+  ] as const
+
+  it.each(routes)('%s /:postId%s answers a foreign, a missing and a malformed id alike', async (method, suffix) => {
+    const [ann, bob] = [await world.caller(), await world.caller()]
+    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const body = method === 'PUT' ? postBody() : method === 'PATCH' ? { content: { text: 'mine' } } : undefined
+    const answers = []
+    for (const id of [postId, 'f'.repeat(24), 'nonsense', '%00', '$ne', '__proto__', 'a'.repeat(100)]) {
+      const { status, body: answer } = await bob.call(method, `/${id}${suffix}`, body)
+      answers.push({ ...answer, requestId: null, status })
+    }
+    const message =
+      suffix === '/cancel'
+        ? 'Post not found, unauthorized, or not in a cancellable state'
+        : 'Post not found or unauthorized'
+    expect(answers[0]).toEqual({
+      success: false,
+      message,
+      statusCode: 404,
+      code: 'NOT_FOUND',
+      requestId: null,
+      status: 404,
+    })
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toHaveLength(1)
+    expect(await world.context.posts.find(postId)).toMatchObject({
+      status: 'SCHEDULED',
+      content: { text: 'Good morning' },
+    })
+  })
+
+  it.each([
+    ['GET', '/'],
+    ['POST', '/'],
+    ['POST', '/validate'],
+    ['POST', '/media/upload'],
+    ...routes.map(([method, suffix]) => [method, `/${'f'.repeat(24)}${suffix}`]),
+  ] as ['GET', string][])('%s %s needs a session, and one of an enabled account', async (method, path) => {
+    const response = await world.app.inject({ method, url: `/api/posts${path}` })
+    expect([response.statusCode, response.json().message]).toEqual([401, 'Unauthorized'])
+    const disabled = await world.caller({ isDisabled: true })
+    const { status, body } = await disabled.call(method, path)
+    expect([status, body.message]).toEqual([403, 'Account is disabled'])
+  })
+})
+
+describe('impossible date-times', () => {
+  it.each(['from', 'to'])('the list answers 400 to each of them as %s', async (name) => {
+    const ann = await world.caller()
+    for (const value of IMPOSSIBLE_DATE_TIMES) {
+      const { status, body } = await ann.call('GET', `/?${name}=${encodeURIComponent(value)}`)
+      expect([value, status, body.errors?.[0]?.path]).toEqual([value, 400, name])
+    }
+  })
+
+  it.each([
+    ['POST', '/'],
+    ['PUT', '/:postId'],
+    ['PATCH', '/:postId'],
+  ] as const)('%s %s answers 400 to each of them as scheduledAt', async (method, path) => {
+    const ann = await world.caller()
+    const url = path.replace(':postId', await create(ann, { status: 'DRAFT' }))
+    for (const scheduledAt of IMPOSSIBLE_DATE_TIMES) {
+      const { status, body } = await ann.call(method, url, postBody({ scheduledAt }))
+      expect([scheduledAt, status, body.errors?.[0]?.path]).toEqual([scheduledAt, 400, 'scheduledAt'])
+    }
+  })
+
+  it('validation reports each of them as scheduledAt', async () => {
+    const ann = await world.caller()
+    for (const scheduledAt of IMPOSSIBLE_DATE_TIMES) {
+      const { status, body } = await ann.call('POST', '/validate', postBody({ scheduledAt }))
+      expect([scheduledAt, status, body.data.errors[0]?.path]).toEqual([scheduledAt, 200, 'scheduledAt'])
+    }
+  })
+})

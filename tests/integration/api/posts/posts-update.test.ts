@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { deliver, inAnHour, postBody, postsWorld, type Caller, type PostsWorld } from '../../../support/posts-api.ts'
+
+let world: PostsWorld
+beforeAll(async () => {
+  world = await postsWorld()
+})
+afterAll(() => world.close())
+
+async function create(caller: Caller, change: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await caller.call('POST', '/', postBody(change))
+  expect(status).toBe(201)
+  return body.data.postId
+}
+
+const stored = async (postId: string) => (await world.context.posts.find(postId))!
+const notificationsOf = (userId: string) => world.context.notifications.listOf(userId, 100)
+const item = (userId: string) => ({ storageKey: `posts/${userId}/a.jpg`, mimeType: 'image/jpeg' })
+
+describe('PATCH', () => {
+  it('replaces what is given and keeps the rest, content part by part', async () => {
+    const ann = await world.caller()
+    const scheduledAt = inAnHour()
+    const postId = await create(ann, {
+      content: { text: 'first', mediaItems: [item(ann.userId)] },
+      platformSpecificContent: { bluesky: { text: 'b' }, threads: { text: 't' } },
+      selectedPlatforms: ['bluesky', 'threads'],
+      scheduledAt,
+    })
+    const { status, body } = await ann.call('PATCH', `/${postId}`, { content: { text: 'second' } })
+    expect([status, body]).toMatchObject([
+      200,
+      { success: true, message: 'Post updated successfully', data: { postId, status: 'SCHEDULED', scheduledAt } },
+    ])
+    expect((await stored(postId)).content).toMatchObject({ text: 'second', mediaItems: [{ mimeType: 'image/jpeg' }] })
+
+    await ann.call('PATCH', `/${postId}`, {
+      content: { mediaItems: [] },
+      platformSpecificContent: { threads: { text: 'new' } },
+    })
+    expect(await stored(postId)).toMatchObject({
+      content: { text: 'second', mediaItems: [] },
+      scheduledAt: new Date(scheduledAt),
+    })
+    expect((await stored(postId)).platformSpecificContent).toEqual({ threads: { text: 'new' } })
+
+    await ann.call('PATCH', `/${postId}`, { selectedPlatforms: ['threads', 'tumblr'] })
+    expect((await stored(postId)).platformStatuses.map(({ platform }) => platform)).toEqual(['threads', 'tumblr'])
+  })
+
+  it('with a timezone alone does not move the stored instant', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { scheduledAt: '2030-07-01T10:00', timezone: 'Europe/Berlin' })
+    await ann.call('PATCH', `/${postId}`, { timezone: 'Asia/Tokyo' })
+    expect(await stored(postId)).toMatchObject({
+      timezone: 'Asia/Tokyo',
+      scheduledAt: new Date('2030-07-01T08:00:00Z'),
+    })
+  })
+
+  it('reads wall time in the timezone given with it, else in the stored one', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { scheduledAt: '2030-07-01T10:00', timezone: 'Europe/Berlin' })
+    const first = await ann.call('PATCH', `/${postId}`, { scheduledAt: '2030-07-01T12:00' })
+    expect(first.body.data.scheduledAt).toBe('2030-07-01T10:00:00.000Z')
+    const second = await ann.call('PATCH', `/${postId}`, { scheduledAt: '2030-07-01T12:00', timezone: 'Asia/Tokyo' })
+    expect(second.body.data.scheduledAt).toBe('2030-07-01T03:00:00.000Z')
+  })
+
+  it('of a scheduled post: null means now', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const { body } = await ann.call('PATCH', `/${postId}`, { scheduledAt: null })
+    expect(body.data).toMatchObject({ postId, status: 'PENDING', scheduledAt: null })
+  })
+
+  it('of a pending post: a future time schedules it', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann)
+    const scheduledAt = inAnHour()
+    const { body } = await ann.call('PATCH', `/${postId}`, { scheduledAt })
+    expect(body.data).toMatchObject({ postId, status: 'SCHEDULED', scheduledAt })
+  })
+
+  it('with nothing in it changes nothing that shows', async () => {
+    const ann = await world.caller()
+    const scheduledAt = inAnHour()
+    const postId = await create(ann, { scheduledAt })
+    const { status, body } = await ann.call('PATCH', `/${postId}`, {})
+    expect([status, body.data]).toMatchObject([200, { postId, status: 'SCHEDULED', scheduledAt }])
+  })
+
+  it('checks the whole post as it would become', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, {
+      content: { text: 'a'.repeat(400) },
+      selectedPlatforms: ['mastodon'],
+      scheduledAt: inAnHour(),
+    })
+    const { status, body } = await ann.call('PATCH', `/${postId}`, { selectedPlatforms: ['bluesky'] })
+    expect(status).toBe(400)
+    expect(body.errors).toMatchObject([{ code: 'TEXT_TOO_LONG', platform: 'bluesky', path: 'content.text' }])
+    expect((await stored(postId)).selectedPlatforms).toEqual(['mastodon'])
+  })
+
+  it('keeps both of two edits that meet', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { content: { text: 'old', mediaItems: [item(ann.userId)] }, status: 'DRAFT' })
+    await Promise.all([
+      ann.call('PATCH', `/${postId}`, { content: { text: 'new' } }),
+      ann.call('PATCH', `/${postId}`, { content: { mediaItems: [] } }),
+    ])
+    expect((await stored(postId)).content).toEqual({ text: 'new', mediaItems: [] })
+  })
+
+  it.each([
+    [{ content: { text: 7 } }],
+    [{ selectedPlatforms: [] }],
+    [{ status: 'CANCELLED' }],
+    [{ timezone: 'Nowhere' }],
+    [{ timezone: null }],
+    [{ scheduledAt: 'soon' }],
+    [{ platformSpecificContent: { myspace: {} } }],
+    [{ content: { mediaItems: [{ storageKey: 'posts/other/a.jpg', mimeType: 'image/png' }] } }],
+  ])('refuses %j', async (change) => {
+    const ann = await world.caller()
+    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const before = await stored(postId)
+    expect((await ann.call('PATCH', `/${postId}`, change)).status).toBe(400)
+    expect(await stored(postId)).toEqual(before)
+  })
+
+  it('never sets what a client must not', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const before = await stored(postId)
+    const { status } = await ann.call('PATCH', `/${postId}`, {
+      userId: 'f'.repeat(24),
+      _id: 'x',
+      createdAt: '2001-01-01T00:00:00Z',
+      platformStatuses: [],
+      correlationId: 'new',
+      revision: 99,
+      metadata: { source: 'web' },
+    })
+    expect(status).toBe(200)
+    const { updatedAt, revision, startPending, ...after } = await stored(postId)
+    // An edit forgets why an earlier attempt had to wait.
+    const platformStatuses = before.platformStatuses.map((entry) => ({ ...entry, platformReason: null }))
+    expect({ ...after, updatedAt: before.updatedAt, revision: before.revision, startPending }).toEqual({
+      ...before,
+      platformStatuses,
+      startPending,
+    })
+    expect([updatedAt >= before.updatedAt, revision]).toEqual([true, 1])
+  })
+})
+
+describe('every update', () => {
+  it.each(['PUT', 'PATCH'] as const)('%s returns the warnings that a create would return', async (method) => {
+    const ann = await world.caller()
+    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const past = { scheduledAt: '2001-01-01T00:00:00Z' }
+    const { body } = await ann.call(method, `/${postId}`, method === 'PUT' ? postBody(past) : past)
+    expect(body.data).toMatchObject({ status: 'PENDING', scheduledAt: null })
+    expect(body.data.warnings.map(({ code }: { code: string }) => code)).toEqual([
+      'SCHEDULED_IN_PAST',
+      'PLATFORM_NOT_CONNECTED',
+    ])
+  })
+})
+
+describe('PUT', () => {
+  it("takes create's body: what is absent falls back, but an absent time is kept", async () => {
+    const ann = await world.caller()
+    const scheduledAt = inAnHour()
+    const postId = await create(ann, {
+      content: { text: 'first', mediaItems: [item(ann.userId)] },
+      platformSpecificContent: { bluesky: { text: 'b' } },
+      timezone: 'Europe/Berlin',
+      scheduledAt,
+    })
+    const { status, body } = await ann.call('PUT', `/${postId}`, postBody({ content: { text: 'second' } }))
+    expect([status, body.data]).toMatchObject([200, { postId, status: 'SCHEDULED', scheduledAt }])
+    expect(await stored(postId)).toMatchObject({
+      content: { text: 'second', mediaItems: [] },
+      platformSpecificContent: {},
+      timezone: 'UTC',
+    })
+    const moved = await ann.call('PUT', `/${postId}`, postBody({ scheduledAt: null }))
+    expect(moved.body.data).toMatchObject({ postId, status: 'PENDING', scheduledAt: null })
+  })
+
+  it('needs the whole body', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { scheduledAt: inAnHour() })
+    expect((await ann.call('PUT', `/${postId}`, { content: { text: 'x' } })).body.errors).toMatchObject([
+      { path: 'selectedPlatforms', code: 'REQUIRED' },
+    ])
+    expect((await ann.call('PUT', `/${postId}`)).status).toBe(400)
+  })
+})
+
+describe('drafts', () => {
+  it('stay drafts without a status, and need not fit the platforms yet', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { status: 'DRAFT' })
+    const { createdAt } = await stored(postId)
+    const { body } = await ann.call('PATCH', `/${postId}`, {
+      content: { text: 'a'.repeat(999) },
+      scheduledAt: inAnHour(),
+    })
+    expect(body.data).toMatchObject({ status: 'DRAFT', scheduledAt: expect.any(String) })
+    expect((await ann.call('PATCH', `/${postId}`, { status: 'DRAFT' })).body.data.status).toBe('DRAFT')
+    expect((await stored(postId)).createdAt).toEqual(createdAt)
+    expect(await notificationsOf(ann.userId)).toEqual([])
+  })
+
+  it('are published at once by status PENDING, and scheduled by either status when they have a future time', async () => {
+    const ann = await world.caller()
+    const draft = (change: object = {}) => create(ann, { status: 'DRAFT', ...change })
+    const publish = async (postId: string, status: string) => (await ann.call('PATCH', `/${postId}`, { status })).body
+    expect((await publish(await draft(), 'PENDING')).data.status).toBe('PENDING')
+    for (const status of ['PENDING', 'SCHEDULED']) {
+      expect((await publish(await draft({ scheduledAt: inAnHour() }), status)).data.status).toBe('SCHEDULED')
+    }
+    const unscheduled = await draft()
+    expect((await publish(unscheduled, 'SCHEDULED')).errors).toMatchObject([{ code: 'SCHEDULED_AT_REQUIRED' }])
+    expect((await stored(unscheduled)).status).toBe('DRAFT')
+  })
+
+  it('whose time passed meanwhile are refused by status SCHEDULED and published with a warning by PENDING', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { status: 'DRAFT', scheduledAt: inAnHour() })
+    const posts = world.context.database.connection.collection<{ _id: string }>('posts')
+    await posts.updateOne({ _id: postId }, { $set: { scheduledAt: new Date(Date.now() - 1_000) } })
+    const refused = await ann.call('PATCH', `/${postId}`, { status: 'SCHEDULED' })
+    expect([refused.status, refused.body.errors]).toMatchObject([400, [{ path: 'scheduledAt' }]])
+    const { body } = await ann.call('PATCH', `/${postId}`, { status: 'PENDING' })
+    expect(body.data).toMatchObject({ status: 'PENDING', scheduledAt: null })
+    expect(body.data.warnings).toContainEqual(expect.objectContaining({ code: 'SCHEDULED_IN_PAST' }))
+  })
+
+  it('get a new createdAt and raise the creation notification once when published', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { status: 'DRAFT' })
+    const draft = await stored(postId)
+    await ann.call('PUT', `/${postId}`, postBody({ status: 'SCHEDULED', scheduledAt: inAnHour() }))
+    expect((await stored(postId)).createdAt.getTime()).toBeGreaterThan(draft.createdAt.getTime())
+    await ann.call('PATCH', `/${postId}`, { status: 'SCHEDULED', content: { text: 'again' } })
+    expect(await notificationsOf(ann.userId)).toMatchObject([
+      { message: expect.stringContaining('scheduled'), reference: { id: postId } },
+    ])
+    expect((await world.context.users.findById(ann.userId))!.usage.postsCreated).toBe(1)
+  })
+
+  it('are checked against the platforms when published', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { status: 'DRAFT', content: { text: 'a'.repeat(301) } })
+    const { status, body } = await ann.call('PATCH', `/${postId}`, { status: 'PENDING' })
+    expect([status, body.errors[0].code]).toEqual([400, 'TEXT_TOO_LONG'])
+    expect((await stored(postId)).status).toBe('DRAFT')
+  })
+})
+
+describe('a post that can no longer be edited', () => {
+  const refused = {
+    success: false,
+    statusCode: 409,
+    code: 'POST_NOT_EDITABLE',
+    message: 'Post can no longer be edited',
+  }
+
+  it.each(['claimed', 'accepted', 'refused'] as const)('is one that delivery has %s', async (outcome) => {
+    const ann = await world.caller()
+    const postId = await create(ann)
+    await deliver(world.context, postId, { bluesky: outcome })
+    expect((await ann.call('PATCH', `/${postId}`, { content: { text: 'late' } })).body).toMatchObject(refused)
+    expect((await ann.call('PUT', `/${postId}`, postBody({ content: { text: 'late' } }))).body).toMatchObject(refused)
+    expect((await stored(postId)).content.text).toBe('Good morning')
+  })
+
+  it('is a cancelled one', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann)
+    await ann.call('POST', `/${postId}/cancel`)
+    expect((await ann.call('PATCH', `/${postId}`, { content: { text: 'late' } })).body).toMatchObject(refused)
+  })
+
+  it('is a scheduled one, when it should become a draft again', async () => {
+    const ann = await world.caller()
+    const postId = await create(ann, { scheduledAt: inAnHour() })
+    expect((await ann.call('PATCH', `/${postId}`, { status: 'DRAFT' })).body).toMatchObject(refused)
+    expect((await stored(postId)).status).toBe('SCHEDULED')
+  })
+})

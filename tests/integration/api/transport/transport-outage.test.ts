@@ -1,0 +1,93 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { InjectOptions } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findMongod, startMongod, type Mongod } from '../../../../sandbox/servers/mongod.ts'
+import { apiWorld, PASSWORD, createAccount, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
+import { eventOf, paymentsWithoutProcessor, signatureOf } from '../../../support/webhooks.ts'
+
+/** A database of this file's own, which it may stop. */
+let mongod: Mongod
+let world: ApiWorld
+let ann: SignedIn
+
+beforeAll(async () => {
+  const logFile = join(mkdtempSync(join(tmpdir(), 'postonce-outage-')), 'mongod.log')
+  mongod = await startMongod({ program: await findMongod(), logFile })
+  world = await apiWorld({ MONGODB_URL: mongod.url }, { payments: paymentsWithoutProcessor(SECRET) })
+  ann = await signIn(world.context)
+})
+
+afterAll(async () => {
+  await world?.close()
+  await mongod?.stop()
+})
+
+const BOUND_MS = 9_000
+const credentials = { email: 'nobody@example.test', password: PASSWORD }
+const post = { content: { text: 'Good morning' }, selectedPlatforms: ['bluesky'] }
+
+const SECRET = 'whsec_outage'
+const event = JSON.stringify(eventOf('invoice.payment_failed', { id: 'in_1' }))
+
+/** A read, a write, a login and a webhook, side by side. */
+const REQUESTS: InjectOptions[] = [
+  { url: '/api/posts' },
+  { method: 'POST', url: '/api/posts', payload: post },
+  { method: 'POST', url: '/api/auth/login', payload: credentials },
+  {
+    method: 'POST',
+    url: '/api/payments/webhook',
+    payload: event,
+    headers: { 'content-type': 'application/json', 'stripe-signature': signatureOf(event, { secret: SECRET }) },
+  },
+]
+
+async function ask(options: InjectOptions) {
+  const startedAt = performance.now()
+  const response = await world.app.inject({ ...options, headers: { ...options.headers, ...ann.headers } })
+  return { response, tookMs: performance.now() - startedAt }
+}
+
+function expectOutage({ response, tookMs }: Awaited<ReturnType<typeof ask>>): void {
+  expect(response.statusCode, response.body).toBe(503)
+  expect(response.json()).toMatchObject({ success: false, statusCode: 503, code: 'SERVICE_UNAVAILABLE' })
+  expect(Number(response.headers['retry-after'])).toBeGreaterThan(0)
+  expect(tookMs).toBeLessThan(BOUND_MS)
+}
+
+describe('while the database does not answer', () => {
+  beforeAll(() => void process.kill(mongod.pid, 'SIGSTOP'))
+  afterAll(() => void process.kill(mongod.pid, 'SIGCONT'))
+
+  it('every request is 503 in time', async () => {
+    for (const answer of await Promise.all(REQUESTS.map(ask))) expectOutage(answer)
+  })
+
+  it('ready says so soon, and live goes on', async () => {
+    const { response, tookMs } = await ask({ url: '/health/ready' })
+    expect(response.json()).toMatchObject({ statusCode: 503, missing: ['database'] })
+    expect(tookMs).toBeLessThan(3_000)
+    expect((await ask({ url: '/health/live' })).response.statusCode).toBe(200)
+  })
+})
+
+describe('when the database is back', () => {
+  it('serves again without a restart', async () => {
+    await expect
+      .poll(async () => (await ask({ url: '/health/ready' })).response.statusCode, { timeout: 20_000 })
+      .toBe(200)
+    const user = await createAccount(world.context, { withPassword: true })
+    const payload = { email: user.email, password: PASSWORD }
+    expect((await ask({ method: 'POST', url: '/api/auth/login', payload })).response.statusCode).toBe(200)
+  })
+})
+
+describe('after the database has gone', () => {
+  beforeAll(() => mongod.stop())
+
+  it('every request is 503 in time, from the first one on', async () => {
+    for (const answer of await Promise.all([...REQUESTS, ...REQUESTS].map(ask))) expectOutage(answer)
+  })
+})

@@ -1,0 +1,105 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
+import type { User } from '../../../src/domain/users/user.ts'
+import { readHistories } from '../../faults/gather.ts'
+import { allRecords, keepLog } from '../../support/traces.ts'
+import { startBillingService, type BillingService } from './service.ts'
+
+/** People pay, and then the processor is away for a minute: from the first call of a look on, or in its middle. */
+const AWAY = [
+  { action: { cut: true }, call: 'checkout' },
+  { action: { cut: true }, call: 'subscription' },
+  { action: { hang: true }, call: 'checkout' },
+  { action: { hang: true }, call: 'subscription' },
+] as const
+
+const kept = keepLog()
+const payers: { userId: string; email: string; accessToken: string }[] = []
+const acknowledged: { status: number | null; tookMs: number }[] = []
+/** The records meanwhile. */
+const seen: User[] = []
+let world: BillingService
+
+beforeAll(async () => {
+  world = await startBillingService({ LOG_LEVEL: 'trace', PAYMENTS_TIMEOUT_MS: 1_500 }, { logger: kept.logger })
+  const { controls, faults, recordOf } = world
+  await world.startWorkers()
+  controls.webhooks({ held: true })
+  for (const { action, call } of AWAY) {
+    const { userId, checkoutId, user, accessToken } = await world.atCheckout()
+    payers.push({ userId, email: user.email, accessToken })
+    const { subscriptionId } = controls.pay(checkoutId)
+    const path = call === 'checkout' ? `/checkout/sessions/${checkoutId}` : `/subscriptions/${subscriptionId}`
+    await faults.fault({ path, action })
+  }
+  const backAt = Date.now() + MINUTE
+  while (Date.now() < backAt) {
+    for (const { id } of controls.events()) {
+      const sentAt = performance.now()
+      const [answer] = await controls.deliver([id])
+      acknowledged.push({ status: answer!.status, tookMs: performance.now() - sentAt })
+    }
+    seen.push(...(await Promise.all(payers.map(({ userId }) => recordOf(userId)))))
+    await delay(5 * SECOND)
+  }
+  await faults.clearFaults()
+  await world.untilSettled(2 * MINUTE)
+}, 4 * MINUTE)
+afterAll(() => world?.stop())
+
+describe('while the payment processor is away for a minute', () => {
+  it('whatever it tells of is acknowledged within a second, again and again', () => {
+    expect(acknowledged.length).toBeGreaterThan(50)
+    expect(acknowledged.every(({ status }) => status === 200)).toBe(true)
+    // Of a machine that has other things to do, one may take longer.
+    const times = acknowledged.map(({ tookMs }) => tookMs).toSorted((one, other) => one - other)
+    expect(times[Math.floor(times.length * 0.75)]).toBeLessThan(SECOND)
+  })
+
+  it('nothing is applied by halves', () => {
+    expect(seen.length).toBeGreaterThan(4 * payers.length)
+    for (const { subscription, limits, billing } of seen) {
+      expect(subscription).toMatchObject({ plan: 'free', processorCustomerId: null, processorSubscriptionId: null })
+      expect(limits.maxPosts).toBe(1_000)
+      expect(billing).toMatchObject({ subscriptions: [], applied: null, countedInvoiceIds: [] })
+    }
+  })
+
+  it('and everybody is on Pro afterwards, with the dates, and told so once', async () => {
+    for (const { userId } of payers) {
+      const { subscription, limits } = await world.recordOf(userId)
+      expect(subscription).toMatchObject({ plan: 'pro', status: 'active', processorCustomerId: expect.any(String) })
+      const { currentPeriodStart: start, currentPeriodEnd: end } = subscription
+      expect(end!.getTime() - start!.getTime()).toBeGreaterThan(27 * DAY)
+      expect(limits).toEqual(world.context.planLimits.pro)
+      const news = await world.context.notifications.listOf(userId, 100)
+      expect(news.map(({ message }) => message)).toEqual([expect.stringContaining('on the Pro plan now')])
+    }
+  })
+})
+
+describe('what belongs to a customer alone', () => {
+  it('stands neither in histories nor in what operators read, nor in the log or a stored event', async () => {
+    const { context, processor } = world
+    const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, STRIPE_SECRET_KEY } = context.config
+    const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
+    const details = (await Promise.all(payers.map(({ userId }) => world.detailsOf(userId)))).join('\n')
+    const records = (await allRecords(context)).filter((record) => !('passwordHash' in record))
+    const places = [histories, details, kept.written(), JSON.stringify(records)]
+    const secrets = payers.flatMap(({ email, accessToken }) => [email, accessToken])
+    for (const secret of [...secrets, STRIPE_SECRET_KEY, processor.facts.webhookSecret]) {
+      expect(secret.length).toBeGreaterThan(10)
+      expect(places.map((place) => place.includes(secret))).toEqual(places.map(() => false))
+    }
+    expect(histories).toContain('applyPaymentEvent')
+    expect(histories).not.toMatch(/"Ann"|@example/)
+  })
+
+  it('is not needed to follow what happened to one of them', async () => {
+    const story = await world.detailsOf(payers[0]!.userId)
+    expect(story).toMatch(/^pro\/active, period ends 20\S+Z\n/)
+    expect(story).toMatch(/- 20\S+Z checkout\.session\.completed evt_\w+: /)
+    expect(story).toMatch(/: pro\/active until 20\S+/)
+  })
+})

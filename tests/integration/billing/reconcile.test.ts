@@ -1,0 +1,178 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createBillingActivities } from '../../../src/activities/billing/billing-activities.ts'
+import { createSweepActivities } from '../../../src/activities/publishing/sweep.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
+import { poll } from '../../support/service-in-process.ts'
+import { startBillingService, type BillingService, type Customer } from './service.ts'
+
+let world: BillingService
+beforeAll(async () => {
+  world = await startBillingService()
+  await world.startWorkers()
+})
+afterEach(async () => {
+  world.controls.webhooks({ held: false })
+  await world.faults.clearFaults()
+})
+afterAll(() => world?.stop())
+
+/** What the Schedule starts every day. */
+const reconcile = () =>
+  world.client.workflow.execute('reconcileBilling', { taskQueue: 'maintenance', workflowId: 'reconcileBilling' })
+const failedTo = (path: string) => world.faults.fault({ path, action: { status: 500 } })
+const planOf = async ({ userId }: { userId: string }) => (await world.recordOf(userId)).subscription.plan
+const isWatched = async ({ userId }: { userId: string }) =>
+  (await world.workflowOf(userId).describe()).status.name === 'RUNNING'
+
+/** As a worker runs them, without one. */
+const activities = () => createBillingActivities(world.context)
+const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
+  new MockActivityEnvironment().run(activity, ...args)
+
+describe('what was never told of', () => {
+  it('is found by the daily look: an end, a renewal and a checkout', async () => {
+    const [ended, renewed] = [await world.customer(), await world.customer()]
+    const bought = await world.atCheckout()
+    world.controls.webhooks({ held: true })
+    world.controls.end(ended.subscriptionId)
+    world.controls.pay(bought.checkoutId)
+    world.controls.advance({ advanceMs: 32 * DAY })
+    await world.context.users.takeAllowance('posts', renewed.userId)
+    const before = await world.recordOf(renewed.userId)
+    expect(before.usage.postsCreated).toBe(1)
+    await world.workflowOf(renewed.userId).terminate()
+
+    expect(await reconcile()).toMatchObject({ failed: 0 })
+    expect(await Promise.all([planOf(ended), planOf(renewed), planOf(bought)])).toEqual(['free', 'pro', 'pro'])
+    const after = await world.recordOf(renewed.userId)
+    expect(after.usage.postsCreated).toBe(0)
+    expect(after.subscription.currentPeriodEnd!.getTime()).toBeGreaterThan(
+      before.subscription.currentPeriodEnd!.getTime() + 25 * DAY,
+    )
+    // Whoever pays is watched over again.
+    expect(await isWatched(renewed)).toBe(true)
+    expect(await isWatched(bought)).toBe(true)
+  })
+
+  it('is found although the processor refuses to speak of somebody else', async () => {
+    const [refused, ended] = [await world.customer(), await world.customer()]
+    world.controls.webhooks({ held: true })
+    world.controls.end(refused.subscriptionId)
+    world.controls.end(ended.subscriptionId)
+    await failedTo(refused.subscriptionId)
+    expect(await reconcile()).toMatchObject({ failed: 1 })
+    expect(await Promise.all([planOf(refused), planOf(ended)])).toEqual(['pro', 'free'])
+    await world.faults.clearFaults()
+    expect(await reconcile()).toMatchObject({ failed: 0 })
+    expect(await planOf(refused)).toBe('free')
+  })
+
+  it('is asked for again where the processor answers nobody', async () => {
+    await world.customer()
+    await failedTo('/v1/')
+    await expect(run(activities().reconcileBilled, { by: 'subscription', after: '' })).rejects.toThrow(/read/)
+  })
+})
+
+describe('an event of which no workflow was told', () => {
+  const waiting = () => world.context.paymentEvents.listUnapplied(new Date(Date.now() + HOUR), 10)
+  const sweepAt = (aheadMs: number) => {
+    const clock = { ...world.context.clock, now: () => new Date(Date.now() + aheadMs) }
+    return run(createSweepActivities({ ...world.context, clock }).sweepDeliveries)
+  }
+
+  /** Has it told of while Temporal hears nothing. */
+  async function untold(happen: (who: Customer) => void): Promise<Customer> {
+    const who = await world.customer()
+    await world.untilSettled()
+    const { orchestrator } = world.context
+    const { tellOfPayment } = orchestrator
+    try {
+      orchestrator.tellOfPayment = async () => false
+      happen(who)
+      await poll(waiting, (events) => events.length === 1)
+      // The route waits no longer than that for Temporal.
+      await delay(700)
+    } finally {
+      orchestrator.tellOfPayment = tellOfPayment
+    }
+    return who
+  }
+
+  it('is handed over by the sweeper after a minute, and then acted on', async () => {
+    const { userId } = await untold(({ subscriptionId }) => world.controls.cancel(subscriptionId))
+    expect(await sweepAt(MINUTE / 2)).toEqual({ takenUp: 0 })
+    expect((await world.recordOf(userId)).subscription.cancelAtPeriodEnd).toBe(false)
+    expect(await sweepAt(MINUTE + 1_000)).toEqual({ takenUp: 1 })
+    await world.until(userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
+    await world.untilSettled()
+  })
+
+  it('is handed over once, however long the processor is away', async () => {
+    const { userId } = await untold(({ subscriptionId }) => {
+      world.controls.cancel(subscriptionId)
+      void world.faults.fault({ path: subscriptionId, action: { cut: true } })
+    })
+    expect(await sweepAt(MINUTE + 1_000)).toEqual({ takenUp: 1 })
+    await poll(waiting, (events) => events.length === 0)
+    expect(await sweepAt(HOUR)).toEqual({ takenUp: 0 })
+    await world.faults.clearFaults()
+    await world.until(userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
+    await world.untilSettled()
+  })
+})
+
+describe('whose event it is', () => {
+  it('is asked from the processor where nothing here tells', async () => {
+    const who = await world.signIn()
+    world.controls.webhooks({ held: true })
+    const { subscriptionId } = world.controls.subscribe({ userId: who.user._id, email: who.user.email })
+    const event = { ...NO_EVENT, id: `evt_asked_${subscriptionId}`, subscriptionId }
+    await world.context.paymentEvents.keep(event, new Date())
+    expect(await run(activities().routePaymentEvent, event.id)).toEqual({ isSettled: false })
+    await world.until(who.user._id, ({ subscription }) => subscription.plan === 'pro')
+    await world.untilSettled()
+    expect(await run(activities().routePaymentEvent, event.id)).toEqual({ isSettled: true })
+    expect(await world.context.paymentEvents.find(event.id)).toMatchObject({ userId: who.user._id, state: 'applied' })
+  })
+
+  it('is nobody: it is acknowledged and noted, and changes nothing', async () => {
+    const { subscriptionId } = world.controls.subscribe({ userId: 'of-another-service', email: 'x@example.test' })
+    const events = world.context.database.connection.collection('paymentEvents')
+    await poll(
+      () => events.find({ subscriptionId }).toArray(),
+      (stored) => stored.length >= 2 && stored.every(({ state }) => state === 'ignored'),
+    )
+    expect(await world.context.payments!.readSubscription(subscriptionId)).toMatchObject({ state: 'active' })
+  })
+
+  it('is somebody who is erased: what nobody can use ends at once, and the customer is forgotten', async () => {
+    const who = await world.atCheckout()
+    const { context } = world
+    await context.database.transaction((session) => context.erasures.begin(who.userId, new Date(), session))
+    await context.database.transaction((session) => context.users.remove(who.userId, session))
+    const { subscriptionId, customerId } = world.controls.pay(who.checkoutId)
+    await poll(
+      () => context.payments!.readSubscription(subscriptionId!),
+      (subscription) => subscription?.state === 'canceled',
+    )
+    await world.untilSettled()
+    const authorization = `Bearer ${context.config.STRIPE_SECRET_KEY}`
+    const answer = await fetch(`${world.processor.url}/v1/customers/${customerId}`, { headers: { authorization } })
+    expect(JSON.stringify(await answer.json())).not.toContain(who.user.email)
+    await world.workflowOf(who.userId).result()
+  })
+})
+
+const NO_EVENT = {
+  type: 'customer.subscription.updated',
+  createdAt: new Date(),
+  userId: null,
+  customerId: null,
+  subscriptionId: null,
+  invoiceId: null,
+  told: null,
+  toldInvoice: null,
+}

@@ -1,0 +1,126 @@
+import { Client, Connection } from '@temporalio/client'
+import { NativeConnection, Worker } from '@temporalio/worker'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { DAY } from '../../../src/domain/shared/times.ts'
+import { createOrchestrator, type PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
+import { newId } from '../../../src/store/shared/schema.ts'
+import { bundleWorkflows } from '../../../src/worker/bundle.ts'
+import { CONNECTION_OPTIONS, workerShape } from '../../../src/worker/create-workers.ts'
+import { backgroundWorkflowId, type SubscriptionState } from '../../../src/workflows/messages.ts'
+import { registerNamespace, testConfig } from '../../support/servers.ts'
+
+/** The workflow and a real server: what the activities answer is said here. */
+let native: NativeConnection
+let connection: Connection
+let client: Client
+let worker: Worker
+let running: Promise<void>
+let orchestrator: PublishOrchestrator
+let apply: (eventId: string) => Promise<SubscriptionState> = async () => ended
+const applied: string[] = []
+let atOnce = 0
+let mostAtOnce = 0
+
+beforeAll(async () => {
+  const config = testConfig()
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = config
+  await registerNamespace(config)
+  native = await NativeConnection.connect({ address, ...CONNECTION_OPTIONS })
+  connection = await Connection.connect({ address })
+  client = new Client({ connection, namespace })
+  worker = await Worker.create({
+    connection: native,
+    namespace,
+    taskQueue: 'billing',
+    ...workerShape('billing', 0, { workflowBundle: await bundleWorkflows() }),
+    activities: {
+      async applyPaymentEvent(_userId: string, eventId: string) {
+        applied.push(eventId)
+        mostAtOnce = Math.max(mostAtOnce, ++atOnce)
+        try {
+          return await apply(eventId)
+        } finally {
+          atOnce -= 1
+        }
+      },
+      lookAtSubscription: async () => ended,
+    },
+  })
+  running = worker.run()
+  orchestrator = createOrchestrator({ address, namespace })
+})
+afterEach(() => {
+  applied.length = 0
+  mostAtOnce = 0
+})
+afterAll(async () => {
+  worker?.shutdown()
+  await running
+  await orchestrator?.close()
+  await connection?.close()
+  await native?.close()
+})
+
+const ended: SubscriptionState = { isLive: false, periodEndsAt: null, standing: 'free/cancelled', change: 'ended' }
+const goesOn = (): SubscriptionState => ({
+  isLive: true,
+  periodEndsAt: Date.now() + 30 * DAY,
+  standing: 'pro/active',
+  change: 'nothing',
+})
+/** Until it is acknowledged, as the webhook is sent: over a busy server a second may be too short. */
+const tell = async (userId: string, eventId: string) => {
+  let isTold = false
+  while (!isTold) isTold = await orchestrator.tellOfPayment(userId, { eventId, type: 'invoice.payment_succeeded' })
+}
+const handleOf = (userId: string) => client.workflow.getHandle(backgroundWorkflowId('subscription', userId))
+
+it('five hundred signals at once are acted on once for each event, one at a time, over histories that stay short', async () => {
+  const userId = newId()
+  const ids = Array.from({ length: 250 }, (_, index) => `evt_${index}`)
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  apply = async (eventId) => {
+    if (eventId === 'evt_0') await held
+    return eventId === 'evt_249' ? ended : goesOn()
+  }
+  await tell(userId, 'evt_0')
+  const first = await handleOf(userId).describe()
+  // Some while it waits, and some while it is at work, over the beginning of a new run; each of them twice.
+  for (let next = 1; next < 249; next += 10) {
+    if (next > 120) letGo()
+    const some = ids.slice(next, Math.min(next + 10, 249))
+    await Promise.all([...some, ...some].map((eventId) => tell(userId, eventId)))
+  }
+  await expect.poll(() => new Set(applied).size, { timeout: 50_000 }).toBe(249)
+  await tell(userId, 'evt_249')
+  await client.workflow.getHandle(first.workflowId, first.runId, { followRuns: true }).result()
+  expect(applied).toHaveLength(250)
+  expect(new Set(applied)).toEqual(new Set(ids))
+  expect(mostAtOnce).toBe(1)
+  const last = await handleOf(userId).describe()
+  expect(last.runId).not.toBe(first.runId)
+  for (const { historyLength } of [await client.workflow.getHandle(first.workflowId, first.runId).describe(), last]) {
+    expect(historyLength).toBeLessThan(4_000)
+  }
+})
+
+it('an event that comes at the moment the workflow ends is not lost', async () => {
+  const users = Array.from({ length: 40 }, () => newId())
+  const told: Promise<void>[] = []
+  apply = async (eventId) => {
+    const [which, userId] = eventId.split(' ')
+    if (which === 'first') {
+      // Before the end, after it, and just then.
+      const delayMs = users.indexOf(userId!)
+      told.push(new Promise((resolve) => setTimeout(resolve, delayMs)).then(() => tell(userId!, `last ${userId}`)))
+    }
+    return ended
+  }
+  await Promise.all(users.map((userId) => tell(userId, `first ${userId}`)))
+  const isOver = () => applied.filter((eventId) => eventId.startsWith('last')).length
+  await expect.poll(isOver, { timeout: 30_000 }).toBe(users.length)
+  await Promise.all(told)
+  await Promise.all(users.map((userId) => handleOf(userId).result()))
+  expect(applied.toSorted()).toEqual(users.flatMap((userId) => [`first ${userId}`, `last ${userId}`]).toSorted())
+})

@@ -1,0 +1,188 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { connectByPage } from '../../../sandbox/platforms/sandbox-platform.ts'
+import type { ContainerStore } from '../../../sandbox/platforms/shared/graph/container-store.ts'
+import type { Config } from '../../../src/config/schema.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import { publishedOnce } from './once.ts'
+import { picture } from '../platforms/shared/containers-support.ts'
+import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { film } from '../../support/film.ts'
+import { controlOf, type Control, type LedgerEntry } from '../../support/platform-control.ts'
+import { testConfig, unique } from '../../support/servers.ts'
+
+interface Server {
+  control: string
+  store: Pick<ContainerStore, 'age' | 'find'>
+  env(publicUrl: string): Partial<Config>
+  /** A new account: its name and id there, and who says yes on the page that connects it. */
+  newAccount(name: string): { account: string; accountId: string; consentId: string }
+  stop(): Promise<void>
+}
+
+interface Suite {
+  platform: Platform
+  /** The platform whose connection brings the account. */
+  connects: Platform
+  start(): Promise<Server>
+  /** The last parts of the paths by which containers are made and published. */
+  createPath: string
+  publishPath: string
+}
+
+const HOUR = 3_600_000
+/** Far enough that all of it is prepared before. */
+const LATER_MS = 50_000
+
+/** What the whole service does with a platform on which posts are containers first. */
+export function containerDeliveries({ platform, connects, start, createPath, publishPath }: Suite): void {
+  let server: Server
+  let control: Control
+  let world: DeliveryWorld
+
+  beforeAll(async () => {
+    server = await start()
+    control = controlOf(server.control)
+    world = await startDeliveryWorld(server.env(testConfig().PUBLIC_URL))
+  }, 120_000)
+  afterEach(() => control.clearFaults())
+  afterAll(async () => {
+    await world?.stop()
+    await server?.stop()
+  })
+
+  /** A user with an account on the platform, connected over its page. */
+  async function someone() {
+    const user = await world.user()
+    const { account, accountId, consentId } = server.newAccount(unique('u').replaceAll('-', '_'))
+    await connectByPage(connects, consentId, {
+      async call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) {
+        return (await user.call(method, path, body)).body.data as T
+      },
+      async follow(address) {
+        const { pathname, search } = new URL(address)
+        return String((await world.app.inject({ url: `${pathname}${search}` })).headers.location)
+      },
+    })
+    const image = async (altText: string) => user.upload(Buffer.from(await picture(400, 400)), 'image/jpeg', altText)
+    return {
+      ...user,
+      accountId,
+      image,
+      publish: async (text: string, more: { mediaItems?: object[]; scheduledAt?: string } = {}) => {
+        const { mediaItems = [await image('One')], ...rest } = more
+        return user.create({ content: { text, mediaItems }, selectedPlatforms: [platform], ...rest })
+      },
+      seen: async (): Promise<LedgerEntry[]> => (await control.ledger()).filter((entry) => entry.account === account),
+    }
+  }
+
+  type Someone = Awaited<ReturnType<typeof someone>>
+
+  /** Containers that were made for the user. */
+  async function made({ accountId }: Someone): Promise<number> {
+    const ends = new RegExp(`/${accountId}/${createPath}$`)
+    return (await control.requests()).filter(
+      ({ method, path, status }) => method === 'POST' && ends.test(path) && status === 200,
+    ).length
+  }
+
+  /** Waits until the user's post stands ready at the platform, unseen. */
+  async function prepared(user: Someone, postId: string): Promise<string> {
+    const handle = async () => {
+      const post = await world.context.posts.find(postId)
+      const container = post?.platformStatuses[0]?.delivery.handles['container']
+      return container ? (JSON.parse(container) as { id: string }).id : ''
+    }
+    await expect.poll(handle, { timeout: 30_000 }).not.toBe('')
+    expect(await user.seen()).toEqual([])
+    return handle()
+  }
+
+  /** As if all of this were that much later. */
+  async function age(postId: string, container: string, ms: number): Promise<void> {
+    server.store.age(container, ms)
+    const handle = 'platformStatuses.0.delivery.handles.container'
+    const kept = JSON.stringify({ id: container, createdAt: Date.now() - ms })
+    const posts = world.context.database.connection.collection<{ _id: string }>('posts')
+    await posts.updateOne({ _id: postId }, { $set: { [handle]: kept } })
+  }
+
+  const later = () => new Date(Date.now() + LATER_MS).toISOString()
+
+  it('a post with images and a video appears with all of them', async () => {
+    const user = await someone()
+    const mediaItems = [
+      await user.image('One'),
+      await user.upload(film(), 'video/mp4', 'Two'),
+      await user.image('Three'),
+    ]
+    const { status, platformStatuses } = await user.until(await user.publish('All of them', { mediaItems }))
+    expect(status).toBe('COMPLETED')
+    const [entry] = await user.seen()
+    expect(entry!.media.map(({ type }) => type)).toEqual(['image/jpeg', 'video/mp4', 'image/jpeg'])
+    expect(platformStatuses[0]).toMatchObject({ platformPostId: entry!.id })
+    expect((await fetch(platformStatuses[0]!.platformPostUrl!)).status).toBe(200)
+  })
+
+  it('a video appears alone', async () => {
+    const user = await someone()
+    const mediaItems = [await user.upload(film(), 'video/mp4', 'Waves')]
+    expect((await user.until(await user.publish('A film', { mediaItems }))).status).toBe('COMPLETED')
+    expect(await user.seen()).toMatchObject([{ text: 'A film', media: [{ type: 'video/mp4' }] }])
+  })
+
+  publishedOnce({ control: () => control, call: { method: 'POST', path: publishPath }, someone })
+
+  it('a post that is edited after it was prepared shows its last words only', async () => {
+    const user = await someone()
+    const postId = await user.publish('First words', { scheduledAt: later() })
+    const stale = await prepared(user, postId)
+    const edit = { content: { text: 'Last words' }, scheduledAt: null }
+    expect((await user.call('PATCH', `/api/posts/${postId}`, edit)).status).toBe(200)
+    expect((await user.until(postId)).status).toBe('COMPLETED')
+    expect(await user.seen()).toMatchObject([{ text: 'Last words' }])
+    expect(server.store.find(stale)!.isPublished).toBe(false)
+  })
+
+  it('a post that is moved after it was prepared needs nothing to be made again', async () => {
+    const user = await someone()
+    const postId = await user.publish('Moved', { scheduledAt: later() })
+    const container = await prepared(user, postId)
+    expect((await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: null })).status).toBe(200)
+    expect((await user.until(postId)).status).toBe('COMPLETED')
+    expect(await user.seen()).toHaveLength(1)
+    expect(await made(user)).toBe(1)
+    expect(server.store.find(container)!.isPublished).toBe(true)
+  })
+
+  it('a post that is cancelled after it was prepared is never seen', async () => {
+    const user = await someone()
+    const postId = await user.publish('Cancelled', { scheduledAt: later() })
+    const container = await prepared(user, postId)
+    expect((await user.call('POST', `/api/posts/${postId}/cancel`)).status).toBe(200)
+    expect((await user.until(postId)).status).toBe('CANCELLED')
+    expect(await user.seen()).toEqual([])
+    expect(server.store.find(container)!.isPublished).toBe(false)
+  })
+
+  it('a post whose container ended meanwhile is given another', async () => {
+    const user = await someone()
+    const postId = await user.publish('Ended', { scheduledAt: later() })
+    const ended = await prepared(user, postId)
+    await age(postId, ended, 25 * HOUR)
+    await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: null })
+    expect((await user.until(postId)).status).toBe('COMPLETED')
+    expect(await user.seen()).toHaveLength(1)
+    expect(server.store.find(ended)!.isPublished).toBe(false)
+  })
+
+  it('a login that ended fails the post and says so', async () => {
+    const user = await someone()
+    await control.revoke(user.accountId)
+    const { platformStatuses } = await user.until(await user.publish('Too late'))
+    expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
+    const after = await user.call('GET', '/api/platform/find')
+    expect(after.body.data[platform].health).toMatchObject({ status: 'expired', needsReconnection: true })
+    expect(await user.seen()).toEqual([])
+  })
+}

@@ -1,0 +1,221 @@
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
+import { PLATFORMS } from '../../../src/domain/shared/platforms.ts'
+import { HOUR } from '../../../src/domain/shared/times.ts'
+import { readHistories } from '../../faults/gather.ts'
+import { poll } from '../../support/delivery-world.ts'
+import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
+import { unique } from '../../support/servers.ts'
+import { allKeys, recordsByCollection } from '../../support/traces.ts'
+
+/** A user with everything there is, in words that stand nowhere else, is exported and then erased while a post is on its way. */
+let world: PlatformsWorld
+let user: Awaited<ReturnType<PlatformsWorld['user']>>
+let exported: { status: number; headers: Record<string, unknown>; text: string }
+let answer: { status: number }
+const deviceToken = unique('device-token')
+const held = unique('held-back')
+const waiting = unique('never-published')
+const canaries = {
+  name: unique('name'),
+  text: unique('text'),
+  draft: unique('draft'),
+  altText: unique('alt'),
+  filename: unique('file'),
+  media: unique('media'),
+  avatar: unique('avatar'),
+  userAgent: unique('browser'),
+  ipAddress: '203.0.113.77',
+  held,
+  waiting,
+}
+/** Those that a user may read; the passwords and tokens are for nobody. */
+let secrets: Record<string, string>
+
+beforeAll(async () => {
+  world = await startPlatformsWorld()
+  user = await world.user()
+  secrets = { ...user.secrets, ...(await platformTokens()), deviceToken }
+  await fill()
+  exported = await exportData()
+  answer = await eraseWhilePosting()
+  await poll(
+    () => world.context.erasures.find(user.userId),
+    (erasure) => erasure?.erasedAt instanceof Date,
+  )
+}, 180_000)
+afterAll(() => world?.stop())
+
+async function platformTokens(): Promise<Record<string, string>> {
+  const tokens = PLATFORMS.map(async (platform) => {
+    const account = await world.context.credentials.get(user.userId, platform, { signal: AbortSignal.timeout(5_000) })
+    return [`${platform} token`, account!.accessToken] as const
+  })
+  return Object.fromEntries(await Promise.all(tokens))
+}
+
+/** An image whose last bytes, which no reader of images looks at, are words. */
+async function imageWith(words: string): Promise<Uint8Array<ArrayBuffer>> {
+  const image = await sharp({ create: { width: 400, height: 400, channels: 3, background: 'teal' } })
+    .png()
+    .toBuffer()
+  return new Uint8Array(Buffer.concat([image, Buffer.from(words)]))
+}
+
+async function ok(asked: Promise<{ status: number; body: ReturnType<typeof JSON.parse> }>) {
+  const { status, body } = await asked
+  if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  return body.data
+}
+
+async function fill(): Promise<void> {
+  await ok(user.call('PATCH', '/api/profile/change-name', { name: canaries.name }))
+  const { uploadUrl, storageUrl } = await ok(user.call('POST', '/api/profile/upload-url', { contentType: 'image/png' }))
+  const bytes = await imageWith(canaries.avatar)
+  await fetch(uploadUrl, { method: 'PUT', body: bytes, headers: { 'content-type': 'image/png' } })
+  await ok(user.call('PUT', '/api/profile/update-avatar', { imageUrl: storageUrl }))
+  await world.app.inject({
+    method: 'POST',
+    url: '/api/auth/login',
+    headers: { 'user-agent': canaries.userAgent },
+    remoteAddress: canaries.ipAddress,
+    payload: { email: user.secrets.email, password: user.secrets.password },
+  })
+  const upload = await user.upload(await imageWith(canaries.media), 'image/png', canaries.altText)
+  const media = { ...upload, originalFilename: `${canaries.filename}.png` }
+  const postId = await user.create({
+    content: { text: canaries.text, mediaItems: [media] },
+    selectedPlatforms: PLATFORMS,
+  })
+  await user.create({ content: { text: canaries.draft }, selectedPlatforms: ['bluesky'], status: 'DRAFT' })
+  await user.create({
+    content: { text: waiting, mediaItems: [media] },
+    selectedPlatforms: ['tumblr'],
+    scheduledAt: new Date(Date.now() + HOUR).toISOString(),
+  })
+  const { email } = user.secrets
+  const words = { subject: 'Subject', text: canaries.text, html: '' }
+  await queueMail(world.context, { kind: 'code', userId: user.userId, lifeMs: HOUR, to: email, ...words })
+  await user.call('GET', '/api/platform/mastodon/connect')
+  await ok(user.call('POST', '/api/notifications/devices', { token: deviceToken, platform: 'web' }))
+  expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+}
+
+async function exportData() {
+  const response = await world.app.inject({
+    url: '/api/profile/export',
+    headers: { authorization: `Bearer ${user.secrets.token}` },
+  })
+  return { status: response.statusCode, headers: response.headers, text: response.body }
+}
+
+/** The platform takes the post, and answers while everything else of the user is going already. */
+async function eraseWhilePosting() {
+  const { control, calls } = world.find('bluesky')
+  await control.fault({ ...calls.publish, times: 1, action: { delayMs: 3_000 } })
+  const before = (await user.visibleCalls('bluesky')).length
+  await user.create({ content: { text: held }, selectedPlatforms: ['bluesky'] })
+  await poll(
+    () => user.visibleCalls('bluesky'),
+    (made) => made.length > before,
+  )
+  return user.call('DELETE', '/api/profile', { password: user.secrets.password })
+}
+
+describe('the export', () => {
+  it('is a download with everything that is kept of the user', async () => {
+    expect(exported.status).toBe(200)
+    expect(exported.headers['content-disposition']).toMatch(/^attachment; filename="postonce-\d{4}-\d\d-\d\d\.json"$/)
+    const { success, data } = JSON.parse(exported.text)
+    expect(success).toBe(true)
+    expect(data.user).toMatchObject({ email: user.secrets.email, name: canaries.name, auth: { provider: 'email' } })
+    expect(Object.keys(data.platforms)).toEqual(expect.arrayContaining([...PLATFORMS]))
+    for (const platform of PLATFORMS) expect(data.platforms[platform]).toMatchObject({ connected: true })
+    expect(data.posts).toHaveLength(3)
+    expect(data.posts.map(({ status }: { status: string }) => status).toSorted()).toEqual([
+      'COMPLETED',
+      'DRAFT',
+      'SCHEDULED',
+    ])
+    expect(data.notifications.length).toBeGreaterThanOrEqual(PLATFORMS.length + 2)
+    expect(data.sessions.map(({ userAgent }: { userAgent: string }) => userAgent)).toContain(canaries.userAgent)
+    expect(data.devices).toEqual([{ platform: 'web', createdAt: expect.any(String), lastSeen: expect.any(String) }])
+    expect(data.mails).toMatchObject([{ kind: 'code' }])
+    const addresses = (data.media as { storageUrl: string }[]).map(({ storageUrl }) => storageUrl)
+    expect(addresses).toContain(data.user.avatar)
+    expect(addresses).toEqual(expect.arrayContaining([data.posts.at(-1).content.mediaItems[0].storageUrl]))
+    for (const name of ['text', 'draft', 'altText', 'filename', 'ipAddress', 'waiting'] as const) {
+      expect(exported.text, name).toContain(canaries[name])
+    }
+  })
+
+  it('has no secret in it', () => {
+    for (const [name, secret] of Object.entries(secrets)) {
+      if (name !== 'email') expect(exported.text.includes(secret), name).toBe(false)
+    }
+    expect(exported.text).not.toMatch(/argon2|passwordHash|tokenHash|"v1\.|leaseUntil|requestHash/)
+  })
+})
+
+describe('after the erasure', () => {
+  const words = () => ({ ...canaries, email: user.secrets.email, ...accountNames() })
+  const accountNames = () =>
+    Object.fromEntries(PLATFORMS.map((platform) => [`${platform} account`, user.accountOn(platform).account]))
+
+  function expectNone(where: string, extra: Record<string, string> = {}): void {
+    for (const [name, word] of Object.entries({ ...words(), ...secrets, ...extra })) {
+      expect(where.includes(word), name).toBe(false)
+    }
+  }
+
+  it('the post on its way has been published all the same, and the one that waited has not', async () => {
+    expect(answer.status).toBe(202)
+    const texts = (await user.published('bluesky')).map(({ text }) => text)
+    expect(texts.toSorted()).toEqual([canaries.text, held].toSorted())
+    expect(JSON.stringify(await world.find('tumblr').control.ledger())).not.toContain(waiting)
+  })
+
+  it('nothing of the user is in the database but a tombstone', async () => {
+    for (const { name, records } of await recordsByCollection(world.context)) {
+      const mayNameIds = name === 'erasures' || name === 'auditLog'
+      expectNone(JSON.stringify(records), mayNameIds ? {} : { [`id in ${name}`]: user.userId })
+    }
+    expect(await world.context.erasures.find(user.userId)).toMatchObject({ erasedAt: expect.any(Date) })
+  })
+
+  it('nothing of the user is in object storage, by its name or its contents', async () => {
+    const keys = await allKeys(world.context)
+    expectNone(keys.join('\n'), { id: user.userId })
+    for (const key of keys) {
+      const object = await world.context.storage.open(key)
+      expectNone(Buffer.from(await new Response(object!.stream).arrayBuffer()).toString('latin1'))
+    }
+  })
+
+  it('Temporal knew no word', async () => {
+    const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+    const { text } = await readHistories(address, namespace)
+    expect(text).toContain('runErasureStep')
+    expectNone(text)
+  })
+
+  it('the platforms have been told to end the logins, where they can be', async () => {
+    const requests = await world.find('mastodon').control.requests()
+    expect(requests.some(({ path, status }) => path.includes('/oauth/revoke') && status === 200)).toBe(true)
+  })
+})
+
+it('the workflow goes through everything a second time, and ends', async () => {
+  const { erasures } = world.context
+  const begin = erasures.begin.bind(erasures)
+  vi.spyOn(erasures, 'begin').mockImplementationOnce((id, at, session) =>
+    begin(id, new Date(at.getTime() - HOUR), session),
+  )
+  const other = await world.user()
+  expect((await other.call('DELETE', '/api/profile', { password: other.secrets.password })).status).toBe(202)
+  await poll(
+    () => erasures.find(other.userId),
+    (erasure) => erasure?.isOpen === false,
+  )
+})

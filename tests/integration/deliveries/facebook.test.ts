@@ -1,0 +1,194 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { FaultAction } from '../../../sandbox/platforms/faults.ts'
+import { startMeta, type Meta } from '../../../sandbox/platforms/meta.ts'
+import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { uploadImage } from '../../faults/image.ts'
+import { decide, uniqueName } from '../platforms/shared/meta-support.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { controlOf, type Control } from '../../support/platform-control.ts'
+import { testConfig } from '../../support/servers.ts'
+
+const FEED = '/feed'
+
+let meta: Meta
+let control: Control
+let world: DeliveryWorld
+
+beforeAll(async () => {
+  meta = await startMeta({ processingMs: 500 })
+  control = controlOf(meta.facebook.control)
+  const { id, secret } = meta.createApp({
+    name: 'postonce',
+    redirectUris: [callbackUrl(testConfig().PUBLIC_URL, 'facebook')],
+  })
+  world = await startDeliveryWorld({
+    FACEBOOK_APP_ID: id,
+    FACEBOOK_APP_SECRET: secret,
+    FACEBOOK_DIALOG_URL: meta.facebook.url,
+    FACEBOOK_GRAPH_URL: meta.facebook.url,
+  })
+}, 120_000)
+afterEach(() => control.clearFaults())
+afterAll(async () => {
+  await world?.stop()
+  await meta?.stop()
+})
+
+/** A user with a page, connected over the dialog. */
+async function someone() {
+  const user = await world.user()
+  const { person, pages } = meta.createPerson({ name: uniqueName('Ann '), pages: [{ name: uniqueName('Page ') }] })
+  const page = pages[0]!
+  const { body } = await user.call('GET', '/api/platform/facebook/connect')
+  const { pathname, search } = new URL(await decide(body.data.url, person.id))
+  const back = await world.app.inject({ url: `${pathname}${search}` })
+  expect(back.headers.location).toContain('success=facebook_connected')
+  const requests = async (method: string, part: string) =>
+    (await control.requests()).filter((one) => one.method === method && one.path.includes(`${page.id}${part}`))
+  return {
+    ...user,
+    page,
+    requests,
+    publish: (content: object, more: object = {}) => user.create({ content, selectedPlatforms: ['facebook'], ...more }),
+    seen: async () => (await control.ledger()).filter((entry) => entry.account === page.id),
+    upload: () => uploadImage(user.call),
+    async uploadVideo() {
+      const bytes = new Uint8Array(1_000).fill(7)
+      bytes.set(Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'))
+      const input = { contentType: 'video/mp4', sizeBytes: bytes.length }
+      const { data } = (await user.call('POST', '/api/posts/media/upload', input)).body
+      const headers = { 'content-type': 'video/mp4' }
+      expect((await fetch(data.uploadUrl, { method: 'PUT', headers, body: bytes })).status).toBe(200)
+      return { storageKey: data.storageKey as string, mimeType: 'video/mp4', sizeBytes: bytes.length }
+    },
+    /** Waits until the post is prepared as far as `count` photos go. */
+    prepared: (count: number) =>
+      poll(
+        () => requests('POST', '/photos'),
+        (uploads) => uploads.filter(({ status }) => status === 200).length >= count,
+      ),
+  }
+}
+
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
+
+it('a post goes to Facebook and Bluesky alike', async () => {
+  const user = await someone()
+  const postId = await user.publish({ text: 'Both' }, { selectedPlatforms: ['bluesky', 'facebook'] })
+  const { status, platformStatuses } = await user.until(postId)
+  expect(status).toBe('COMPLETED')
+  const [entry] = await user.seen()
+  expect(entry).toMatchObject({ text: 'Both' })
+  const [, onFacebook] = platformStatuses
+  expect(onFacebook).toMatchObject({ platformPostId: entry!.id })
+  expect(await (await fetch(onFacebook!.platformPostUrl!)).text()).toContain('Both')
+  expect(await user.published()).toMatchObject([{ text: 'Both' }])
+})
+
+it('photos go out with their words and descriptions', async () => {
+  const user = await someone()
+  const mediaItems = [{ ...(await user.upload()), altText: 'A picture' }, await user.upload()]
+  expect(await user.until(await user.publish({ text: 'Two', mediaItems }))).toMatchObject({ status: 'COMPLETED' })
+  expect(await user.seen()).toMatchObject([
+    { text: 'Two', media: [{ altText: 'A picture' }, { altText: 'Plain blue' }] },
+  ])
+})
+
+it('a video goes out, and its address leads to it', async () => {
+  const user = await someone()
+  const post = await user.until(await user.publish({ text: 'Waves', mediaItems: [await user.uploadVideo()] }))
+  expect(post.status).toBe('COMPLETED')
+  const [entry] = await user.seen()
+  expect(entry).toMatchObject({ text: 'Waves', media: [{ type: 'video/mp4' }] })
+  const { platformPostId, platformPostUrl } = post.platformStatuses[0]!
+  expect(platformPostId).toBe(entry!.id)
+  expect((await fetch(platformPostUrl!)).status).toBe(200)
+})
+
+const DUPLICATE = { error: { message: '(#506) Duplicate status message', type: 'OAuthException', code: 506 } }
+
+it.each<[string, FaultAction]>([
+  ['is lost', { dropAfterAccept: true }],
+  ['is cut off', { truncate: true }],
+  ['is an error', { statusAfterAccept: 500 }],
+  ['is a page', { statusAfterAccept: 200, body: '<html>' }],
+  ['calls it a repeat of itself', { statusAfterAccept: 400, body: DUPLICATE }],
+])('a post whose answer %s is published once', async (_, action) => {
+  const user = await someone()
+  await control.fault({ method: 'POST', path: FEED, times: 1, action })
+  const { status, platformStatuses } = await user.until(await user.publish({ text: 'Only once' }))
+  expect(status).toBe('COMPLETED')
+  const seen = await user.seen()
+  expect(seen).toHaveLength(1)
+  expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
+})
+
+it('photos whose answer is lost are published once', async () => {
+  const user = await someone()
+  await control.fault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
+  const postId = await user.publish({ text: 'Once', mediaItems: [await user.upload()] })
+  expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+  expect(await user.seen()).toHaveLength(1)
+})
+
+it('a video whose answer is lost is found once it can be seen', async () => {
+  const user = await someone()
+  await control.fault({ method: 'POST', path: '/videos', times: 1, action: { dropAfterAccept: true } })
+  const postId = await user.publish({ text: 'Found', mediaItems: [await user.uploadVideo()] })
+  const { status, platformStatuses } = await user.until(postId)
+  expect(status).toBe('COMPLETED')
+  const [entry, ...others] = await user.seen()
+  expect(others).toEqual([])
+  expect(platformStatuses[0]).toMatchObject({ platformPostId: entry!.id })
+})
+
+it('a post is found beside one that somebody else put up meanwhile', async () => {
+  const user = await someone()
+  await control.fault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
+  meta.publishElsewhere(user.page, 'By hand')
+  const { status, platformStatuses } = await user.until(await user.publish({ text: 'By postonce' }))
+  expect(status).toBe('COMPLETED')
+  const own = (await user.seen()).filter(({ text }) => text === 'By postonce')
+  expect(own.map(({ id }) => id)).toEqual([platformStatuses[0]!.platformPostId])
+})
+
+it('a post that may be what somebody rewrote is not sent again', async () => {
+  const user = await someone()
+  meta.publishElsewhere(user.page, 'By hand')
+  await control.fault({ method: 'POST', path: FEED, times: 1, action: { cut: true } })
+  const postId = await user.publish({ text: 'Lost on its way' })
+  interface Event {
+    type: string
+    result?: string
+  }
+  const timeline = async (): Promise<Event[]> =>
+    (await user.call('GET', `/api/posts/${postId}/timeline`)).body.data.events
+  const looked = await poll(timeline, (events) => events.some(({ type }) => type === 'reconcile'))
+  expect(looked.find(({ type }) => type === 'reconcile')).toMatchObject({ result: 'unknown' })
+  expect(await user.status(postId)).toMatchObject({ status: 'PROCESSING' })
+  expect(await user.requests('POST', FEED)).toHaveLength(1)
+})
+
+it('a post that is cancelled after its photos were uploaded leaves nothing to be seen', async () => {
+  const user = await someone()
+  const scheduledAt = inSeconds(8)
+  const mediaItems = [await user.upload()]
+  const cancelled = await user.publish({ text: 'Cancelled', mediaItems }, { scheduledAt })
+  const other = await user.publish({ text: 'At the same instant' }, { scheduledAt })
+  await user.prepared(1)
+  expect((await user.call('POST', `/api/posts/${cancelled}/cancel`)).status).toBe(200)
+  expect(await user.until(other)).toMatchObject({ status: 'COMPLETED' })
+  expect(await user.status(cancelled)).toMatchObject({ status: 'CANCELLED' })
+  expect(await user.seen()).toMatchObject([{ text: 'At the same instant', media: [] }])
+})
+
+it('a post that is changed after its photos were uploaded goes out as it is now', async () => {
+  const user = await someone()
+  const mediaItems = [await user.upload(), await user.upload()]
+  const postId = await user.publish({ text: 'Before', mediaItems }, { scheduledAt: inSeconds(12) })
+  await user.prepared(2)
+  const content = { text: 'After', mediaItems: [{ ...mediaItems[1], altText: 'The other one' }] }
+  expect((await user.call('PATCH', `/api/posts/${postId}`, { content })).status).toBe(200)
+  expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+  expect(await user.seen()).toMatchObject([{ text: 'After', media: [{ altText: 'The other one' }] }])
+})

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { entryOf } from '../../../src/domain/posts/post-entries.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import { poll, type PostStatusData } from '../../support/delivery-world.ts'
+import { isOne } from '../../faults/platforms.ts'
+import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
+
+/** A platform that does not answer holds up nobody: told by what happens while its call is held, not by a clock. */
+
+const CALLS_IN_FLIGHT = 4
+const BURST = CALLS_IN_FLIGHT * 3
+
+type User = Awaited<ReturnType<PlatformsWorld['user']>>
+
+let world: PlatformsWorld
+let platforms: Platform[]
+beforeAll(async () => {
+  world = await startPlatformsWorld({
+    PLATFORM_CALLS_IN_FLIGHT: CALLS_IN_FLIGHT,
+    // Held for as long as any test here looks on.
+    PUBLISH_TIMEOUT_MS: 120_000,
+    SHUTDOWN_GRACE_MS: 500,
+  })
+  platforms = world.platforms.map(({ platform }) => platform)
+}, 120_000)
+afterAll(() => world?.stop())
+
+/** From now on every visible call of this user to that platform is taken and never answered. */
+async function hang(user: User, platform: Platform): Promise<void> {
+  const { control, calls } = world.find(platform)
+  await control.fault({ ...calls.publish, account: user.accountOn(platform).accountId, action: { hang: true } })
+}
+
+const callsArrive = (user: User, platform: Platform, count: number) =>
+  poll(
+    () => user.visibleCalls(platform),
+    (calls) => calls.length >= count,
+  )
+
+const restCompletes = (user: User, postId: string, platform: Platform): Promise<PostStatusData> =>
+  poll(
+    () => user.status(postId),
+    ({ platformStatuses }) =>
+      platformStatuses.every((entry) => entry.platform === platform || entry.status === 'completed'),
+  )
+
+/** The call is on its way: claimed, and nothing came of it yet. */
+async function expectHeld(user: User, postId: string, platform: Platform): Promise<void> {
+  const entry = entryOf((await world.context.posts.find(postId))!, platform)!
+  expect(entry).toMatchObject({ status: 'processing', attemptCount: 1, delivery: { outcome: 'none' } })
+  expect(await user.published(platform)).toEqual([])
+}
+
+it('each platform in turn: the others complete while it hangs, and so do the posts of others, to it as well', async () => {
+  const [bystander, ...victims] = await Promise.all([world.user(), ...platforms.map(() => world.user())])
+  const posts = await Promise.all(
+    platforms.map(async (platform, index) => {
+      const user = victims[index]!
+      await hang(user, platform)
+      const postId = await user.post(platforms, `All but ${platform}`)
+      await callsArrive(user, platform, 1)
+      return { user, platform, postId }
+    }),
+  )
+  for (const { user, platform, postId } of posts) {
+    expect(await restCompletes(user, postId, platform)).toMatchObject({ status: 'PROCESSING' })
+  }
+  const others = await bystander.post(platforms, 'Held up by nobody')
+  expect(await bystander.until(others)).toMatchObject({ status: 'COMPLETED' })
+  for (const { user, platform, postId } of posts) {
+    await expectHeld(user, postId, platform)
+    expect(await user.visibleCalls(platform)).toHaveLength(1)
+  }
+})
+
+it('many posts to a platform that hangs take no more than the calls it may have, while everything else goes out', async () => {
+  const [platform, ...others] = platforms as [Platform, ...Platform[]]
+  const { control, calls } = world.find(platform)
+  const heldCalls = async () =>
+    (await control.requests()).filter((call) => isOne(calls.publish, call) && call.status === null).length
+  const [user, bystander] = await Promise.all([world.user(), world.user()])
+  const before = await heldCalls()
+  await hang(user, platform)
+  const held = await Promise.all(Array.from({ length: BURST }, (_, at) => user.post(platforms, `Held ${at}`)))
+  for (const postId of held) await restCompletes(user, postId, platform)
+  const free = await bystander.post(others, 'Nothing to do with it')
+  expect(await bystander.until(free)).toMatchObject({ status: 'COMPLETED' })
+
+  expect(await heldCalls()).toBe(CALLS_IN_FLIGHT)
+  const states = await Promise.all(held.map((postId) => user.status(postId)))
+  const entries = states.map(({ platformStatuses }) => platformStatuses.find((entry) => entry.platform === platform)!)
+  // The rest wait unclaimed.
+  const claimed = entries.filter(({ status }) => status === 'processing')
+  expect(claimed).toHaveLength(CALLS_IN_FLIGHT - before)
+  expect(entries.filter(({ status }) => status === 'pending')).toHaveLength(BURST - claimed.length)
+})

@@ -1,0 +1,48 @@
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
+import { PUBLISH_SIGNALS, publishPostWorkflowId } from '../../../src/workflows/messages.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+
+/** From here on Temporal suggests a new history; at 50 thousand events it ends the workflow. */
+const SUGGESTED_AT = 4_096
+/** Of a hundred that wait for the end of a workflow task Temporal takes the task back. */
+const AT_ONCE = 90
+
+let world: DeliveryWorld
+
+beforeAll(async () => {
+  world = await startDeliveryWorld()
+}, 120_000)
+afterAll(() => world?.stop())
+
+it('starts its history afresh when a post is edited without end', async () => {
+  const user = await world.user()
+  const postId = await user.create({
+    content: { text: 'Edited without end' },
+    scheduledAt: new Date(Date.now() + HOUR).toISOString(),
+  })
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+  const connection = await Connection.connect({ address })
+  const handle = new Client({ connection, namespace }).workflow.getHandle(publishPostWorkflowId(postId))
+  const { runId } = await handle.describe()
+
+  const atRest = () =>
+    poll(
+      () => handle.describe(),
+      ({ raw }) => !raw.pendingWorkflowTask,
+    )
+  let revision = 0
+  let current = await atRest()
+  while (current.runId === runId && revision < 2 * SUGGESTED_AT) {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => handle.signal(PUBLISH_SIGNALS.changed, ++revision)))
+    current = await atRest()
+  }
+  expect(current.runId).not.toBe(runId)
+  expect(current.historyLength).toBeLessThan(SUGGESTED_AT / 10)
+
+  await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: new Date(Date.now() + 2 * SECOND).toISOString() })
+  expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+  expect(await user.published()).toHaveLength(1)
+  await connection.close()
+})

@@ -1,0 +1,107 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { insteadOf } from '../../../sandbox/platforms/foreign-answers.ts'
+import { startMastodon, type Mastodon } from '../../../sandbox/platforms/mastodon.ts'
+import { consent } from '../../../sandbox/platforms/shared/consent.ts'
+import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { publishedOnce } from './once.ts'
+import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { controlOf, type Control } from '../../support/platform-control.ts'
+import { testConfig, unique } from '../../support/servers.ts'
+
+const STATUSES = '/api/v1/statuses'
+const PUBLISH_TIMEOUT_MS = 1_500
+const SETTLE_MS = 8_000
+
+let mastodon: Mastodon
+let control: Control
+let world: DeliveryWorld
+
+beforeAll(async () => {
+  mastodon = await startMastodon({ honoursKeys: false, namesApplication: false })
+  control = controlOf(mastodon.control)
+  const redirectUris = [callbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
+  const { clientId, clientSecret } = mastodon.createApp({ name: 'postonce', redirectUris })
+  world = await startDeliveryWorld({
+    MASTODON_INSTANCE_URL: mastodon.url,
+    MASTODON_CLIENT_ID: clientId,
+    MASTODON_CLIENT_SECRET: clientSecret,
+    PUBLISH_TIMEOUT_MS,
+    UNANSWERED_CALL_SETTLE_MS: SETTLE_MS,
+  })
+}, 120_000)
+afterEach(() => control.clearFaults())
+afterAll(async () => {
+  await world?.stop()
+  await mastodon?.stop()
+})
+
+/** A user with a Mastodon account, connected over its page. */
+async function someone() {
+  const user = await world.user()
+  const account = mastodon.createAccount({ username: unique('u').replace(/\W/g, '') })
+  const { body } = await user.call('GET', '/api/platform/mastodon/connect')
+  const { pathname, search } = new URL(await consent(body.data.authUrl, account.id))
+  const back = await world.app.inject({ url: `${pathname}${search}` })
+  expect(back.headers.location).toContain('success=mastodon_connected')
+  return {
+    ...user,
+    publish: (text: string, selectedPlatforms = ['mastodon']) => user.create({ content: { text }, selectedPlatforms }),
+    seen: async () => (await control.ledger()).filter((entry) => entry.account === account.username),
+  }
+}
+
+it('a post goes to Mastodon and Bluesky alike', async () => {
+  const user = await someone()
+  const { status, platformStatuses } = await user.until(await user.publish('Both', ['bluesky', 'mastodon']))
+  expect(status).toBe('COMPLETED')
+  const [entry] = await user.seen()
+  expect(entry).toMatchObject({ text: 'Both' })
+  expect(platformStatuses[1]).toMatchObject({
+    platformPostId: entry!.id,
+    platformPostUrl: `${mastodon.url}/@${entry!.account}/${entry!.id}`,
+  })
+  expect(await user.published()).toMatchObject([{ text: 'Both' }])
+})
+
+publishedOnce({ control: () => control, call: { method: 'POST', path: STATUSES }, someone })
+
+it('a post that the server accepts long after the call was given up is published once, though the server ignores the key', async () => {
+  const user = await someone()
+  // Between the first look, which finds nothing, and the second.
+  const action = { delayMs: PUBLISH_TIMEOUT_MS + 4_000 }
+  await control.fault({ method: 'POST', path: STATUSES, times: 1, action })
+  const { status, platformStatuses } = await user.until(await user.publish('Stalled'))
+  expect(status).toBe('COMPLETED')
+  const seen = await user.seen()
+  expect(seen).toHaveLength(1)
+  expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
+})
+
+it('a 404 from something in front of the server delays a post, and does not lose it', async () => {
+  const user = await someone()
+  await control.fault({ method: 'POST', path: STATUSES, times: 1, action: insteadOf('a page with 404') })
+  const { status, platformStatuses } = await user.until(await user.publish('Behind a proxy'))
+  expect(status).toBe('COMPLETED')
+  const seen = await user.seen()
+  expect(seen).toHaveLength(1)
+  expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 2 })
+})
+
+it('a 401 from something in front of the server leaves the account connected', async () => {
+  const user = await someone()
+  await control.fault({ method: 'POST', path: STATUSES, times: 1, action: insteadOf('a page with 401') })
+  expect(await user.until(await user.publish('Not logged out'))).toMatchObject({ status: 'COMPLETED' })
+  const { body } = await user.call('GET', '/api/platform/find')
+  expect(body.data.mastodon.health).toMatchObject({ needsReconnection: false })
+})
+
+it('a login that ended fails the post and says so', async () => {
+  const user = await someone()
+  const { body } = await user.call('GET', '/api/platform/find')
+  await control.revoke(body.data.mastodon.accountId)
+  const { platformStatuses } = await user.until(await user.publish('Too late'))
+  expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
+  const after = await user.call('GET', '/api/platform/find')
+  expect(after.body.data.mastodon.health).toMatchObject({ status: 'expired', needsReconnection: true })
+  expect(await user.seen()).toEqual([])
+})

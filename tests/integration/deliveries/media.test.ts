@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import sharp from 'sharp'
+import { MAX_UPLOAD_BYTES } from '../../../src/domain/posts/posting-rules.ts'
+import { PLATFORMS, type Platform } from '../../../src/domain/shared/platforms.ts'
+import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
+
+/** Media that cannot be published, on each platform: that one says what is wrong, and the others go on. */
+
+type User = Awaited<ReturnType<PlatformsWorld['user']>>
+
+let world: PlatformsWorld
+let picture: Buffer<ArrayBuffer>
+
+beforeAll(async () => {
+  world = await startPlatformsWorld()
+  picture = Buffer.from(
+    await sharp({ create: { width: 640, height: 640, channels: 3, background: 'teal' } })
+      .jpeg()
+      .toBuffer(),
+  )
+}, 120_000)
+afterEach(() => world?.clearFaults())
+afterAll(() => world?.stop())
+
+const TOO_LARGE = MAX_UPLOAD_BYTES.image + 1
+
+const BROKEN: [string, (user: User) => Promise<object>][] = [
+  [
+    'was never uploaded, or is gone',
+    async ({ userId }) => ({
+      storageKey: `posts/${userId}/00000000-0000-4000-8000-000000000000.jpg`,
+      mimeType: 'image/jpeg',
+    }),
+  ],
+  ['is empty', (user) => user.upload(Buffer.alloc(0), 'image/jpeg')],
+  ['is not image/jpeg', (user) => user.upload(Buffer.from('<script>alert(1)</script>'), 'image/jpeg')],
+  [
+    `is too large: ${TOO_LARGE} of at most ${MAX_UPLOAD_BYTES.image} bytes`,
+    (user) => user.upload(Buffer.concat([picture], TOO_LARGE), 'image/jpeg'),
+  ],
+]
+
+describe.each(PLATFORMS)('on %s', (platform: Platform) => {
+  it.each(BROKEN)('a file that %s fails the post there and nowhere else', async (problem, breakIt) => {
+    const user = await world.user()
+    // All six once, and for each further kind of file one that comes next.
+    const next = PLATFORMS[(PLATFORMS.indexOf(platform) + 1) % PLATFORMS.length]!
+    const all = problem === BROKEN[0]![0] ? PLATFORMS : [platform, next]
+    const good = await user.upload(picture, 'image/jpeg')
+    const postId = await user.create({
+      content: { text: 'Broken in one place', mediaItems: [good] },
+      platformSpecificContent: { [platform]: { mediaItems: [await breakIt(user)] } },
+      selectedPlatforms: all,
+    })
+    const { status, platformStatuses } = await user.until(postId)
+    expect(status).toBe('PARTIAL_SUCCESS')
+    for (const entry of platformStatuses) {
+      const records = await user.published(entry.platform as Platform)
+      if (entry.platform === platform) {
+        expect(entry).toMatchObject({ status: 'failed', errorCode: 'MEDIA_UNAVAILABLE', platformPostId: null })
+        expect(entry.error).toContain(problem)
+        expect(records).toEqual([])
+      } else {
+        expect(entry).toMatchObject({ status: 'completed', error: null })
+        expect(records).toHaveLength(1)
+      }
+    }
+    const failures = (await world.notificationsOf(user.userId)).filter(({ type }) => type === 'error')
+    expect(failures.map(({ message }) => message)).toEqual([expect.stringContaining('A file of the post is missing')])
+  })
+})
+
+it('many large images of one user do not hold up the post of another user', async () => {
+  const [many, one] = [await world.user(), await world.user()]
+  const large = await sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: 'teal' } })
+    .jpeg()
+    .withExif({ IFD0: { Copyright: 'Owner' } })
+    .toBuffer()
+  const postOf = (user: User, mediaItems: object[]) =>
+    user.create({ content: { text: 'Large', mediaItems }, selectedPlatforms: ['bluesky'] })
+  const manyPosts = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const copies = await Promise.all([1, 2].map(() => many.upload(Buffer.from(large), 'image/jpeg')))
+      return postOf(many, copies)
+    }),
+  )
+  const onePost = await postOf(one, [await one.upload(picture, 'image/jpeg')])
+  expect((await one.until(onePost)).status).toBe('COMPLETED')
+  // Those that were ahead when the other user's post was created, and the one in hand.
+  expect((await many.published('bluesky')).length).toBeLessThanOrEqual(3)
+  for (const postId of manyPosts) expect((await many.until(postId)).status).toBe('COMPLETED')
+  expect(await many.published('bluesky')).toHaveLength(6)
+})

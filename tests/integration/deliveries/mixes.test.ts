@@ -1,0 +1,83 @@
+import { request } from 'undici'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import { userAgentOf } from '../../../src/config/user-agent.ts'
+import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
+
+/** Every mix of platforms that accept and platforms that refuse for good ends in the status that says so. */
+
+const USERS = 8
+
+let world: PlatformsWorld
+beforeAll(async () => void (world = await startPlatformsWorld()), 120_000)
+afterAll(() => world?.stop())
+
+it(
+  'all mixes of outcomes end in the right status, and in one notification about the whole post',
+  { timeout: 240_000 },
+  async () => {
+    const all = world.platforms.map(({ platform }) => platform)
+    const mixes = Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_platform, at) => (bits >> at) & 1))
+    const ends = await Promise.all(
+      Array.from({ length: Math.min(USERS, mixes.length) }, async (_, number) => {
+        const user = await world.user()
+        const own = mixes.filter((_mix, index) => index % USERS === number)
+        const told = []
+        // One after the other, so that a refusal meets the post it is meant for.
+        for (const refusing of own) told.push(await outcomeOf(user, all, refusing))
+        return told
+      }),
+    )
+    const outcomes = ends.flat()
+    expect(outcomes).toHaveLength(mixes.length)
+    expect(outcomes.filter(({ seen, wanted }) => JSON.stringify(seen) !== JSON.stringify(wanted))).toEqual([])
+  },
+)
+
+async function outcomeOf(user: Awaited<ReturnType<PlatformsWorld['user']>>, all: Platform[], refusing: Platform[]) {
+  for (const platform of refusing) {
+    const { control, calls, refusals } = world.find(platform)
+    const { accountId: account } = user.accountOn(platform)
+    await control.fault({ ...calls.publish, account, times: 1, action: refusals.definite })
+  }
+  const text = `Refused by ${refusing.join(', ') || 'nobody'}`
+  const postId = await user.post(all, text)
+  const { status, platformStatuses } = await user.until(postId)
+  await expect.poll(() => endingsOf(user.userId, postId), { timeout: 10_000 }).toEqual([ENDINGS[status]])
+  const seen: Record<string, unknown> = { status }
+  const wanted: Record<string, unknown> = { status: statusFor(all.length, refusing.length) }
+  for (const platform of all) {
+    const entry = platformStatuses.find((candidate) => candidate.platform === platform)!
+    const records = (await user.published(platform)).filter((record) => record.text === text)
+    seen[platform] = [entry.status, entry.errorCode, entry.platformPostId, records.length]
+    wanted[platform] = refusing.includes(platform)
+      ? ['failed', 'validation', null, 0]
+      : ['completed', null, records[0]?.id ?? 'an id', 1]
+  }
+  return { seen, wanted }
+}
+
+const ENDINGS: Record<string, string> = { COMPLETED: 'success', PARTIAL_SUCCESS: 'warning', FAILED: 'error' }
+
+async function endingsOf(userId: string, postId: string): Promise<string[]> {
+  const all = await world.context.notifications.listOf(userId, 100)
+  return all.filter(({ dedupeKey }) => dedupeKey.startsWith(`post-ended:${postId}:`)).map(({ type }) => type)
+}
+
+function statusFor(platforms: number, refusing: number): string {
+  if (refusing === 0) return 'COMPLETED'
+  return refusing === platforms ? 'FAILED' : 'PARTIAL_SUCCESS'
+}
+
+it('every platform gets the name of the service with every call in an account, and refuses calls without one', async () => {
+  const own = userAgentOf(world.context.config)
+  for (const { platform, control } of world.platforms) {
+    const calls = (await control.requests()).filter(({ account }) => account !== null)
+    expect([platform, ...new Set(calls.map(({ userAgent }) => userAgent))]).toEqual([platform, own])
+  }
+  for (const [platform, { url }] of world.fronts) {
+    const { statusCode, body } = await request(url)
+    await body.dump()
+    expect([platform, statusCode]).toEqual([platform, 403])
+  }
+})

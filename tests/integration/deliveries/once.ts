@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest'
+import type { FaultAction } from '../../../sandbox/platforms/faults.ts'
+import type { PostStatusData } from '../../support/delivery-world.ts'
+import type { Control, LedgerEntry } from '../../support/platform-control.ts'
+
+interface Author {
+  /** Creates a post for the platform alone. */
+  publish(text: string): Promise<string>
+  until(postId: string): Promise<PostStatusData>
+  /** What the public sees of the author there. */
+  seen(): Promise<LedgerEntry[]>
+}
+
+/** The call that makes a post visible, and how a user comes to the platform. */
+interface Platform {
+  control(): Control
+  call: { method: string; path: string }
+  someone(): Promise<Author>
+}
+
+/** A post is published once, whatever becomes of the answer of the call that does it. */
+export function publishedOnce({ control, call, someone }: Platform): void {
+  it.each<[string, FaultAction]>([
+    ['is lost', { dropAfterAccept: true }],
+    ['is cut off', { truncate: true }],
+    ['is an error', { statusAfterAccept: 500 }],
+    ['is a page', { statusAfterAccept: 200, body: '<html>' }],
+  ])('a post whose answer %s is published once', async (_, action) => {
+    const user = await someone()
+    await control().fault({ ...call, times: 1, action })
+    const { status, platformStatuses } = await user.until(await user.publish('Only once'))
+    expect(status).toBe('COMPLETED')
+    const seen = await user.seen()
+    expect(seen).toHaveLength(1)
+    expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
+  })
+
+  it('two posts alike, both in doubt, are found each for itself', async () => {
+    const user = await someone()
+    await control().fault({ ...call, times: 2, action: { dropAfterAccept: true } })
+    const posts = await Promise.all([user.publish('Twins'), user.publish('Twins')])
+    const ends = await Promise.all(posts.map((postId) => user.until(postId)))
+    expect(ends.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
+    const ids = ends.map(({ platformStatuses }) => platformStatuses[0]!.platformPostId!)
+    expect(ids.toSorted()).toEqual((await user.seen()).map(({ id }) => id).toSorted())
+  })
+}

@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { changeActivity } from '../../../src/commands/users/change-activity.ts'
+import { CLI_ACTOR } from '../../../src/domain/users/audit.ts'
+import { DAY, HOUR } from '../../../src/domain/shared/times.ts'
+import { readHistories } from '../../faults/gather.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { keepLog } from '../../support/traces.ts'
+
+let world: DeliveryWorld
+const kept = keepLog()
+
+beforeAll(async () => {
+  world = await startDeliveryWorld({}, { logger: kept.logger })
+}, 120_000)
+afterEach(() => world.control.clearFaults())
+afterAll(() => world?.stop())
+
+const PUT_RECORD = '/xrpc/com.atproto.repo.putRecord'
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
+
+/** Changes a stored record behind the service's back. */
+const change = (collection: string, id: string, fields: object) =>
+  world.context.database.connection.collection<{ _id: string }>(collection).updateOne({ _id: id }, { $set: fields })
+
+const administer = (userId: string, isActive: boolean) => changeActivity(world.context, CLI_ACTOR, userId, isActive)
+
+const messagesOf = async (userId: string) =>
+  (await world.notificationsOf(userId)).map(({ type, message }) => `${type}: ${message}`)
+
+describe('a call that is on its way', () => {
+  it('may still be accepted after a delete: nothing comes back, and the owner is told', async () => {
+    const user = await world.user()
+    await world.control.fault({ path: PUT_RECORD, times: 1, action: { delayMs: 1_500 } })
+    const postId = await user.create({ content: { text: 'Too late to delete' } })
+    await user.until(postId, ['PROCESSING'])
+    expect((await user.call('DELETE', `/api/posts/${postId}`)).status).toBe(200)
+
+    const [told] = await poll(
+      () => world.notificationsOf(user.userId),
+      ([newest]) => newest?.message === 'Successfully posted on bluesky: “Too late to delete”',
+    )
+    expect(told).toMatchObject({
+      type: 'success',
+      reference: { type: 'post', id: postId, model: 'Post' },
+      options: { link: expect.stringMatching(/^https:\/\/bsky\.app\/profile\//) },
+    })
+    expect(await user.published()).toHaveLength(1)
+    expect((await user.call('GET', `/api/posts/${postId}`)).status).toBe(404)
+    expect(await world.context.posts.find(postId)).toBeNull()
+  })
+
+  it('has won against a cancel', async () => {
+    const user = await world.user()
+    await world.control.fault({ path: PUT_RECORD, times: 1, action: { delayMs: 1_500 } })
+    const postId = await user.create({ content: { text: 'Too late to cancel' } })
+    await user.until(postId, ['PROCESSING'])
+    expect(await user.call('POST', `/api/posts/${postId}/cancel`)).toMatchObject({
+      status: 404,
+      body: { message: 'Post not found, unauthorized, or not in a cancellable state' },
+    })
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
+  })
+})
+
+describe('a platform that refuses or asks to wait', () => {
+  const TEXT = 'Words that the platform repeats'
+  const refusal = (status: number, error: string, message: string, headers = {}) => ({
+    status,
+    headers,
+    body: JSON.stringify({ error, message }),
+  })
+
+  it('its own code and words are in the status, the timeline, the log and the workflow history, and not in the notification', async () => {
+    const user = await world.user()
+    const message = `<b>Invalid</b> record: the text "${TEXT}" is not wanted here`
+    await world.control.fault({ path: PUT_RECORD, times: 1, action: refusal(400, 'InvalidRecord', message) })
+    const postId = await user.create({ content: { text: TEXT } })
+    const words = 'Invalid record: the text "[hidden]" is not wanted here'
+    expect(await user.until(postId)).toMatchObject({
+      platformStatuses: [
+        {
+          status: 'failed',
+          errorCode: 'validation',
+          error: `Bluesky refused the post as invalid. Bluesky says: “${words}” (InvalidRecord)`,
+        },
+      ],
+    })
+    const { body } = await user.call('GET', `/api/posts/${postId}/timeline`)
+    expect(body.data.events).toContainEqual(
+      expect.objectContaining({ result: 'refused', platformCode: 'InvalidRecord', platformText: words }),
+    )
+    const line = { msg: 'delivery failed', postId, errorCode: 'validation', platformCode: 'InvalidRecord' }
+    expect(
+      kept
+        .written()
+        .split('\n')
+        .filter(Boolean)
+        .map((text) => JSON.parse(text) as object),
+    ).toContainEqual(expect.objectContaining({ ...line, platformText: words }))
+    await expect
+      .poll(() => messagesOf(user.userId))
+      .toContain(
+        `error: Posting “${TEXT}” on Bluesky failed: Bluesky refused the post as invalid. Create a changed post.`,
+      )
+    const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
+    const history = async () => (await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)).text
+    await expect.poll(history).toContain('is not wanted here” (InvalidRecord)')
+    expect(await history()).not.toContain(TEXT)
+    expect(kept.written()).not.toContain(TEXT)
+  })
+
+  it('the status says why and until when a delivery waits, and nothing of it once the delivery went on', async () => {
+    const user = await world.user()
+    const limited = refusal(429, 'RateLimitExceeded', 'Slow down', { 'retry-after': '6' })
+    await world.control.fault({ path: PUT_RECORD, times: 1, action: limited })
+    const begun = Date.now()
+    const postId = await user.create({ content: { text: 'Patience' } })
+    const waiting = await poll(
+      () => user.status(postId),
+      ({ platformStatuses: [entry] }) => entry!.nextAttemptAt !== null,
+    )
+    expect(waiting).toMatchObject({
+      status: 'PROCESSING',
+      platformStatuses: [
+        {
+          status: 'pending',
+          errorCode: 'rate_limited',
+          error: 'Bluesky asks to slow down. Bluesky says: “Slow down” (RateLimitExceeded)',
+        },
+      ],
+    })
+    expect(Date.parse(waiting.platformStatuses[0]!.nextAttemptAt!)).toBeGreaterThan(begun + 5_000)
+    const { body } = await user.call('GET', `/api/posts/${postId}`)
+    expect(body.data.post.platformStatuses).toEqual(waiting.platformStatuses)
+    expect(await user.until(postId)).toMatchObject({
+      platformStatuses: [{ status: 'completed', error: null, errorCode: null, nextAttemptAt: null }],
+    })
+  })
+})
+
+describe('a delivery that is not to be made', () => {
+  it('fails with ACCOUNT_DISABLED at its instant, and can be retried once its owner is enabled again', async () => {
+    const user = await world.user()
+    const scheduledAt = inSeconds(4)
+    const postId = await user.create({ content: { text: 'Disabled' }, scheduledAt })
+    await administer(user.userId, false)
+    const post = await poll(
+      () => world.context.posts.find(postId),
+      (stored) => stored?.status === 'FAILED',
+    )
+    expect(post!.updatedAt.getTime()).toBeGreaterThanOrEqual(Date.parse(scheduledAt))
+    expect((await user.call('GET', `/api/posts/${postId}`)).status).toBe(403)
+
+    await administer(user.userId, true)
+    expect(await user.status(postId)).toMatchObject({
+      status: 'FAILED',
+      platformStatuses: [{ errorCode: 'ACCOUNT_DISABLED', error: 'The account of this user is disabled' }],
+    })
+    expect(await messagesOf(user.userId)).toContain(
+      'error: Posting “Disabled” on Bluesky failed: The account of this user is disabled. Ask an administrator to enable the account.',
+    )
+    expect(await user.published()).toEqual([])
+    expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
+  })
+
+  it('goes out when its owner is enabled again before its instant', async () => {
+    const user = await world.user()
+    const postId = await user.create({ content: { text: 'Enabled in time' }, scheduledAt: inSeconds(6) })
+    await administer(user.userId, false)
+    await administer(user.userId, true)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
+  })
+
+  it('fails with TOO_LATE a day after its instant, says so, and can be retried', async () => {
+    const user = await world.user()
+    const postId = await user.create({ content: { text: 'Yesterday' }, scheduledAt: inSeconds(3_600) })
+    const dueAt = new Date(Date.now() - DAY - HOUR)
+    await change('posts', postId, { dueAt, scheduledAt: dueAt })
+    // Any change makes the workflow look at the post again.
+    expect((await user.call('PATCH', `/api/posts/${postId}`, { timezone: 'Europe/Vienna' })).status).toBe(200)
+    expect(await user.until(postId)).toMatchObject({
+      status: 'FAILED',
+      platformStatuses: [{ errorCode: 'TOO_LATE', error: 'The post could not be sent in time' }],
+    })
+    await expect
+      .poll(() => messagesOf(user.userId))
+      .toContain(
+        'error: Posting “Yesterday” on Bluesky failed: The post could not be sent in time. You can retry the post.',
+      )
+    expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
+  })
+
+  it('names platform, cause and next step in its notification, once a round', async () => {
+    const user = await world.user({ connected: false })
+    const postId = await user.create({ content: { text: 'Nowhere to go' } })
+    const failed =
+      'error: Posting “Nowhere to go” on Bluesky failed: The platform is not connected. Connect the account in settings, then retry the post.'
+    await user.until(postId)
+    // It follows the status, in a write of its own.
+    const errors = async () => (await messagesOf(user.userId)).filter((message) => message.startsWith('error'))
+    await expect.poll(errors).toEqual([failed])
+    await user.call('POST', `/api/posts/${postId}/retry`)
+    await user.until(postId)
+    await expect.poll(errors).toEqual([failed, failed])
+  })
+})
+
+it('GET /health/delivery is 200 while workers poll and the sweeper has its Schedule', async () => {
+  await world.context.orchestrator.ensureSchedules(world.context.config.SWEEP_INTERVAL_MS)
+  const response = await poll(
+    () => world.app.inject({ url: '/health/delivery' }),
+    ({ statusCode }) => statusCode === 200,
+  )
+  expect(response.json()).toEqual({ success: true, message: 'Healthy', data: { status: 'ok' } })
+})

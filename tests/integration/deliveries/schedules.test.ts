@@ -1,0 +1,90 @@
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startThreads, type Threads } from '../../../sandbox/platforms/threads.ts'
+import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
+import { connecting } from '../../support/connecting.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { testConfig, unique } from '../../support/servers.ts'
+
+let threads: Threads
+let world: DeliveryWorld
+let temporal: Connection
+let client: Client
+
+beforeAll(async () => {
+  threads = await startThreads()
+  const app = threads.createApp({ name: 'postonce', redirectUris: [callbackUrl(testConfig().PUBLIC_URL, 'threads')] })
+  world = await startDeliveryWorld({
+    THREADS_APP_ID: app.id,
+    THREADS_APP_SECRET: app.secret,
+    THREADS_AUTHORIZE_URL: threads.url,
+    THREADS_GRAPH_URL: threads.url,
+  })
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+  temporal = await Connection.connect({ address })
+  client = new Client({ connection: temporal, namespace })
+  // Twice: as `npm run setup` may be run.
+  await world.context.orchestrator.ensureSchedules(DAY)
+  await world.context.orchestrator.ensureSchedules(DAY)
+}, 120_000)
+
+afterAll(async () => {
+  await temporal?.close()
+  await world?.stop()
+  await threads?.stop()
+})
+
+/** One run of a Schedule, as its time brings it. */
+async function runOf(scheduleId: string): Promise<unknown> {
+  const handle = client.schedule.getHandle(scheduleId)
+  await handle.trigger()
+  const { info } = await poll(
+    () => handle.describe(),
+    (described) => described.info.recentActions.length > 0,
+  )
+  const { workflow } = info.recentActions.at(-1)!.action
+  return client.workflow.getHandle(workflow.workflowId, workflow.firstExecutionRunId).result()
+}
+
+it('metrics are collected every 15 minutes, some seconds into the slot, and never by two runs', async () => {
+  const { spec, policies } = await client.schedule.getHandle('collectPostMetrics').describe()
+  expect(spec.intervals).toEqual([{ every: 15 * MINUTE, offset: 5 * SECOND }])
+  expect(policies.overlap).toBe('SKIP')
+})
+
+it('renewTokens renews a session of Bluesky that comes to its end', async () => {
+  const { userId } = await world.user()
+  const { connection } = world.context.database
+  const accounts = connection.collection('platformAccounts')
+  await accounts.updateOne({ userId }, { $set: { 'bluesky.auth.endsAt': new Date(Date.now() + 5 * DAY) } })
+  expect(await runOf('renewTokens')).toEqual({ renewed: 1, warned: 0 })
+  const account = await world.context.accounts.findConnected(userId, 'bluesky')
+  expect(account!.auth.endsAt!.getTime()).toBeGreaterThan(Date.now() + 60 * DAY)
+  expect(account!.version).toBe(2)
+})
+
+/** A user of Threads whose connection ends in five days. */
+async function onThreads() {
+  const user = await connecting('threads', world.context, world.app).someone()
+  const { id } = threads.createAccount({ username: unique('t').replace(/\W/g, '') })
+  await user.connect(id)
+  const accounts = world.context.database.connection.collection('platformAccounts')
+  const endsAt = new Date(Date.now() + 5 * DAY)
+  await accounts.updateOne({ userId: user.userId }, { $set: { 'threads.auth.endsAt': endsAt } })
+  return { ...user, accountId: id, endsAt }
+}
+
+it('renewTokens renews a token of Threads', async () => {
+  const { accountId, stored } = await onThreads()
+  threads.ageTokens(accountId, 55 * DAY)
+  expect(await runOf('renewTokens')).toEqual({ renewed: 1, warned: 0 })
+  expect((await stored())!.auth.endsAt!.getTime()).toBeGreaterThan(Date.now() + 59 * DAY)
+})
+
+it('renewTokens ends no connection whose token is too young for Threads to renew', async () => {
+  const { stored, refresh, endsAt } = await onThreads()
+  expect(await runOf('renewTokens')).toEqual({ renewed: 0, warned: 1 })
+  expect(await stored()).toMatchObject({ auth: { endsAt }, health: { status: 'active' } })
+  expect((await refresh()).status).toBe(200)
+})

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readHistories } from '../../faults/gather.ts'
+import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { unique } from '../../support/servers.ts'
+import { allRecords, keepLog } from '../../support/traces.ts'
+
+/** Invariant I7: planted secrets are looked for wherever something is kept or said. */
+let world: DeliveryWorld
+const kept = keepLog()
+const text = unique('words-of-a-post')
+const answers: string[] = []
+const secrets: Record<string, string> = {}
+
+beforeAll(async () => {
+  world = await startDeliveryWorld({}, { logger: kept.logger })
+  const user = await world.user()
+  Object.assign(secrets, user.secrets)
+  const account = await world.context.credentials.get(user.userId, 'bluesky', { signal: AbortSignal.timeout(5_000) })
+  secrets['accessToken'] = account!.accessToken
+  secrets['refreshToken'] = account!.refreshToken!
+
+  const say = async (answer: Promise<{ body: unknown }>) => answers.push(JSON.stringify((await answer).body))
+  await user.until(await user.create({ content: { text } }))
+  const path = '/xrpc/com.atproto.repo.putRecord'
+  const body = JSON.stringify({ error: 'InvalidRequest', message: `No: ${account!.accessToken}` })
+  await world.control.fault({ path, times: 1, action: { status: 400, headers: {}, body } })
+  const refused = await user.create({ content: { text } })
+  await user.until(refused)
+  await world.control.fault({ path, times: 1, action: { dropAfterAccept: true } })
+  await user.until(await user.create({ content: { text } }))
+  await say(user.call('GET', `/api/posts/${refused}`))
+  await say(user.call('GET', '/api/platform/find'))
+  await say(user.call('GET', '/api/platform/bluesky/refresh'))
+  await say(user.call('GET', '/api/auth/me'))
+  await say(user.connect())
+  const wrong = { identifier: user.account.handle, appPassword: secrets['password'] }
+  await say(user.call('POST', '/api/platform/bluesky/connect', wrong))
+  await world.app.inject({
+    method: 'POST',
+    url: '/api/auth/login?token=in-the-address',
+    payload: { email: user.secrets.email, password: `${secrets['password']}!` },
+  })
+}, 120_000)
+afterAll(() => world?.stop())
+
+function expectNone(where: string, except: string[] = []): void {
+  expect(where.length).toBeGreaterThan(100)
+  for (const [name, secret] of Object.entries(secrets)) {
+    if (!except.includes(name)) expect(where.includes(secret), name).toBe(false)
+  }
+}
+
+describe('a planted secret is not found', () => {
+  it('in the database, where tokens are sealed and passwords hashed', async () => {
+    const records = await allRecords(world.context)
+    expectNone(JSON.stringify(records), ['email'])
+    expect(JSON.stringify(records)).toContain(text)
+  })
+
+  it('in workflow histories, which hold no words of a post either', async () => {
+    const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
+    const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
+    expect(histories).toContain('publishToPlatform')
+    expectNone(histories)
+    expect(histories).not.toContain(text)
+  })
+
+  it('in the log, which names neither addresses nor query values', () => {
+    const log = kept.written()
+    expect(log).toContain('post created')
+    expectNone(log)
+    expect(log).not.toContain(text)
+    expect(log).not.toContain('in-the-address')
+    const lines = log.trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+      expect.objectContaining({
+        msg: 'post created',
+        requestId: expect.stringMatching(/^[\w-]{36}$/),
+        postId: expect.stringMatching(/^[0-9a-f]{24}$/),
+      }),
+    )
+  })
+
+  it('in answers, which show no sealed token either', () => {
+    expectNone(answers.join('\n'), ['email'])
+    expect(answers.join('\n')).not.toMatch(/v1\.[^.]+\.[^.]+\.[^.]+\./)
+  })
+})

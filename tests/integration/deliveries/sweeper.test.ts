@@ -1,0 +1,211 @@
+import { fileURLToPath } from 'node:url'
+import { Connection, WorkflowClient } from '@temporalio/client'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startMailCatcher, type MailCatcher } from '../../../sandbox/services/mail.ts'
+import { createSweepActivities, type Backlog } from '../../../src/activities/publishing/sweep.ts'
+import { createPost } from '../../../src/commands/posts/create-post.ts'
+import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
+import { updatePost } from '../../../src/commands/posts/update-post.ts'
+import { codeMail } from '../../../src/domain/notifications/mail-texts.ts'
+import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
+import {
+  BACKGROUND_WORK,
+  backgroundWorkflowId,
+  publishPostWorkflowId,
+  type BackgroundWork,
+} from '../../../src/workflows/messages.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { unique } from '../../support/servers.ts'
+
+let world: DeliveryWorld
+
+let catcher: MailCatcher
+let temporal: Connection
+let workflow: WorkflowClient
+
+beforeAll(async () => {
+  catcher = await startMailCatcher()
+  world = await startDeliveryWorld({ ...catcher.env(), METRICS_PORT: 1 })
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+  temporal = await Connection.connect({ address })
+  workflow = new WorkflowClient({ connection: temporal, namespace })
+}, 120_000)
+afterAll(async () => {
+  await temporal?.close()
+  await world?.stop()
+  await catcher?.stop()
+})
+
+/** The sweeper's activity, as if `ms` had gone by since the posts were stored. */
+async function sweepIn(ms: number, backlogs: Backlog[] = []): Promise<{ takenUp: number }> {
+  const clock = { ...world.context.clock, now: () => new Date(Date.now() + ms) }
+  const { sweepDeliveries } = createSweepActivities({ ...world.context, backlogs, clock })
+  return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
+}
+
+/** Temporal away: nothing is acknowledged. */
+const unreachable = { start: async () => false, signal: async () => false }
+
+describe('the sweeper', () => {
+  it.each([
+    ['an immediate post', undefined],
+    ['a scheduled post', 5_000],
+  ])('starts %s whose start never reached Temporal, and it goes out once', async (_name, delayMs) => {
+    const user = await world.user()
+    const { data } = await createPost(
+      { ...world.context, orchestrator: unreachable },
+      {
+        userId: user.userId,
+        input: {
+          content: { text: 'Stranded' },
+          selectedPlatforms: ['bluesky'],
+          ...(delayMs === undefined ? {} : { scheduledAt: new Date(Date.now() + delayMs).toISOString() }),
+        },
+        source: 'api',
+        idempotency: null,
+      },
+    )
+    expect((await sweepIn(0)).takenUp).toBe(0)
+    expect((await sweepIn(MINUTE)).takenUp).toBe(1)
+    expect(await user.until(data.postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
+    expect((await world.context.posts.find(data.postId))!.startPending).toBe(false)
+  })
+
+  it('tells a running workflow of an edit that it never heard of', async () => {
+    const user = await world.user()
+    const scheduledAt = new Date(Date.now() + DAY).toISOString()
+    const postId = await user.create({ content: { text: 'Moved in an outage' }, scheduledAt })
+    const sooner = new Date(Date.now() + 3_000).toISOString()
+    await updatePost(
+      { ...world.context, orchestrator: unreachable },
+      { userId: user.userId, postId, update: { kind: 'patch', input: { scheduledAt: sooner } } },
+    )
+    await sweepIn(MINUTE)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
+  })
+
+  it('makes up for everything that a process left undone when it died while publishing a draft', async () => {
+    const user = await world.user()
+    const postId = await user.create({ content: { text: 'Half published' }, status: 'DRAFT' })
+    const dying = { ...world.context, notifications: { insertOnce: () => Promise.reject(new Error('killed')) } }
+    const update = { kind: 'patch', input: { status: 'PENDING' } } as const
+    await expect(updatePost(dying, { userId: user.userId, postId, update })).rejects.toThrow('killed')
+    await sweepIn(MINUTE)
+    await user.until(postId, ['COMPLETED'])
+    const told = (await world.notificationsOf(user.userId)).map(({ dedupeKey }) => dedupeKey)
+    expect(told).toContain(`post-created:${postId}`)
+  })
+
+  it('leaves a running workflow alone, and starts a terminated one again', async () => {
+    const user = await world.user()
+    const scheduledAt = new Date(Date.now() + 15_000).toISOString()
+    const postId = await user.create({ content: { text: 'Terminated' }, scheduledAt })
+    const handle = workflow.getHandle(publishPostWorkflowId(postId))
+    // Started, decided, and waiting by its timer.
+    const { runId } = await poll(
+      () => handle.describe(),
+      ({ historyLength }) => historyLength === 5,
+    )
+    await sweepIn(MINUTE)
+    expect(await handle.describe()).toMatchObject({ runId, historyLength: 5 })
+
+    await handle.terminate('for the test')
+    await sweepIn(MINUTE)
+    expect((await handle.describe()).runId).not.toBe(runId)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.published()).toHaveLength(1)
+  })
+
+  it('terminates workflows that a new release cannot replay, and every post is published once and every mail sent', async () => {
+    const user = await world.user()
+    const runIdOf = async (workflowId: string) => (await workflow.getHandle(workflowId).describe()).runId
+    const hasBegun = (workflowId: string) =>
+      poll(
+        () => workflow.getHandle(workflowId).fetchHistory(),
+        ({ events }) => events?.some(({ timerStartedEventAttributes: timer }) => timer) === true,
+      )
+
+    await world.stopWorkers()
+    await world.startWorkers({ workflowBundle: await bundleOtherRelease() })
+    const scheduledAt = new Date(Date.now() + 12_000).toISOString()
+    const postIds = await Promise.all(
+      [scheduledAt, scheduledAt, undefined].map((at) =>
+        user.create({ content: { text: unique('Stuck') }, scheduledAt: at }),
+      ),
+    )
+    const cancelledId = await user.create({ content: { text: unique('Cancelled') }, scheduledAt })
+    await user.call('POST', `/api/posts/${cancelledId}/cancel`)
+    const to = `${unique('ann')}@example.test`
+    await queueMail(world.context, { kind: 'code', userId: null, lifeMs: MINUTE, to, ...codeMail('123456') })
+    const [mail] = await world.context.database.connection.collection<{ _id: string }>('mails').find().toArray()
+    const works = Object.keys(BACKGROUND_WORK) as BackgroundWork[]
+    const recordless = works.map((work) => backgroundWorkflowId(work, unique('none')))
+    await Promise.all(
+      works.map((work, index) => {
+        const { taskQueue, idPrefix } = BACKGROUND_WORK[work]
+        const workflowId = recordless[index]!
+        return workflow.start(work, { workflowId, taskQueue, args: [workflowId.slice(idPrefix.length)] })
+      }),
+    )
+    const stuck = [
+      ...[...postIds, cancelledId].map(publishPostWorkflowId),
+      backgroundWorkflowId('sendMail', mail!._id),
+      ...recordless,
+    ]
+    await Promise.all(stuck.map(hasBegun))
+    const runIds = await Promise.all(postIds.map((postId) => runIdOf(publishPostWorkflowId(postId))))
+    await world.stopWorkers()
+    await world.startWorkers()
+
+    await poll(
+      async () => {
+        await sweepIn(2 * MINUTE, world.context.backlogs)
+        return Promise.all(postIds.map(async (postId) => (await user.status(postId)).status))
+      },
+      (statuses) => statuses.every((status) => status === 'COMPLETED'),
+    )
+    expect(await user.published()).toHaveLength(postIds.length)
+    for (const [index, postId] of postIds.entries()) {
+      expect(await runIdOf(publishPostWorkflowId(postId))).not.toBe(runIds[index])
+    }
+    await poll(
+      async () => {
+        await sweepIn(2 * MINUTE, world.context.backlogs)
+        return catcher.mails.list(to)
+      },
+      (mails) => mails.length === 1,
+    )
+    // Its post has ended, so only the search attribute leads to it.
+    await poll(
+      async () => {
+        await sweepIn(2 * MINUTE)
+        return workflow.getHandle(publishPostWorkflowId(cancelledId)).describe()
+      },
+      ({ status }) => status.name === 'TERMINATED',
+    )
+    // Those without a record are in no backlog.
+    for (const workflowId of recordless) {
+      await poll(
+        () => world.context.orchestrator.terminateStuck(workflowId),
+        (isTerminated) => isTerminated,
+      )
+    }
+    const counted = await world.context.metrics.text()
+    expect(counted).toMatch(/temporal_workflow_task_execution_failed_total\{[^}]*failure_reason="NonDeterminismError"/)
+    for (const type of ['publishPost', ...works]) {
+      expect(counted).toMatch(new RegExp(`postonce_stuck_workflows_terminated_total\\{workflow="${type}"\\} [1-9]`))
+    }
+  }, 180_000)
+})
+
+/** Workflows that schedule other commands than those of this release. */
+function bundleOtherRelease() {
+  return bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../../support/other-release.ts', import.meta.url)),
+    logger: new DefaultLogger('WARN'),
+  })
+}

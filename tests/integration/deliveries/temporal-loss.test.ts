@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Connection, WorkflowClient } from '@temporalio/client'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort } from '../../../sandbox/servers/process.ts'
+import { findTemporal, startTemporal, type Temporal } from '../../../sandbox/servers/temporal.ts'
+import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
+import { watchForTemporalLoss } from '../../../src/worker/temporal-data-loss.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+
+const WAITING = 120
+const DUE_SOON = 5
+
+let dir: string
+let port: number
+let temporal: Temporal
+let world: DeliveryWorld
+
+/** Keeps everything in memory: each start has lost all data of the one before. */
+const start = async (namespaces: string[] = []) =>
+  startTemporal({ program: await findTemporal(), logFile: join(dir, 'temporal.log'), port, namespaces })
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'postonce-loss-'))
+  port = await freePort()
+  temporal = await start()
+  world = await startDeliveryWorld({ TEMPORAL_ADDRESS: temporal.address })
+}, 120_000)
+afterAll(async () => {
+  await world?.stop()
+  await temporal?.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+it("after the loss of Temporal's data every scheduled post is under way again before it is due, and is published once", async () => {
+  const { context } = world
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = context.config
+  await context.orchestrator.ensureSchedules(HOUR)
+  const user = await world.user()
+  const inHours = new Date(Date.now() + 2 * HOUR).toISOString()
+  for (let index = 0; index < WAITING; index++) {
+    await user.create({ content: { text: `Waits ${index}` }, scheduledAt: inHours })
+  }
+
+  const soon = new Date(Date.now() + 45 * SECOND).toISOString()
+  const dueSoon = await Promise.all(
+    Array.from({ length: DUE_SOON }, (_, index) =>
+      user.create({ content: { text: `Soon ${index}` }, scheduledAt: soon }),
+    ),
+  )
+  await world.stopWorkers()
+  await temporal.stop()
+  temporal = await start([namespace])
+  await world.startWorkers()
+  const stopWatching = watchForTemporalLoss(context, SECOND)
+
+  const connection = await Connection.connect({ address })
+  try {
+    const workflows = new WorkflowClient({ connection, namespace })
+    await poll(
+      () => workflows.count(`WorkflowType = 'publishPost'`),
+      ({ count }) => count >= WAITING + DUE_SOON,
+    )
+    await poll(() => context.orchestrator.hasSchedules(), Boolean)
+  } finally {
+    await connection.close()
+  }
+  for (const postId of dueSoon) expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+  expect(await user.published()).toHaveLength(DUE_SOON)
+  // Nothing was left to the sweeper, which takes up what is overdue.
+  expect(await context.metrics.text()).toContain('postonce_sweep_findings_total{finding="overdue"} 0')
+  stopWatching()
+}, 240_000)

@@ -1,0 +1,146 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { withCompanions } from '../../../src/domain/accounts/platform-connect.ts'
+import { PLATFORMS, platformLabel, type Platform } from '../../../src/domain/shared/platforms.ts'
+import { poll } from '../../support/delivery-world.ts'
+import { isOne, RENEWING } from '../../faults/platforms.ts'
+import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
+
+/** What becomes of posts when the login of one platform dies, on each platform: nothing but that platform is touched. */
+
+type User = Awaited<ReturnType<PlatformsWorld['user']>>
+
+let world: PlatformsWorld
+beforeAll(async () => void (world = await startPlatformsWorld()), 120_000)
+afterEach(() => world?.clearFaults())
+afterAll(() => world?.stop())
+
+/** Access and, where there is such a thing, its renewal. */
+async function revoke(user: User, platform: Platform): Promise<void> {
+  const { control, calls } = world.find(platform)
+  const { accountId } = user.accountOn(platform)
+  await control.revoke(accountId)
+  if (calls.renew) await control.expire(accountId)
+}
+
+const healthOf = async (user: User, platform: Platform) =>
+  (await user.call('GET', '/api/platform/find')).body.data[platform].health as object
+
+/** About the connection, not about a post. */
+const warningsOf = async (user: User) =>
+  (await world.notificationsOf(user.userId))
+    .filter(({ type, reference }) => type === 'warning' && reference.type === 'platform')
+    .map(({ message }) => message)
+
+async function expectExpired(user: User, platform: Platform): Promise<void> {
+  expect(await healthOf(user, platform)).toMatchObject({ status: 'expired', needsReconnection: true })
+  const warning = `Your ${platformLabel(platform)} connection has expired. Reconnect the account in settings.`
+  expect(await warningsOf(user)).toEqual([warning])
+}
+
+/** The platform whose login this one's account comes and goes with, mostly its own. */
+const connectedBy = (platform: Platform): Platform =>
+  PLATFORMS.find((one) => one !== platform && withCompanions(one).includes(platform)) ?? platform
+
+/** How a post is doing, by platform. */
+async function entriesOf(user: User, postId: string) {
+  const { platformStatuses } = await user.status(postId)
+  return Object.fromEntries(
+    platformStatuses.map(({ platform, status, errorCode }) => [platform, { status, errorCode }]),
+  )
+}
+
+const COMPLETED = { status: 'completed', errorCode: null }
+const UNAUTHORIZED = { status: 'failed', errorCode: 'unauthorized' }
+
+describe.each(PLATFORMS)('%s', (platform) => {
+  /** Those that do not live by the same login. */
+  let others: Platform[]
+  let user: User
+  beforeEach(async () => {
+    const { server } = world.find(platform)
+    others = PLATFORMS.filter((one) => !server.includes(one))
+    user = await world.user()
+    // Whoever counts after a login was revoked finds it dead as well, also in the name of a sibling.
+    await user.followersCounted()
+  })
+
+  const everywhere = () => [platform, ...others]
+  const all = (entry: object) => Object.fromEntries(others.map((one) => [one, entry]))
+
+  it('a login that was revoked fails its posts, tells once, and lets the other platforms go on', async () => {
+    await revoke(user, platform)
+    const posts = await Promise.all([1, 2, 3].map((number) => user.post(everywhere(), `Without a login ${number}`)))
+    for (const postId of posts) {
+      expect(await user.until(postId)).toMatchObject({ status: 'PARTIAL_SUCCESS' })
+      expect(await entriesOf(user, postId)).toEqual({ ...all(COMPLETED), [platform]: UNAUTHORIZED })
+    }
+    expect(await user.published(platform)).toEqual([])
+    await expectExpired(user, platform)
+
+    await user.reconnect(platform)
+    expect(await healthOf(user, platform)).toMatchObject({ status: 'active', needsReconnection: false })
+    for (const postId of posts) {
+      expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
+      expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    }
+    for (const one of everywhere()) expect(await user.published(one)).toHaveLength(posts.length)
+    expect(await warningsOf(user)).toHaveLength(1)
+  })
+
+  it('a login that dies while the visible call is on its way fails the post, and nothing is published', async () => {
+    const { control, calls } = world.find(platform)
+    const account = user.accountOn(platform).accountId
+    await control.fault({ ...calls.publish, account, times: 1, action: { delayMs: 1_000 } })
+    const postId = await user.post(everywhere(), 'Dead on arrival')
+    await poll(
+      () => user.visibleCalls(platform),
+      (arrived) => arrived.length === 1,
+    )
+    await revoke(user, platform)
+    expect(await user.until(postId)).toMatchObject({ status: 'PARTIAL_SUCCESS' })
+    expect(await entriesOf(user, postId)).toEqual({ ...all(COMPLETED), [platform]: UNAUTHORIZED })
+    expect(await user.published(platform)).toEqual([])
+    await expectExpired(user, platform)
+  })
+
+  it('a disconnect while posts wait: none goes out there, all go out elsewhere, and none is lost', async () => {
+    const scheduledAt = new Date(Date.now() + 4_000).toISOString()
+    const texts = ['First', 'Second']
+    const posts = await Promise.all(texts.map((text) => user.post(everywhere(), text, { scheduledAt })))
+    expect((await user.call('DELETE', `/api/platform/${connectedBy(platform)}/disconnect`)).status).toBe(200)
+    for (const postId of posts) {
+      expect(await user.until(postId)).toMatchObject({ status: 'PARTIAL_SUCCESS' })
+      const notConnected = { status: 'failed', errorCode: 'PLATFORM_NOT_CONNECTED' }
+      expect(await entriesOf(user, postId)).toEqual({ ...all(COMPLETED), [platform]: notConnected })
+    }
+    expect(await user.visibleCalls(platform)).toEqual([])
+    expect(await warningsOf(user)).toEqual([])
+
+    await user.reconnect(platform)
+    for (const postId of posts) {
+      expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
+      expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    }
+    expect((await user.published(platform)).map(({ text }) => text).toSorted()).toEqual(texts)
+  })
+})
+
+describe.each(RENEWING)('%s', (platform) => {
+  it('posts that are due at once on an ended access token renew it once', async () => {
+    const user = await world.user()
+    const { control, calls } = world.find(platform)
+    const renew = calls.renew!
+    const { accountId } = user.accountOn(platform)
+    await control.expire(accountId)
+    // Long enough for everybody to find out.
+    await control.fault({ ...renew, account: accountId, action: { delayMs: 1_000 } })
+    const posts = await Promise.all(
+      Array.from({ length: 12 }, (_, number) => user.post([...PLATFORMS], `Renewed once ${number}`)),
+    )
+    for (const postId of posts) expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    const renewals = (await control.requests()).filter((call) => call.account === accountId && isOne(renew, call))
+    expect(renewals).toHaveLength(1)
+    expect(await user.published(platform)).toHaveLength(posts.length)
+    expect(await healthOf(user, platform)).toMatchObject({ status: 'active' })
+  })
+})

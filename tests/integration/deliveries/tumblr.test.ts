@@ -1,0 +1,205 @@
+import sharp from 'sharp'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { consent } from '../../../sandbox/platforms/shared/consent.ts'
+import { startTumblr, type Tumblr } from '../../../sandbox/platforms/tumblr.ts'
+import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { publishedOnce } from './once.ts'
+import { film } from '../../support/film.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { controlOf, type Control } from '../../support/platform-control.ts'
+import { testConfig, unique } from '../../support/servers.ts'
+
+const POSTS = '/posts/'
+
+let tumblr: Tumblr
+let control: Control
+let world: DeliveryWorld
+
+beforeAll(async () => {
+  tumblr = await startTumblr()
+  control = controlOf(tumblr.control)
+  const { consumerKey, consumerSecret } = tumblr.createApp({
+    name: 'postonce',
+    callbackUrl: callbackUrl(testConfig().PUBLIC_URL, 'tumblr'),
+  })
+  world = await startDeliveryWorld({
+    TUMBLR_CONSUMER_KEY: consumerKey,
+    TUMBLR_CONSUMER_SECRET: consumerSecret,
+    TUMBLR_AUTHORIZE_URL: tumblr.url,
+    TUMBLR_API_URL: tumblr.url,
+  })
+}, 120_000)
+afterEach(() => control.clearFaults())
+afterAll(async () => {
+  await world?.stop()
+  await tumblr?.stop()
+})
+
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
+const newBlog = () => tumblr.createAccount({ name: unique('b').replace(/\W/g, '') })
+
+/** A user with a Tumblr account, connected over its page. */
+async function someone() {
+  const user = await world.user()
+  const blog = newBlog()
+  const connect = async (loginId = blog.loginId) => {
+    const { body } = await user.call('GET', '/api/platform/tumblr/connect')
+    const { pathname, search } = new URL(await consent(body.data.authUrl, loginId))
+    const back = await world.app.inject({ url: `${pathname}${search}` })
+    expect(back.headers.location).toContain('success=tumblr_connected')
+  }
+  await connect()
+  const image = async (altText?: string) => {
+    const picture = sharp({ create: { width: 64, height: 48, channels: 3, background: '#336699' } })
+    return user.upload(new Uint8Array(await picture.png().toBuffer()), 'image/png', altText)
+  }
+  const publish = (text: string, more: object = {}) =>
+    user.create({ content: { text }, selectedPlatforms: ['tumblr'], ...more })
+
+  return {
+    ...user,
+    blog,
+    connect,
+    image,
+    publish,
+    seen: async (of = blog) => (await control.ledger()).filter((entry) => entry.account === of.name),
+    drafts: () => tumblr.draftsOf(blog),
+    /** A post with an image, due in a while and prepared already: its draft is there. */
+    async prepared(text: string, more: object = {}) {
+      const content = { text, mediaItems: [await image()] }
+      const postId = await publish(text, { content, scheduledAt: inSeconds(40), ...more })
+      await poll(
+        async () => tumblr.draftsOf(blog),
+        (drafts) => drafts.some((draft) => draft.text === text),
+      )
+      return postId
+    },
+    withoutDrafts: () =>
+      poll(
+        async () => tumblr.draftsOf(blog),
+        (drafts) => drafts.length === 0,
+      ),
+  }
+}
+
+describe('a post on Tumblr', () => {
+  it('goes out with images and video, and stands on its page', async () => {
+    const user = await someone()
+    const mediaItems = [await user.image('A blue field'), await user.upload(film(), 'video/mp4')]
+    const postId = await user.publish('', { content: { text: 'All of it #here', mediaItems } })
+    const { status, platformStatuses } = await user.until(postId)
+    expect(status).toBe('COMPLETED')
+    const [entry, ...others] = await user.seen()
+    expect(others).toEqual([])
+    expect(entry).toMatchObject({
+      text: 'All of it #here',
+      media: [
+        { type: 'image/png', altText: 'A blue field' },
+        { type: 'video/mp4', altText: '' },
+      ],
+    })
+    const platformPostUrl = `${tumblr.url}/${user.blog.name}/${entry!.id}`
+    expect(platformStatuses[0]).toMatchObject({ platformPostId: entry!.id, platformPostUrl })
+    expect(await (await fetch(platformPostUrl)).text()).toContain('All of it #here')
+    expect(user.drafts()).toEqual([])
+  })
+
+  publishedOnce({ control: () => control, call: { method: 'PUT', path: POSTS }, someone })
+
+  it('fails when the login has ended, and goes out by a retry once there is a new one', async () => {
+    const user = await someone()
+    await control.revoke(user.blog.uuid)
+    const postId = await user.publish('Too late')
+    const { platformStatuses } = await user.until(postId)
+    expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
+    const { body } = await user.call('GET', '/api/platform/find')
+    expect(body.data.tumblr.health).toMatchObject({ status: 'expired', needsReconnection: true })
+    expect(await user.seen()).toEqual([])
+    await user.connect()
+    await user.call('POST', `/api/posts/${postId}/retry`)
+    expect(await user.until(postId, ['COMPLETED'])).toMatchObject({ status: 'COMPLETED' })
+  })
+})
+
+describe('a post that was prepared', () => {
+  it('and edited goes out in its new words, and leaves no draft', async () => {
+    const user = await someone()
+    const postId = await user.prepared('First words')
+    const edited = await user.call('PATCH', `/api/posts/${postId}`, {
+      content: { text: 'Second words' },
+      scheduledAt: inSeconds(3),
+    })
+    expect(edited.status).toBe(200)
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.seen()).toMatchObject([{ text: 'Second words' }])
+    await user.withoutDrafts()
+  })
+
+  it('and moved keeps its draft, and goes out once', async () => {
+    const user = await someone()
+    const postId = await user.prepared('Moved')
+    const before = user.drafts()
+    await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: inSeconds(3) })
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    const creates = (await control.requests()).filter(
+      ({ method, path, account }) => method === 'POST' && path.endsWith('/posts') && account === user.blog.uuid,
+    )
+    expect(creates).toHaveLength(1)
+    expect(before).toHaveLength(1)
+    expect(await user.seen()).toMatchObject([{ text: 'Moved' }])
+    expect(user.drafts()).toEqual([])
+  })
+
+  it.each([
+    ['cancelled', 'POST', '/cancel'],
+    ['deleted', 'DELETE', ''],
+  ] as const)('and %s leaves nothing behind', async (_, method, path) => {
+    const user = await someone()
+    const postId = await user.prepared('Unwanted')
+    expect((await user.call(method, `/api/posts/${postId}${path}`)).status).toBe(200)
+    await user.withoutDrafts()
+    expect(await user.seen()).toEqual([])
+  })
+
+  it('and is not for Tumblr any more leaves nothing behind', async () => {
+    const user = await someone()
+    const postId = await user.prepared('Elsewhere', { selectedPlatforms: ['bluesky', 'tumblr'] })
+    expect((await user.call('PATCH', `/api/posts/${postId}`, { selectedPlatforms: ['bluesky'] })).status).toBe(200)
+    await user.withoutDrafts()
+    await user.call('POST', `/api/posts/${postId}/cancel`)
+    expect(await user.seen()).toEqual([])
+  })
+
+  it('and its account connected anew goes out once, and leaves no draft', async () => {
+    const user = await someone()
+    const postId = await user.prepared('Connected anew')
+    await user.connect()
+    await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: inSeconds(3) })
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.seen()).toHaveLength(1)
+    await user.withoutDrafts()
+  })
+
+  it('for a blog that was exchanged goes out on the new one alone', async () => {
+    const user = await someone()
+    const postId = await user.prepared('Exchanged')
+    const other = newBlog()
+    await user.connect(other.loginId)
+    await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: inSeconds(3) })
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.seen(other)).toHaveLength(1)
+    expect(await user.seen()).toEqual([])
+  })
+
+  it('and refused is prepared anew by a retry, and leaves no draft', async () => {
+    const user = await someone()
+    const body = { meta: { status: 400, msg: 'Bad Request' }, response: [], errors: [{ title: 'no', code: 8001 }] }
+    await control.fault({ method: 'PUT', path: POSTS, times: 1, action: { status: 400, body } })
+    const postId = await user.publish('Refused first')
+    expect(await user.until(postId)).toMatchObject({ status: 'FAILED' })
+    expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
+    expect(await user.until(postId, ['COMPLETED'])).toMatchObject({ status: 'COMPLETED' })
+    expect(await user.seen()).toHaveLength(1)
+    await user.withoutDrafts()
+  })
+})

@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { findFuzzer } from '../../../sandbox/servers/fuzzer.ts'
+import { startPayments, type SandboxPayments } from '../../../sandbox/services/payments.ts'
+import type { Config } from '../../../src/config/schema.ts'
+import { HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
+import type { Role } from '../../../src/domain/users/user.ts'
+import { apiWorld, signIn, type ApiWorld } from '../../support/api.ts'
+import { fuzz, type FuzzResult } from './fuzzer.ts'
+
+/** `npm run fuzz` asks for more. */
+const EXAMPLES = Number(process.env['FUZZ_EXAMPLES'] ?? 3)
+const IS_LONG = EXAMPLES > 10
+const TIMEOUT_MS = IS_LONG ? 6 * HOUR : 12 * MINUTE
+
+/** These operations end the session that sends them, so each gets a user of its own. */
+const ENDING = ['eraseAccount', 'logOut', 'logOutEverywhere']
+
+let world: ApiWorld
+let processor: SandboxPayments
+let folder: string
+let program: string
+let baseUrl: string
+
+beforeAll(async () => {
+  program = await findFuzzer()
+  processor = await startPayments()
+  world = await apiWorld({ ...(processor.env('http://127.0.0.1:9') as Partial<Config>), ...UNLIMITED })
+  processor.setEndpoints([])
+  baseUrl = await world.app.listen({ port: 0, host: '127.0.0.1' })
+  folder = await mkdtemp(join(tmpdir(), 'postonce-fuzz-'))
+}, TIMEOUT_MS)
+afterAll(async () => {
+  await world?.close()
+  await processor?.stop()
+  if (folder) await rm(folder, { recursive: true, force: true })
+})
+
+/** Otherwise most responses would be 429. */
+const UNLIMITED: Partial<Config> = {
+  OTP_PER_HOUR: 1_000_000,
+  RESET_MAILS_PER_HOUR: 1_000_000,
+  CAPTIONS_PER_HOUR: 1_000_000,
+  ANALYTICS_REFRESH_SECONDS: 1,
+}
+
+it(
+  'every response to a generated request of a user is documented and no server error',
+  async () => {
+    assertClean(await fuzzAs('user', { only: null, excluded: ENDING }))
+  },
+  TIMEOUT_MS,
+)
+
+it(
+  'every response to a generated request of an admin is documented and no server error',
+  async () => {
+    assertClean(await fuzzAs('admin', { only: IS_LONG ? null : operationsOf('admin', 'status'), excluded: ENDING }))
+  },
+  TIMEOUT_MS,
+)
+
+it.each(ENDING)(
+  'every response to a generated %s request is documented and no server error',
+  async (operationId) => {
+    assertClean(await fuzzAs('user', { only: [operationId], excluded: [] }))
+  },
+  TIMEOUT_MS,
+)
+
+/** Fuzzes as a new account that is used for nothing else. */
+async function fuzzAs(role: Role, operations: { only: string[] | null; excluded: string[] }): Promise<FuzzResult> {
+  const { accessToken } = await signIn(world.context, { role })
+  return fuzz({ program, folder, baseUrl, accessToken, examples: EXAMPLES, isStateful: IS_LONG, ...operations })
+}
+
+function operationsOf(...tags: string[]): string[] {
+  const { paths = {} } = world.app.swagger() as { paths?: Record<string, object> }
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  return operations.filter((operation) => tags.includes(operation.tags[0])).map(({ operationId }) => operationId)
+}
+
+function assertClean({ isClean, output }: FuzzResult): void {
+  expect.soft(isClean, output).toBe(true)
+}

@@ -1,0 +1,62 @@
+import { Client, Connection, WorkflowClient, WorkflowNotFoundError } from '@temporalio/client'
+import { expect, it } from 'vitest'
+import type { Post } from '../../../src/domain/posts/post.ts'
+import { createOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/messages.ts'
+import { POST_STATUS } from '../../../src/workflows/search-attributes.ts'
+import { buildPost } from '../../support/posts.ts'
+import { registerNamespace, testConfig, testContext } from '../../support/servers.ts'
+
+it('forgets workflows, also one that runs, and those that are not there', async () => {
+  const { orchestrator, config, ...context } = await testContext()
+  const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
+  try {
+    const [gone, kept] = [buildPost(), buildPost()]
+    await Promise.all([orchestrator.start(gone), orchestrator.start(kept)])
+    const { workflow } = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
+    const describe = ({ _id }: typeof gone) => workflow.getHandle(publishPostWorkflowId(_id)).describe()
+    expect((await describe(gone)).status.name).toBe('RUNNING')
+
+    const ids = [gone, buildPost()].map(({ _id }) => publishPostWorkflowId(_id))
+    await orchestrator.forget(ids)
+    await expect.poll(() => describe(gone).catch((error: unknown) => error), POLL).toBeInstanceOf(WorkflowNotFoundError)
+    await orchestrator.forget(ids)
+    expect((await describe(kept)).status.name).toBe('RUNNING')
+  } finally {
+    await connection.close()
+    await Promise.all([orchestrator.close(), context.close()])
+  }
+})
+
+it('starts and signals the workflow of a post also where Temporal does not know the search attributes', async () => {
+  const config = testConfig()
+  await registerNamespace(config)
+  const unknown: unknown[] = []
+  const place = { address: config.TEMPORAL_ADDRESS, namespace: config.TEMPORAL_NAMESPACE }
+  const orchestrator = createOrchestrator({ ...place, onUnknownAttributes: (error) => unknown.push(error) })
+  const connection = await Connection.connect({ address: place.address })
+  try {
+    const workflows = new WorkflowClient({ connection, namespace: place.namespace })
+    const statusOf = async ({ _id }: Post) => {
+      const { typedSearchAttributes } = await workflows.getHandle(publishPostWorkflowId(_id)).describe()
+      return typedSearchAttributes.get(POST_STATUS)
+    }
+    const [started, signalled, tagged] = [buildPost(), buildPost(), buildPost()]
+    expect(await orchestrator.start(started)).toBe(true)
+    expect(await orchestrator.signal(signalled, 'changed')).toBe(true)
+    expect([await statusOf(started), await statusOf(signalled)]).toEqual([undefined, undefined])
+    expect(unknown).toHaveLength(1)
+
+    await orchestrator.ensureSearchAttributes()
+    await orchestrator.ensureSearchAttributes()
+    const knowing = createOrchestrator(place)
+    expect(await knowing.start(tagged)).toBe(true)
+    expect(await statusOf(tagged)).toBe(tagged.status)
+    await knowing.close()
+  } finally {
+    await connection.close()
+    await orchestrator.close()
+  }
+})
+
+const POLL = { timeout: 50_000 }

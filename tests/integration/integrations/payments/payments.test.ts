@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest'
+import { paymentsWithoutProcessor, signatureOf as signed } from '../../../support/webhooks.ts'
+
+const NOW = new Date('2026-11-21T12:00:00.400Z')
+const SECOND_NOW = Math.floor(NOW.getTime() / 1000)
+const SECRET = 'whsec_one'
+const OLD_SECRET = 'whsec_before'
+const WEBHOOK_INVALID = { code: 'WEBHOOK_INVALID', statusCode: 400 }
+
+const payments = paymentsWithoutProcessor(SECRET, OLD_SECRET)
+
+interface Signing {
+  secret?: string
+  at?: number
+  scheme?: string
+}
+
+function signatureOf(body: Buffer, { secret = SECRET, at = SECOND_NOW, scheme = 'v1' }: Signing = {}): string {
+  return signed(body, { secret, at: new Date(at * 1_000), scheme })
+}
+
+function bytesOf(body: unknown): Buffer {
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+/** As read of a body that is signed as it should be. */
+async function readSigned(body: unknown) {
+  const bytes = bytesOf(body)
+  return payments.readEvent(bytes, signatureOf(bytes), NOW)
+}
+
+function eventOf(type: string, object: unknown) {
+  return { id: 'evt_1', object: 'event', type, created: 1_790_000_000, data: { object } }
+}
+
+const BODY = bytesOf(eventOf('invoice.payment_succeeded', { id: 'in_1' }))
+
+describe('the signature of an event', () => {
+  it.each<[string, string]>([
+    ['of the secret', signatureOf(BODY)],
+    ['of the secret before it', signatureOf(BODY, { secret: OLD_SECRET })],
+    ['of five minutes ago', signatureOf(BODY, { at: SECOND_NOW - 300 })],
+    ['of five minutes ahead', signatureOf(BODY, { at: SECOND_NOW + 300 })],
+    ['beside one of another secret', `${signatureOf(BODY, { secret: 'other' })},${signatureOf(BODY).split(',')[1]}`],
+    ['beside one of another scheme', `${signatureOf(BODY)},v0=00`],
+  ])('is good: %s', async (_case, signature) => {
+    await expect(payments.readEvent(BODY, signature, NOW)).resolves.toMatchObject({ id: 'evt_1' })
+  })
+
+  it.each<[string, string | undefined]>([
+    ['none', undefined],
+    ['empty', ''],
+    ['no signature at all', 'unsigned'],
+    ['of another secret', signatureOf(BODY, { secret: 'whsec_other' })],
+    ['of more than five minutes ago', signatureOf(BODY, { at: SECOND_NOW - 301 })],
+    ['of more than five minutes ahead', signatureOf(BODY, { at: SECOND_NOW + 301 })],
+    ['of an instant that is none', signatureOf(BODY, { at: Number.NaN })],
+    ['of the old scheme only', signatureOf(BODY, { scheme: 'v0' })],
+    ['without a value', `t=${SECOND_NOW},v1`],
+    ['without an instant', signatureOf(BODY).split(',')[1]],
+    ['a space added to it', signatureOf(BODY).replace(',', ', ')],
+    ['signed once more with a later instant', `${signatureOf(BODY, { at: SECOND_NOW - 900 })},t=${SECOND_NOW}`],
+  ])('is refused: %s', async (_case, signature) => {
+    await expect(payments.readEvent(BODY, signature, NOW)).rejects.toMatchObject(WEBHOOK_INVALID)
+  })
+
+  it.each<[string, Buffer]>([
+    ['a space added', Buffer.concat([BODY, Buffer.from(' ')])],
+    ['a byte order mark added', Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), BODY])],
+    ['nothing left', Buffer.alloc(0)],
+  ])('holds for these very bytes: %s', async (_case, body) => {
+    await expect(payments.readEvent(body, signatureOf(BODY), NOW)).rejects.toMatchObject(WEBHOOK_INVALID)
+  })
+
+  it('does not hold for other bytes that decode to the same text', async () => {
+    const withReplacement = bytesOf({ ...eventOf('x', {}), note: '\ufffd' })
+    const withInvalid = Buffer.from(withReplacement.toString('latin1').replace('\xef\xbf\xbd', '\xff'), 'latin1')
+    expect(withInvalid.toString()).toBe(withReplacement.toString())
+    await expect(payments.readEvent(withReplacement, signatureOf(withReplacement), NOW)).resolves.toBeDefined()
+    await expect(payments.readEvent(withInvalid, signatureOf(withReplacement), NOW)).rejects.toMatchObject(
+      WEBHOOK_INVALID,
+    )
+  })
+})
+
+describe('a signed body', () => {
+  it.each<[string, unknown]>([
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['a number', '1'],
+    ['no JSON', 'x'],
+    ['with a byte order mark', `\ufeff${BODY.toString()}`],
+    ['a hundred thousand brackets deep', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['an event without an id', { ...eventOf('x', {}), id: undefined }],
+    ['an event with a very long id', { ...eventOf('x', {}), id: 'e'.repeat(300) }],
+    ['an event without a type', { ...eventOf('x', {}), type: 5 }],
+    ['an event without an instant', { ...eventOf('x', {}), created: '1790000000' }],
+    ['an event of no possible instant', { ...eventOf('x', {}), created: 1e300 }],
+    ['an event about nothing', eventOf('x', null)],
+    ['an event without data', { ...eventOf('x', {}), data: undefined }],
+  ])('that is %s is refused', async (_case, body) => {
+    await expect(readSigned(body)).rejects.toMatchObject(WEBHOOK_INVALID)
+  })
+
+  it('of an unknown type is read without what it is about', async () => {
+    const event = eventOf('customer.updated', { id: 'cus_1', metadata: { userId: 'user-1' }, email: 'a@example.com' })
+    await expect(readSigned(event)).resolves.toEqual({
+      id: 'evt_1',
+      type: 'customer.updated',
+      createdAt: new Date(1_790_000_000_000),
+      userId: null,
+      customerId: null,
+      subscriptionId: null,
+      invoiceId: null,
+      told: null,
+      toldInvoice: null,
+    })
+  })
+
+  it('with objects of no use is read without what it is about', async () => {
+    const odd = { id: 7, customer: [], metadata: 'x', items: 5, status: 'odd', parent: null, subscription: {} }
+    for (const type of ['checkout.session.completed', 'invoice.payment_failed', 'customer.subscription.deleted']) {
+      await expect(readSigned(eventOf(type, odd))).resolves.toMatchObject({
+        userId: null,
+        customerId: null,
+        subscriptionId: null,
+        told: null,
+        toldInvoice: null,
+      })
+    }
+  })
+})
+
+const START = 1_790_000_000
+const EVENT_AT = new Date(START * 1000)
+const END = START + 30 * 86_400
+
+const SUBSCRIPTION = {
+  id: 'sub_1',
+  object: 'subscription',
+  customer: 'cus_1',
+  created: START - 5,
+  status: 'past_due',
+  metadata: { userId: 'user-1' },
+  cancel_at: null,
+  cancel_at_period_end: false,
+  latest_invoice: 'in_1',
+  items: { object: 'list', data: [{ id: 'si_1', current_period_start: START, current_period_end: END }] },
+}
+
+const READ_SUBSCRIPTION = {
+  id: 'sub_1',
+  customerId: 'cus_1',
+  userId: 'user-1',
+  state: 'past_due',
+  createdAt: new Date((START - 5) * 1000),
+  currentPeriodStart: new Date(START * 1000),
+  currentPeriodEnd: new Date(END * 1000),
+  cancelAtPeriodEnd: false,
+  latestInvoice: null,
+}
+
+const INVOICE = {
+  id: 'in_1',
+  object: 'invoice',
+  customer: 'cus_1',
+  billing_reason: 'subscription_cycle',
+  lines: { data: [{ period: { start: START, end: END } }] },
+}
+
+const READ_INVOICE = { id: 'in_1', subscriptionId: 'sub_1', customerId: 'cus_1', isFirst: false, isPaid: true }
+
+const DETAILS = { subscription: 'sub_1', metadata: { userId: 'user-1' } }
+
+describe('what an event is about', () => {
+  it.each([
+    ['by its metadata', { metadata: { userId: 'user-1' } }, 'user-1'],
+    ['without any', { metadata: {} }, null],
+  ])('is told of a checkout %s', async (_case, more, userId) => {
+    const session = { id: 'cs_1', customer: 'cus_1', subscription: 'sub_1', invoice: 'in_1', ...more }
+    await expect(readSigned(eventOf('checkout.session.completed', session))).resolves.toMatchObject({
+      userId,
+      customerId: 'cus_1',
+      subscriptionId: 'sub_1',
+      invoiceId: 'in_1',
+      told: {
+        ...READ_SUBSCRIPTION,
+        userId,
+        state: 'active',
+        createdAt: EVENT_AT,
+        cancelAtPeriodEnd: null,
+        currentPeriodStart: null,
+        currentPeriodEnd: null,
+      },
+      toldInvoice: null,
+    })
+  })
+
+  it('implies no more of a checkout that is yet to be paid', async () => {
+    const session = { id: 'cs_1', customer: 'cus_1', subscription: 'sub_1', payment_status: 'unpaid' }
+    const event = await readSigned(eventOf('checkout.session.completed', session))
+    expect(event.told).toMatchObject({ id: 'sub_1', state: 'incomplete' })
+  })
+
+  it.each([
+    ['as it is now', SUBSCRIPTION],
+    [
+      'as it was before 2025-03',
+      { ...SUBSCRIPTION, items: { data: [{ id: 'si_1' }] }, current_period_start: START, current_period_end: END },
+    ],
+    ['with expanded objects', { ...SUBSCRIPTION, customer: { id: 'cus_1' } }],
+  ])('is told of a subscription, %s', async (_case, subscription) => {
+    await expect(readSigned(eventOf('customer.subscription.updated', subscription))).resolves.toMatchObject({
+      userId: 'user-1',
+      customerId: 'cus_1',
+      subscriptionId: 'sub_1',
+      invoiceId: 'in_1',
+      told: READ_SUBSCRIPTION,
+    })
+  })
+
+  it.each([
+    ['at the end of the period', { cancel_at_period_end: true }, true],
+    ['at the instant of that end, as the portal writes it', { cancel_at: END }, true],
+    ['at a later instant', { cancel_at: END + 1 }, false],
+  ])('is told of a subscription that ends %s', async (_case, ending, cancelAtPeriodEnd) => {
+    const event = await readSigned(eventOf('customer.subscription.updated', { ...SUBSCRIPTION, ...ending }))
+    expect(event.told).toEqual({ ...READ_SUBSCRIPTION, cancelAtPeriodEnd })
+  })
+
+  it('lacks the dates that a subscription lacks', async () => {
+    const event = await readSigned(eventOf('customer.subscription.deleted', { ...SUBSCRIPTION, items: { data: [] } }))
+    expect(event.told).toEqual({ ...READ_SUBSCRIPTION, currentPeriodStart: null, currentPeriodEnd: null })
+  })
+
+  it.each([
+    ['as it is now', { ...INVOICE, status: 'paid', parent: { subscription_details: DETAILS } }],
+    [
+      'as it was before 2025-03',
+      { ...INVOICE, paid: true, subscription: 'sub_1', subscription_details: { metadata: DETAILS.metadata } },
+    ],
+  ])('is told of an invoice, %s', async (_case, invoice) => {
+    await expect(readSigned(eventOf('invoice.payment_succeeded', invoice))).resolves.toMatchObject({
+      userId: 'user-1',
+      customerId: 'cus_1',
+      subscriptionId: 'sub_1',
+      invoiceId: 'in_1',
+      told: {
+        ...READ_SUBSCRIPTION,
+        state: 'active',
+        createdAt: EVENT_AT,
+        cancelAtPeriodEnd: null,
+        latestInvoice: READ_INVOICE,
+      },
+      toldInvoice: READ_INVOICE,
+    })
+  })
+
+  it('implies that a renewal failed, and that what was never paid has not begun', async () => {
+    const invoice = { ...INVOICE, status: 'open', parent: { subscription_details: DETAILS } }
+    const failed = await readSigned(eventOf('invoice.payment_failed', invoice))
+    expect(failed.told).toMatchObject({ state: 'past_due', currentPeriodEnd: null })
+    const first = { ...invoice, billing_reason: 'subscription_create' }
+    const begun = await readSigned(eventOf('invoice.payment_failed', first))
+    expect(begun.told).toMatchObject({ state: 'incomplete' })
+  })
+
+  it('tells the first invoice of a subscription, and one that is not paid', async () => {
+    const invoice = { ...INVOICE, billing_reason: 'subscription_create', status: 'open', paid: false }
+    const event = await readSigned(eventOf('invoice.payment_failed', invoice))
+    expect(event.toldInvoice).toEqual({ ...READ_INVOICE, subscriptionId: null, isFirst: true, isPaid: false })
+  })
+})

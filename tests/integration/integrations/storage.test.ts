@@ -1,0 +1,339 @@
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { MediaUnavailableError } from '../../../src/domain/posts/failure.ts'
+import type { MediaItem } from '../../../src/domain/posts/post.ts'
+import { HOUR } from '../../../src/domain/shared/times.ts'
+import { createMediaSource } from '../../../src/integrations/storage/media-source.ts'
+import { createObjectStorage } from '../../../src/integrations/storage/storage.ts'
+import { findObjectStorage } from '../../../sandbox/servers/object-storage.ts'
+import { storedMedia } from '../platforms/shared/support.ts'
+
+const FRONTEND = 'https://app.example'
+const { s3 } = inject('servers')
+const bucket = `storage-${randomUUID()}`
+const options = { ...s3, region: 'us-east-1', bucket, publicUrl: `${s3.endpoint}/${bucket}` }
+const storage = createObjectStorage(options)
+const media = createMediaSource(storage)
+
+beforeAll(() => storage.ensureBucket([FRONTEND]))
+afterAll(() => storage.close())
+
+const newKey = (folder = 'posts/u1') => `${folder}/${randomUUID()}.png`
+const image = (format: 'png' | 'jpeg' | 'webp', side = 4) =>
+  sharp({ create: { width: side, height: side, channels: 3, background: 'teal' } })
+    .toFormat(format)
+    .toBuffer()
+
+async function put(url: string, body: Buffer, contentType = 'image/png') {
+  return fetch(url, { method: 'PUT', headers: { 'content-type': contentType }, body: new Uint8Array(body) })
+}
+
+async function stored(body: Buffer, mimeType = 'image/png'): Promise<MediaItem> {
+  const storageKey = newKey()
+  const answer = await put(await storage.presignPut({ key: storageKey, contentType: mimeType }), body, mimeType)
+  expect(answer.status).toBe(200)
+  return { storageKey, storageUrl: storage.publicUrl(storageKey), mimeType }
+}
+
+describe('pre-signed upload', () => {
+  it('takes the file it was made for, which anyone can then read at its public address', async () => {
+    const key = newKey()
+    const body = await image('png')
+    const url = await storage.presignPut({ key, contentType: 'image/png', sizeBytes: body.length })
+    expect(new URL(url).searchParams.get('X-Amz-Expires')).toBe('900')
+    expect((await put(url, body)).status).toBe(200)
+
+    const read = await fetch(storage.publicUrl(key))
+    expect([read.status, read.headers.get('content-type')]).toEqual([200, 'image/png'])
+    expect(Buffer.from(await read.arrayBuffer())).toEqual(body)
+  })
+
+  it('refuses another type than the signed one', async () => {
+    const url = await storage.presignPut({ key: newKey(), contentType: 'image/png' })
+    expect((await put(url, await image('png'), 'text/html')).status).toBe(403)
+  })
+
+  it('refuses another length than the signed one, and any length where none was signed', async () => {
+    const body = await image('png')
+    const sized = await storage.presignPut({ key: newKey(), contentType: 'image/png', sizeBytes: body.length + 1 })
+    expect((await put(sized, body)).status).toBe(403)
+    const unsized = await storage.presignPut({ key: newKey(), contentType: 'image/png' })
+    expect((await put(unsized, body)).status).toBe(200)
+  })
+
+  it('refuses another key than the signed one', async () => {
+    const url = new URL(await storage.presignPut({ key: newKey(), contentType: 'image/png' }))
+    url.pathname = url.pathname.replace('/u1/', '/u2/')
+    expect((await put(url.href, await image('png'))).status).toBe(403)
+  })
+
+  it('may come from the frontend and from no other page', async () => {
+    const preflight = async (origin: string) => {
+      const url = await storage.presignPut({ key: newKey(), contentType: 'image/png' })
+      const headers = {
+        origin,
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'content-type',
+      }
+      return fetch(url, { method: 'OPTIONS', headers })
+    }
+    expect((await preflight(FRONTEND)).headers.get('access-control-allow-origin')).toBe(FRONTEND)
+    expect((await preflight('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull()
+  })
+})
+
+describe('bucket', () => {
+  it('can be set up again without harm', async () => {
+    const item = await stored(await image('png'))
+    await storage.ensureBucket([FRONTEND])
+    expect((await fetch(item.storageUrl)).status).toBe(200)
+  })
+
+  it('shows the public media of posts, copies and avatars only, and no listing', async () => {
+    const body = await image('png')
+    const status = async (key: string) => {
+      await put(await storage.presignPut({ key, contentType: 'image/png' }), body)
+      return (await fetch(storage.publicUrl(key))).status
+    }
+    expect(await status(newKey('avatars/u1'))).toBe(200)
+    expect(await status(newKey('copies/u1'))).toBe(200)
+    expect(await status(newKey('private'))).toBe(403)
+    expect((await fetch(options.publicUrl)).status).toBe(403)
+    expect((await fetch(storage.publicUrl(newKey()), { method: 'PUT', body: 'x' })).status).toBe(403)
+  })
+
+  it('answers a ping, and a missing one does not', async () => {
+    await expect(storage.ping()).resolves.toBeUndefined()
+    const missing = createObjectStorage({ ...options, bucket: `missing-${randomUUID()}` })
+    await expect(missing.ping()).rejects.toThrow()
+    missing.close()
+  })
+})
+
+describe('publicUrl', () => {
+  it('escapes what a key may hold, and forgives a slash at the end of the base', () => {
+    const { publicUrl } = createObjectStorage({ ...options, publicUrl: 'https://cdn.example/media/' })
+    expect(publicUrl('posts/u1/a b%2e#?.png')).toBe('https://cdn.example/media/posts/u1/a%20b%252e%23%3F.png')
+  })
+})
+
+describe('open', () => {
+  it('gives null for an object that is not there', async () => {
+    expect(await storage.open(newKey())).toBeNull()
+  })
+
+  it('ends when its signal aborts', async () => {
+    const item = await stored(Buffer.alloc(8_000_000))
+    const controller = new AbortController()
+    const object = await storage.open(item.storageKey, { signal: controller.signal })
+    controller.abort()
+    await expect(new Response(object!.stream).arrayBuffer()).rejects.toThrow()
+  })
+})
+
+describe('media source', () => {
+  it.each(['png', 'jpeg', 'webp'] as const)('streams a whole %s, its beginning included', async (format) => {
+    const body = await image(format, 300)
+    const opened = await media.open(await stored(body, `image/${format}`))
+    expect([opened.sizeBytes, opened.mimeType]).toEqual([body.length, `image/${format}`])
+    expect(Buffer.from(await new Response(opened.stream).arrayBuffer())).toEqual(body)
+  })
+
+  it('streams what is longer than one read', async () => {
+    const body = Buffer.concat([await image('png'), Buffer.alloc(3_000_000, 7)])
+    const opened = await media.open(await stored(body))
+    expect(Buffer.from(await new Response(opened.stream).arrayBuffer()).equals(body)).toBe(true)
+  })
+
+  it('needs no particular size of reads: a file that comes byte by byte is known and whole', async () => {
+    const body = await image('png')
+    const bytes = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const byte of body) controller.enqueue(Uint8Array.of(byte))
+        controller.close()
+      },
+    })
+    const slow = createMediaSource({
+      ...storage,
+      open: async () => ({ stream: bytes, sizeBytes: body.length, contentType: 'image/png' }),
+    })
+    const opened = await slow.open({ storageKey: newKey(), storageUrl: '', mimeType: 'image/png' })
+    expect(Buffer.from(await new Response(opened.stream).arrayBuffer())).toEqual(body)
+  })
+
+  it('knows videos by their beginning, by either name', async () => {
+    const film = (brand: string) =>
+      Buffer.concat([Buffer.from([0, 0, 0, 20]), Buffer.from(`ftyp${brand}\0\0\0\0${brand}`)])
+    const mp4 = await media.open(await stored(film('isom'), 'video/mp4'))
+    const mov = await media.open(await stored(film('qt  '), 'video/quicktime'))
+    await Promise.all([mp4.stream.cancel(), mov.stream.cancel()])
+    expect([mp4.mimeType, mov.mimeType]).toEqual(['video/mp4', 'video/quicktime'])
+    await expect(media.open(await stored(film('qt  '), 'video/mp4'))).rejects.toThrow(MediaUnavailableError)
+  })
+
+  it('takes image/jpg for what it means', async () => {
+    const opened = await media.open(await stored(await image('jpeg'), 'image/jpg'))
+    await opened.stream.cancel()
+    expect(opened.mimeType).toBe('image/jpeg')
+  })
+
+  const refused: [string, () => Promise<MediaItem>][] = [
+    ['was never uploaded, or is gone', async () => ({ storageKey: newKey(), storageUrl: '', mimeType: 'image/png' })],
+    ['is image/webp, not image/png', async () => stored(await image('webp'))],
+    ['is not image/png', async () => stored(Buffer.from('<script>alert(1)</script>'))],
+    ['is empty', async () => stored(Buffer.alloc(0))],
+    [
+      'is too large: 10000001 of at most 10000000 bytes',
+      async () => stored(Buffer.concat([await image('png'), Buffer.alloc(10_000_000)], 10_000_001)),
+    ],
+  ]
+
+  it.each(refused)('refuses a file that %s', async (words, make) => {
+    const item = { ...(await make()), originalFilename: 'cat.png' }
+    for (const ask of [media.open, media.address]) {
+      const error = await ask(item).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(MediaUnavailableError)
+      expect((error as Error).message).toContain('The file cat.png')
+      expect((error as Error).message).toContain(words)
+    }
+  })
+
+  it('gives the public address of a file, and reads no more of it than its beginning', async () => {
+    const body = Buffer.concat([await image('png'), Buffer.alloc(3_000_000, 7)])
+    const item = await stored(body)
+    const reads: number[] = []
+    const watched = createMediaSource({
+      ...storage,
+      open: () => expect.unreachable('the whole file was asked for'),
+      async readHead(...args) {
+        const found = await storage.readHead(...args)
+        reads.push(found!.head.length)
+        return found
+      },
+    })
+    const address = await watched.address(item)
+    expect(reads).toEqual([4_100])
+    expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(body)).toBe(true)
+  })
+
+  it('serves a file by the name of its type that everybody knows', async () => {
+    const item = { ...(await stored(await image('jpeg'), 'image/jpg')), mimeType: 'image/jpeg' }
+    const typeOf = async (address: string) => (await fetch(address)).headers.get('content-type')
+    expect(await typeOf(item.storageUrl)).toBe('image/jpg')
+    const address = await media.address(item)
+    expect(address).toBe(item.storageUrl)
+    expect(await typeOf(address)).toBe('image/jpeg')
+  })
+})
+
+describe('copies', () => {
+  const copyOf = async (background: string) => ({
+    bytes: await sharp({ create: { width: 4, height: 4, channels: 3, background } })
+      .jpeg()
+      .toBuffer(),
+    mimeType: 'image/jpeg' as const,
+  })
+  /** Counts uploads, and makes every stored object look this old. */
+  const counting = (ageMs = 0) => {
+    const put: string[] = []
+    const source = createMediaSource({
+      ...storage,
+      async put(object) {
+        put.push(object.key)
+        await storage.put(object)
+      },
+      async storedAt(key) {
+        const at = await storage.storedAt(key)
+        return at && new Date(at.getTime() - ageMs)
+      },
+    })
+    return { put, source }
+  }
+
+  it('are kept under the owner of what they were made of, where anyone can read them', async () => {
+    const { media: source, add, kept, close } = await storedMedia()
+    const item = await add(await image('webp'), 'image/webp')
+    const copy = await copyOf('teal')
+    const address = await source.keepCopy(item, copy, { signal: AbortSignal.timeout(10_000) })
+    close()
+    expect(kept).toEqual([address])
+    const owner = item.storageKey.split('/')[1]!
+    expect(new URL(address).pathname.split('/').slice(2, 4)).toEqual(['copies', owner])
+    expect(address).toMatch(/\/[0-9a-f]{64}\.jpg$/)
+    const read = await fetch(address)
+    expect([read.status, read.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
+    expect(Buffer.from(await read.arrayBuffer())).toEqual(copy.bytes)
+  })
+
+  it('have one address for equal bytes, and are uploaded once', async () => {
+    const item = await stored(await image('webp'), 'image/webp')
+    const { put, source } = counting()
+    const first = await source.keepCopy(item, await copyOf('red'))
+    expect(await source.keepCopy(item, await copyOf('red'))).toBe(first)
+    expect(await source.keepCopy(item, await copyOf('blue'))).not.toBe(first)
+    expect(put.length).toBe(2)
+  })
+
+  it('are stored again when they may be cleaned away soon', async () => {
+    const item = await stored(await image('webp'), 'image/webp')
+    const { put, source } = counting(13 * HOUR)
+    const first = await source.keepCopy(item, await copyOf('green'))
+    expect(await source.keepCopy(item, await copyOf('green'))).toBe(first)
+    expect(put.length).toBe(2)
+  })
+})
+
+describe('the access key of the service (deploy/storage-user.sh)', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'postonce-storage-user-'))
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+  beforeAll(async () => symlinkSync(await findObjectStorage(), join(scratch, 'versitygw')))
+
+  function makeKey(own: { accessKeyId: string; secretAccessKey: string; bucket: string }) {
+    const script = fileURLToPath(new URL('../../../deploy/storage-user.sh', import.meta.url))
+    const env = {
+      PATH: `${scratch}:${process.env['PATH']}`,
+      ADMIN_ENDPOINT_URL: s3.endpoint,
+      ADMIN_ACCESS_KEY_ID: s3.accessKeyId,
+      ADMIN_SECRET_ACCESS_KEY: s3.secretAccessKey,
+      S3_ACCESS_KEY_ID: own.accessKeyId,
+      S3_SECRET_ACCESS_KEY: own.secretAccessKey,
+      S3_BUCKET: own.bucket,
+    }
+    execFileSync('sh', [script], { env, stdio: 'pipe' })
+    return createObjectStorage({ ...options, ...own, publicUrl: `${s3.endpoint}/${own.bucket}` })
+  }
+  const newOwn = () => ({ accessKeyId: randomUUID(), secretAccessKey: randomUUID(), bucket: `own-${randomUUID()}` })
+
+  it('owns its bucket, which it can set up and use, and reaches no other bucket', async () => {
+    const own = newOwn()
+    const service = makeKey(own)
+    await service.ensureBucket([FRONTEND])
+    const object = { key: newKey(), body: await image('png'), contentType: 'image/png' }
+    await service.put(object)
+    expect((await fetch(service.publicUrl(object.key))).status).toBe(200)
+    await service.remove(object.key)
+    const elsewhere = createObjectStorage({ ...options, ...own, bucket })
+    await expect(elsewhere.put(object)).rejects.toMatchObject({ name: 'AccessDenied' })
+    for (const client of [service, elsewhere]) client.close()
+  })
+
+  it('can be made again with another secret, and takes over a bucket that the root key has used so far', async () => {
+    const own = newOwn()
+    const before = createObjectStorage({ ...options, bucket: own.bucket, publicUrl: `${s3.endpoint}/${own.bucket}` })
+    await before.ensureBucket([FRONTEND])
+    const key = newKey()
+    await before.put({ key, body: await image('png'), contentType: 'image/png' })
+    makeKey(own).close()
+    const service = makeKey({ ...own, secretAccessKey: randomUUID() })
+    await service.ensureBucket([FRONTEND])
+    expect(await service.storedAt(key)).not.toBeNull()
+    expect(await service.move(key, `removed/${key}`)).toBe(true)
+    for (const client of [before, service]) client.close()
+  })
+})

@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { NO_COUNTS } from '../../../../src/domain/analytics/analytics.ts'
+import type { Credentials } from '../../../../src/platforms/contract.ts'
+import { memoryMedia, newDelivery, newPost, platformErrorOf } from '../shared/support.ts'
+import { tumblrWorld, type TumblrWorld } from './tumblr-support.ts'
+
+const NOTHING_YET = { ...NO_COUNTS, likes: 0, shares: 0, comments: 0 }
+const ROOM = { perHour: 1_000_000, perDay: 1_000_000 }
+
+const { media } = memoryMedia()
+let world: TumblrWorld
+let account: Credentials
+
+const options = () => ({ signal: AbortSignal.timeout(20_000) })
+const read = (ids: string[], as = account, at = world) => at.adapter.metrics.read(ids, as, options())
+const followers = (as = account, at = world) => at.adapter.followers(as, options())
+const publish = (as = account, at = world) => at.tumblr.publishElsewhere({ uuid: as.accountId }, 'counted').id
+
+async function requestsDuring(work: () => Promise<unknown>): Promise<string[]> {
+  const before = (await world.control.requests()).length
+  await work()
+  return (await world.control.requests()).slice(before).map(({ path }) => path.replace(/^.*\/blog\/[^/]+/, ''))
+}
+
+beforeAll(async () => {
+  world = await tumblrWorld(media, { limits: ROOM })
+  account = await world.newAccount()
+})
+afterAll(() => world?.stop())
+beforeEach(() => world.control.clearFaults())
+
+describe('the counts of posts', () => {
+  it('are the notes by their kinds, and null where Tumblr does not count', async () => {
+    const [post, delivery] = [newPost('published by us'), newDelivery()]
+    await world.adapter.prepare(post, account, delivery, options())
+    const { platformPostId: id } = await world.adapter.publish(post, account, delivery, options())
+    await world.control.setMetrics(id, { likes: 5, shares: 2, comments: 3 })
+    const counts = { likes: 5, shares: 2, comments: 3, impressions: null, reach: null, saved: null }
+    expect(await read([id])).toEqual(new Map([[id, counts]]))
+  })
+
+  it('take one call for many posts, and one more for each that has notes', async () => {
+    const ids = [publish(), publish(), publish()]
+    await world.control.setMetrics(ids[1]!, { likes: 1 })
+    let counts = new Map<string, unknown>()
+    const requests = await requestsDuring(async () => (counts = await read(ids)))
+    expect(counts).toEqual(
+      new Map([
+        [ids[0], NOTHING_YET],
+        [ids[1], { ...NOTHING_YET, likes: 1 }],
+        [ids[2], NOTHING_YET],
+      ]),
+    )
+    expect(requests).toEqual(['/posts?npf=true&limit=20', `/notes?id=${ids[1]}&mode=conversation`])
+  })
+
+  it('come however long the posts are', async () => {
+    const ids = [publish(), publish()]
+    const posts = ids.map((id) => ({ id_string: id, note_count: 0, content: 'a'.repeat(1_500_000) }))
+    await world.control.addFault({ path: '/posts?', action: { status: 200, body: { response: { posts } } } })
+    expect([...(await read(ids)).keys()]).toEqual(ids)
+  })
+
+  it('reach posts that are not among the newest', async () => {
+    const ids = [publish(), publish(), publish()]
+    await world.control.setMetrics(ids[0]!, { shares: 2 })
+    const { perCall } = world.adapter.metrics
+    const asked = async (of: string[]) => {
+      let counts = new Map<string, unknown>()
+      const requests = await requestsDuring(async () => (counts = await read(of)))
+      expect(counts).toEqual(new Map(of.map((id, index) => [id, { ...NOTHING_YET, shares: index === 0 ? 2 : 0 }])))
+      return requests.filter((path) => path.startsWith('/posts'))
+    }
+    for (let count = 0; count < perCall - 1; count++) publish()
+    const [first, second] = ['/posts?npf=true&limit=20', '/posts?npf=true&limit=20&offset=20']
+    const singly = (id: string) => `/posts?npf=true&id=${id}&notes_info=true`
+    expect(await asked(ids)).toEqual([first, second])
+    // What is left of them is looked up by itself: one more listing would save nothing.
+    expect(await asked([ids[0]!, ids[2]!])).toEqual([first, singly(ids[0]!)])
+    for (let count = 0; count < 4 * perCall; count++) publish()
+    expect(await asked(ids)).toHaveLength(3 + ids.length)
+  })
+
+  it.each([
+    ['no kind is told', { notes: [], total_notes: 8 }, undefined],
+    ['one kind is not told', { notes: [], total_notes: 8, total_likes: 5 }, { ...NO_COUNTS, likes: 5 }],
+    [
+      'there are more of one kind than of all',
+      { notes: [], total_likes: 9, total_reblogs: 2 },
+      { ...NO_COUNTS, likes: 9, shares: 2 },
+    ],
+    [
+      'all is a part of them in this mode',
+      { notes: [], total_notes: 1, total_likes: 5, total_reblogs: 2 },
+      { ...NO_COUNTS, likes: 5, shares: 2, comments: 1 },
+    ],
+    [
+      'somebody liked it meanwhile',
+      { notes: [], total_notes: 9, total_likes: 6, total_reblogs: 2 },
+      { ...NO_COUNTS, likes: 6, shares: 2, comments: 1 },
+    ],
+  ])('are null as far as they cannot be told: %s', async (_, response, expected) => {
+    const id = publish()
+    await world.control.setMetrics(id, { likes: 5, reblogs: 2, replies: 1 })
+    await world.control.addFault({ path: '/notes', action: { status: 200, body: { response } } })
+    expect((await read([id])).get(id)).toEqual(expected)
+  })
+
+  it.each([403, 404])('are not spoken of where the notes are not shown (%i)', async (status) => {
+    const [id, other] = [publish(), publish()]
+    await world.control.setMetrics(id, { likes: 5 })
+    await world.control.addFault({
+      path: '/notes',
+      action: { status, body: { meta: { status, msg: 'x' }, response: [] } },
+    })
+    expect(await read([id, other])).toEqual(new Map([[other, NOTHING_YET]]))
+  })
+
+  it('leave replies open where the post does not say how many notes it has', async () => {
+    const id = publish()
+    await world.control.setMetrics(id, { likes: 5, replies: 2 })
+    const response = { posts: [{ id_string: id }] }
+    await world.control.addFault({ path: '/posts?', action: { status: 200, body: { response } } })
+    expect((await read([id])).get(id)).toEqual({ ...NO_COUNTS, likes: 5, shares: 0 })
+  })
+})
+
+describe('a post that the blog does not show', () => {
+  it.each([
+    ['alone', 0],
+    ['among others', 2],
+  ])('is deleted where its author does not have it either: %s', async (_, others) => {
+    const gone = publish()
+    const kept = Array.from({ length: others }, () => publish())
+    await world.control.deletePost(gone)
+    const counts = await read([gone, ...kept])
+    expect(counts.get(gone)).toBe('deleted')
+    expect(kept.map((id) => counts.get(id))).toEqual(kept.map(() => NOTHING_YET))
+  })
+
+  it('is not looked for behind the last listing there is', async () => {
+    const small = await world.newAccount()
+    const gone = [publish(small), publish(small)]
+    for (const id of gone) await world.control.deletePost(id)
+    const requests = await requestsDuring(async () => expect((await read(gone, small)).size).toBe(2))
+    expect(requests.filter((path) => path.includes('limit='))).toHaveLength(1)
+  })
+
+  it('is not spoken of where its author made it private', async () => {
+    const [hidden, shown] = [publish(), publish()]
+    world.tumblr.makePrivate(hidden)
+    expect([...(await read([hidden, shown])).keys()]).toEqual([shown])
+  })
+
+  it('is not spoken of where the blog cannot be found', async () => {
+    const id = publish()
+    const renamed = { ...account, accountId: 't:gone' }
+    expect(await read([id], renamed)).toEqual(new Map())
+    const several = [id, publish()]
+    expect(await requestsDuring(async () => expect(await read(several, renamed)).toEqual(new Map()))).toHaveLength(1)
+  })
+
+  it.each([
+    ['is in trouble', 500, { response: [] }],
+    ['answers with a page', 200, '<html>Welcome</html>'],
+  ])('is not taken as deleted where Tumblr %s about the blog', async (_, status, body) => {
+    const id = publish()
+    await world.control.deletePost(id)
+    await world.control.addFault({ path: '/info', action: { status, body } })
+    expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'transient' })
+  })
+})
+
+it.each(['/posts?', '/posts/', '/info'])(
+  'is no post taken as deleted where something on the way says so (%s)',
+  async (path) => {
+    const id = publish()
+    await world.control.deletePost(id)
+    await world.control.addFault({ path, action: { status: 404, body: '<html>Not found</html>' } })
+    expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'transient' })
+  },
+)
+
+describe('the followers', () => {
+  it('are those of the blog', async () => {
+    await world.control.setAccountMetrics(account.handle, { followers: 7 })
+    expect(await followers()).toBe(7)
+  })
+
+  it('are unknown where they are not told', async () => {
+    const blogs = [{ name: account.handle, uuid: account.accountId, primary: true, followers: 'many' }]
+    await world.control.addFault({
+      path: '/user/info',
+      action: { status: 200, body: { response: { user: { blogs } } } },
+    })
+    expect(await followers()).toBeNull()
+  })
+
+  it('are nobody to be told where the blog has left the account', async () => {
+    const error = await platformErrorOf(followers({ ...account, accountId: 't:gone' }))
+    expect(error).toMatchObject({ class: 'permission' })
+  })
+})
+
+describe('what is refused', () => {
+  it('is told as a login that has ended, and never as posts that are gone', async () => {
+    const ended = await world.newAccount()
+    const ids = [publish(ended), publish(ended)]
+    await world.control.revoke(ended.handle)
+    for (const asked of [ids, [ids[0]!]]) {
+      expect(await platformErrorOf(read(asked, ended))).toMatchObject({ class: 'unauthorized', certain: true })
+    }
+    expect(await platformErrorOf(followers(ended))).toMatchObject({ class: 'unauthorized' })
+  })
+
+  it('once is not yet the end of a login', async () => {
+    const id = publish()
+    await world.control.addFault({ path: '/posts', times: 1, action: { status: 401, body: { response: [] } } })
+    expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'transient' })
+  })
+
+  it.each([
+    [
+      'not allowed',
+      { status: 403, body: { meta: { status: 403, msg: 'Forbidden' }, response: [] } },
+      { class: 'permission' },
+    ],
+    ['too much', { status: 429, headers: { 'retry-after': '7' } }, { class: 'rate_limited', retryAfterMs: 7_000 }],
+    ['out of order', { status: 503, body: 'Down' }, { class: 'transient' }],
+    ['a page', { status: 200, body: '<html>Welcome</html>' }, { class: 'transient' }],
+    ['another thing', { status: 200, body: { response: { posts: 5, user: 6 } } }, { class: 'transient' }],
+    ['cut off', { truncate: true }, { class: 'transient' }],
+  ])('is told as what it is: %s', async (_, action, expected) => {
+    const ids = [publish(), publish()]
+    await world.control.addFault({ method: 'GET', action })
+    expect(await platformErrorOf(read(ids))).toMatchObject(expected)
+    expect(await platformErrorOf(followers())).toMatchObject(expected)
+  })
+})
+
+it('keeps half of the calls that Tumblr grants for publishing', async () => {
+  const perHour = 12
+  const small = await tumblrWorld(media, { limits: { perHour } })
+  try {
+    const as = await small.newAccount()
+    const id = publish(as, small)
+    let answered = 0
+    let error: unknown
+    while (error === undefined && answered <= perHour) {
+      await read([id], as, small).then(
+        () => answered++,
+        (refusal: unknown) => (error = refusal),
+      )
+    }
+    expect(error).toMatchObject({ class: 'rate_limited', certain: true })
+    expect((error as { retryAfterMs: number }).retryAfterMs).toBeGreaterThan(0)
+    expect((error as { retryAfterMs: number }).retryAfterMs).toBeLessThanOrEqual(3_600_000)
+    expect(await platformErrorOf(followers(as, small))).toMatchObject({ class: 'rate_limited' })
+    const requests = (await small.control.requests()).filter(({ path }) => path.startsWith('/v2/'))
+    expect(requests).toHaveLength(perHour / 2)
+    await expect(small.adapter.profile(as, options())).resolves.toMatchObject({ handle: as.handle })
+  } finally {
+    await small.stop()
+  }
+})

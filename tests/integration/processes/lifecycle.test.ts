@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { createConnection } from 'node:net'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Config } from '../../../src/config/schema.ts'
+import { freePort } from '../../../sandbox/servers/process.ts'
+import { createProcesses, end, said } from '../../support/processes.ts'
+import { registerNamespace, testConfig } from '../../support/servers.ts'
+
+const processes = createProcesses()
+let config: Config
+
+beforeAll(async () => {
+  config = testConfig({ LOG_LEVEL: 'info' })
+  await registerNamespace(config)
+})
+afterEach(() => processes.killAll())
+
+const start = (entry: string, overrides: Partial<Record<keyof Config, string>> = {}) =>
+  processes.start(entry, config, overrides)
+
+describe('a process', () => {
+  it.each(['src/server.ts', 'src/worker.ts', 'src/cli/setup.ts'])(
+    '%s ends at once when a secret is missing, and names it in a line',
+    async (entry) => {
+      const { code, errors } = await end(start(entry, { JWT_SECRET: '' }))
+      expect(code).toBe(1)
+      expect(errors.trim().split('\n')).toEqual([expect.stringContaining('JWT_SECRET')])
+    },
+  )
+
+  it('that is the API serves nothing without its indexes and says so; setup may run twice and makes them; SIGTERM ends it with 0', async () => {
+    const port = await freePort()
+    const api = start('src/server.ts', { PORT: String(port) })
+    await said(api, 'Server listening')
+    const address = `http://127.0.0.1:${port}`
+    const credentials = { email: 'nobody@example.com', password: 'not the password' }
+    const logIn = async () => {
+      const headers = { 'content-type': 'application/json' }
+      return fetch(`${address}/api/auth/login`, { method: 'POST', headers, body: JSON.stringify(credentials) })
+    }
+    const ready = await fetch(`${address}/health/ready`)
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toMatchObject({ missing: expect.arrayContaining(['index users: email']) as string[] })
+    expect(await (await logIn()).json()).toMatchObject({ statusCode: 503, code: 'SERVICE_UNAVAILABLE' })
+
+    for (let run = 0; run < 2; run++) {
+      const setup = start('src/cli/setup.ts')
+      setup.stdout!.resume()
+      expect(await end(setup)).toEqual({ code: 0, errors: '' })
+    }
+    expect((await logIn()).status).toBe(401)
+    expect((await fetch(`${address}/health/ready`)).status).toBe(200)
+    expect((await fetch(`${address}/health/delivery`)).status).toBe(503)
+
+    // A request that is on its way when the signal comes is still answered.
+    const socket = createConnection(port, '127.0.0.1')
+    await once(socket, 'connect')
+    const body = JSON.stringify(credentials)
+    socket.write('POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n')
+    socket.write(`Content-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`)
+    const ended = end(api)
+    api.stdout!.resume()
+    api.kill('SIGTERM')
+    socket.write(body.slice(20))
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 401/)
+    socket.destroy()
+    expect((await ended).code).toBe(0)
+  })
+
+  it('that is the worker drains and ends with 0 on SIGTERM', async () => {
+    const worker = start('src/worker.ts')
+    const line = await said(worker, 'Worker is ready')
+    expect(line).toMatchObject({
+      queues: ['publishing', 'preparing', 'notifying', 'billing', 'analytics', 'maintenance'],
+    })
+    const ended = end(worker)
+    worker.stdout!.resume()
+    worker.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+  })
+})

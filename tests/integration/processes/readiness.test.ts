@@ -1,0 +1,171 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findMongod, startMongod, type Mongod } from '../../../sandbox/servers/mongod.ts'
+import { freePort } from '../../../sandbox/servers/process.ts'
+import { findTemporal, startTemporal, type Temporal } from '../../../sandbox/servers/temporal.ts'
+import type { Config } from '../../../src/config/schema.ts'
+import { createProcesses, end, said } from '../../support/processes.ts'
+import { testConfig } from '../../support/servers.ts'
+
+/** Servers of this file's own, which keep what they know while they are away. */
+const dir = mkdtempSync(join(tmpdir(), 'postonce-readiness-'))
+const processes = createProcesses()
+const NOBODY = 'mongodb://127.0.0.1:9/postonce?replicaSet=rs0'
+const wait = { timeout: 60_000, interval: 250 }
+let mongod: Mongod | undefined
+let temporal: Temporal | undefined
+let config: Config
+let ports: { mongod: number; temporal: number; api: number; metrics: number }
+let api: ChildProcess
+let worker: ChildProcess
+
+async function startDatabase(): Promise<void> {
+  const logFile = join(dir, 'mongod.log')
+  mongod = await startMongod({ program: await findMongod(), logFile, dir: join(dir, 'mongodb'), port: ports.mongod })
+}
+
+async function startOrchestrator(): Promise<void> {
+  temporal = await startTemporal({
+    program: await findTemporal(),
+    logFile: join(dir, 'temporal.log'),
+    file: join(dir, 'temporal.db'),
+    port: ports.temporal,
+    // An idle worker asks this often, so that its silence is heard within the test.
+    dynamicConfig: { 'matching.longPollExpirationInterval': '2s' },
+  })
+}
+
+async function get(path: string): Promise<{ status: number; missing: string[] }> {
+  const response = await fetch(`http://127.0.0.1:${ports.api}${path}`)
+  const body = (await response.json()) as { missing?: string[] }
+  return { status: response.status, missing: body.missing ?? [] }
+}
+
+/** What the API's figures say of the servers it needs. */
+async function serversUp(): Promise<Record<string, number>> {
+  const text = await (await fetch(`http://127.0.0.1:${ports.metrics}/metrics`)).text()
+  const lines = text.matchAll(/^postonce_server_up{server="(\w+)"} (\d)$/gm)
+  return Object.fromEntries([...lines].map(([, server, value]) => [server, Number(value)]))
+}
+
+const unserved = expect.arrayContaining([
+  'No worker polls the task queue publishing for workflows',
+  'No worker polls the task queue publishing for activities',
+  'No worker polls the task queue preparing for activities',
+  'No worker polls the task queue maintenance for workflows',
+]) as string[]
+
+beforeAll(async () => {
+  ports = { mongod: await freePort(), temporal: await freePort(), api: await freePort(), metrics: await freePort() }
+  config = testConfig({
+    LOG_LEVEL: 'info',
+    PORT: ports.api,
+    MONGODB_URL: `mongodb://127.0.0.1:${ports.mongod}/postonce?replicaSet=rs0`,
+    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    TEMPORAL_NAMESPACE: 'default',
+    WORKER_SILENCE_MS: 8_000,
+  })
+  await Promise.all([startDatabase(), startOrchestrator()])
+  const setup = processes.start('src/cli/setup.ts', config)
+  setup.stdout!.resume()
+  const { code, errors } = await end(setup)
+  if (code !== 0) throw new Error(errors)
+  await Promise.all([mongod!.stop(), temporal!.stop()])
+})
+
+afterAll(async () => {
+  processes.killAll()
+  await Promise.all([mongod?.stop(), temporal?.stop()])
+  rmSync(dir, { recursive: true, force: true })
+})
+
+describe('API and worker started before everything they need', () => {
+  beforeAll(async () => {
+    api = processes.start('src/server.ts', config, { METRICS_PORT: String(ports.metrics) })
+    worker = processes.start('src/worker.ts', config)
+    await Promise.all([said(api, 'Server listening'), said(worker, 'Waiting for what is not there yet')])
+  })
+
+  it('with nothing there: the API lives, is not ready, and names all that is missing', async () => {
+    expect(await get('/health/live')).toMatchObject({ status: 200 })
+    expect(await get('/health/ready')).toEqual({ status: 503, missing: ['database'] })
+    const { status, missing } = await get('/health/delivery')
+    expect(status).toBe(503)
+    expect(missing.toSorted()).toEqual(['Temporal does not answer', 'The database does not answer'])
+    expect(await get('/api/posts')).toMatchObject({ status: 503 })
+    await expect.poll(serversUp, wait).toEqual({ mongodb: 0, temporal: 0 })
+  })
+
+  it('with Temporal: only Temporal is no longer missing', async () => {
+    await startOrchestrator()
+    await expect.poll(() => get('/health/delivery'), wait).toMatchObject({ status: 503, missing: unserved })
+    expect((await get('/health/delivery')).missing).toContain('The database does not answer')
+    expect(await get('/health/live')).toMatchObject({ status: 200 })
+    expect(await get('/health/ready')).toEqual({ status: 503, missing: ['database'] })
+  })
+
+  it('with MongoDB: everything is served, by the processes that waited', async () => {
+    await startDatabase()
+    await expect.poll(() => get('/health/ready'), wait).toEqual({ status: 200, missing: [] })
+    expect(await get('/api/posts')).toMatchObject({ status: 401 })
+    await expect.poll(serversUp, wait).toEqual({ mongodb: 1, temporal: 1 })
+    await expect.poll(() => get('/health/delivery'), wait).toEqual({ status: 200, missing: [] })
+    expect([api.exitCode, worker.exitCode]).toEqual([null, null])
+  })
+})
+
+describe('a process that waits', () => {
+  it.each([
+    ['src/server.ts', 'MongoDB', { MONGODB_URL: NOBODY }],
+    ['src/worker.ts', 'MongoDB', { MONGODB_URL: NOBODY }],
+    ['src/worker.ts', 'Temporal', { TEMPORAL_ADDRESS: '127.0.0.1:9' }],
+  ])('%s for %s ends with 0 on SIGTERM', async (entry, _server, addresses) => {
+    const child = processes.start(entry, config, { PORT: '0', ...addresses })
+    await said(child, 'MONGODB_URL' in addresses ? 'Waiting for what' : 'Temporal does not answer yet')
+    const ended = end(child)
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+  })
+
+  it('does not wait for an address that cannot be one', async () => {
+    const { code, errors } = await end(processes.start('src/server.ts', config, { PORT: '0', MONGODB_URL: 'mongo' }))
+    expect(code).toBe(1)
+    expect(errors).not.toBe('')
+  })
+})
+
+describe('when the only worker is gone', () => {
+  it('delivery says so and the API goes on serving; a new worker heals it', async () => {
+    worker.kill('SIGKILL')
+    await expect.poll(() => get('/health/delivery'), wait).toMatchObject({ status: 503, missing: unserved })
+    expect(await get('/health/ready')).toMatchObject({ status: 200 })
+    worker = processes.start('src/worker.ts', config)
+    await expect.poll(() => get('/health/delivery'), wait).toEqual({ status: 200, missing: [] })
+  })
+})
+
+describe('when servers go away under running processes', () => {
+  it('each is named while it is away, and nothing has to be started again', async () => {
+    await temporal!.stop()
+    await expect
+      .poll(() => get('/health/delivery'), wait)
+      .toEqual({ status: 503, missing: ['Temporal does not answer'] })
+    expect(await get('/health/ready')).toMatchObject({ status: 200 })
+    await mongod!.stop()
+    await expect.poll(() => get('/health/ready'), wait).toEqual({ status: 503, missing: ['database'] })
+    expect(await get('/health/live')).toMatchObject({ status: 200 })
+
+    // Its successor finds the database first.
+    worker.kill('SIGKILL')
+    worker = processes.start('src/worker.ts', config)
+    await startDatabase()
+    await said(worker, 'Temporal does not answer yet')
+    await startOrchestrator()
+    await expect.poll(() => get('/health/ready'), wait).toEqual({ status: 200, missing: [] })
+    await expect.poll(() => get('/health/delivery'), wait).toEqual({ status: 200, missing: [] })
+    expect([api.exitCode, worker.exitCode]).toEqual([null, null])
+  })
+})

@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { FaultAction } from '../../../sandbox/platforms/faults.ts'
+import type { Running } from '../../../sandbox/servers/process.ts'
+import type { Wish } from '../../faults/judge/evidence.ts'
+import { poll } from '../../support/delivery-world.ts'
+import { unique } from '../../support/servers.ts'
+import { madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
+
+/** Far less than the platform offers to send, far more than a busy process needs. */
+const MOST_MEMORY_GROWTH_BYTES = 300 * 1_048_576
+
+let world: RaceWorld
+let api: ApiProcess
+let worker: Running
+let restingBytes: number[]
+
+beforeAll(async () => {
+  world = await startRaceWorld({ PUBLISH_TIMEOUT_MS: 2_000 })
+  await world.stopWorkers()
+  ;[api, worker] = await Promise.all([world.startApi(), world.startWorker()])
+  const user = await world.user()
+  await user.until(await publish(user))
+  restingBytes = [api, worker].map(mostMemory)
+}, 120_000)
+afterAll(async () => {
+  // Its workers are stopped already, and what stops them waits for that.
+  await world?.startWorkers()
+  await world?.stop()
+})
+
+/** The most memory a process ever had, in bytes. */
+function mostMemory({ pid }: Running): number {
+  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
+  return Number(kilobytes) * 1_024
+}
+
+const wishFor = (text: string): Wish => ({ text: unique(text), platforms: ['bluesky'] })
+const publish = async (user: RaceUser, wish = wishFor('hello')) => madePost(await api.as(user).create(wish))
+
+const HANG = { hang: true }
+const TRICKLE = { trickleBytesPerSecond: 1 }
+const BODY = { flood: 'body' } as const
+const GZIP = { flood: 'gzip' } as const
+const HEADERS = { flood: 'headers' } as const
+
+/** What has to be done so that a delivery makes the call; returns the post. */
+const SCENES = {
+  putRecord: (user: RaceUser) => publish(user),
+  resolveHandle: (user: RaceUser) => publish(user, wishFor(`@${user.account.handle} hello`)),
+  uploadBlob: publishImage,
+  async refreshSession(user: RaceUser) {
+    const accounts = world.context.database.connection.collection('platformAccounts')
+    await accounts.updateOne({ userId: user.userId }, { $set: { 'bluesky.auth.expiresAt': new Date(0) } })
+    return publish(user)
+  },
+  async getRecord(user: RaceUser) {
+    const lost = { account: user.account.did, path: 'putRecord', times: 1, action: { dropAfterAccept: true } }
+    await world.control.fault(lost)
+    return publish(user)
+  },
+}
+
+async function publishImage(user: RaceUser): Promise<string> {
+  const upload = await user.call('POST', '/api/posts/media/upload', { contentType: 'image/png' })
+  const { uploadUrl, storageKey } = upload.body.data
+  const body = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#369' } })
+    .png()
+    .toBuffer()
+  await fetch(uploadUrl, { method: 'PUT', body, headers: { 'content-type': 'image/png' } })
+  const mediaItems = [{ storageKey, mimeType: 'image/png' }]
+  const wish = wishFor('image')
+  const answer = await world.log.record({ kind: 'create', userId: user.userId, wish }, () =>
+    user.call('POST', '/api/posts', { content: { text: wish.text, mediaItems }, selectedPlatforms: wish.platforms }),
+  )
+  return madePost(answer)
+}
+
+describe.concurrent('a delivery gets over a platform that', { timeout: 120_000 }, () => {
+  it.each<[string, keyof typeof SCENES, FaultAction]>([
+    ['never answers', 'putRecord', HANG],
+    ['never answers', 'resolveHandle', HANG],
+    ['never answers', 'refreshSession', HANG],
+    ['answers a byte a second', 'putRecord', TRICKLE],
+    ['answers a byte a second', 'refreshSession', TRICKLE],
+    ['answers 1 GiB', 'putRecord', BODY],
+    ['answers 1 GiB', 'resolveHandle', BODY],
+    ['answers 1 GiB', 'getRecord', BODY],
+    ['answers what unfolds to 1 GiB', 'putRecord', GZIP],
+    ['answers what unfolds to 1 GiB', 'uploadBlob', GZIP],
+    ['answers headers without end', 'putRecord', HEADERS],
+    ['answers headers without end', 'refreshSession', HEADERS],
+  ])('%s to %s', async (_, call, action) => {
+    const user = await world.user()
+    const by = faultOn(call, user)
+    await world.control.fault({ ...by, times: 1, action })
+    const postId = await SCENES[call](user)
+    expect(await poll(() => user.status(postId), isEnded, 90_000)).toMatchObject({ status: 'COMPLETED' })
+    await world.workflowsEnd([postId])
+    expect(await user.published()).toHaveLength(1)
+    const unmet = (await world.control.faults()).filter(
+      ({ path, account }) => path === by.path && account === by.account,
+    )
+    expect(unmet).toEqual([])
+  })
+
+  it('asks to wait 7 seconds, and then again and again, without a try used up', async () => {
+    const user = await world.user()
+    for (const seconds of [7, 1, 1, 1, 1, 1]) {
+      const headers = { 'retry-after': String(seconds) }
+      const body = { error: 'RateLimitExceeded' }
+      const by = { account: user.account.did, path: 'putRecord', times: 1 }
+      await world.control.fault({ ...by, action: { status: 429, headers, body } })
+    }
+    const postId = await publish(user)
+    expect(await poll(() => user.status(postId), isEnded, 90_000)).toMatchObject({
+      status: 'COMPLETED',
+      platformStatuses: [{ attemptCount: 7, errorCode: null }],
+    })
+    expect((await world.context.posts.find(postId))!.platformStatuses[0]!.delivery.tries).toBe(0)
+    const calls = await world.callsOf(user, 'putRecord')
+    expect(calls.map(({ status }) => status)).toEqual([429, 429, 429, 429, 429, 429, 200])
+    const [first, ...rest] = calls.map(({ receivedAt }) => Date.parse(receivedAt))
+    const waits = rest.map((at, index) => at - [first!, ...rest][index]!)
+    expect(waits[0]).toBeGreaterThanOrEqual(7_000)
+    for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(1_000)
+  })
+})
+
+const isEnded = ({ status }: { status: string }) => status === 'COMPLETED' || status === 'FAILED'
+
+/** What chooses the calls of one account: those without a token name it in their address. */
+function faultOn(
+  call: keyof typeof SCENES,
+  { account: { did, handle } }: RaceUser,
+): { path: string; account?: string } {
+  if (call === 'getRecord') return { path: `getRecord?repo=${encodeURIComponent(did)}` }
+  if (call === 'resolveHandle') return { path: `resolveHandle?handle=${encodeURIComponent(handle)}` }
+  return { path: call, account: did }
+}
+
+it('others are served while the calls of an account hang', async () => {
+  const [held, free] = [await world.user(), await world.user()]
+  await world.control.fault({ account: held.account.did, path: 'putRecord', action: HANG })
+  const heldIds = await Promise.all(Array.from({ length: 8 }, () => publish(held)))
+  await poll(
+    () => world.callsOf(held, 'putRecord'),
+    (calls) => calls.length >= 8,
+  )
+  const freeIds = await Promise.all(Array.from({ length: 8 }, () => publish(free)))
+  for (const postId of freeIds) {
+    expect(await free.until(postId)).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ attemptCount: 1 }] })
+  }
+  for (const postId of heldIds) expect(await held.status(postId)).toMatchObject({ status: 'PROCESSING' })
+  await world.control.clearFaults()
+  for (const postId of heldIds) expect(await held.until(postId)).toMatchObject({ status: 'COMPLETED' })
+  expect([(await held.published()).length, (await free.published()).length]).toEqual([8, 8])
+})
+
+it('connecting to it fails in time, stores nothing, and works when it is well again', async () => {
+  const user = await world.user({ connected: false })
+  const connect = () =>
+    api.as(user).other('POST', '/api/platform/bluesky/connect', {
+      identifier: user.account.handle,
+      appPassword: user.account.appPassword,
+    })
+  const actions = [HANG, TRICKLE, BODY, GZIP, HEADERS]
+  for (const action of actions) await world.control.fault({ path: 'createSession', times: 1, action })
+  for (const answer of await Promise.all(actions.map(connect))) {
+    expect(answer).toMatchObject({ status: 502, body: { code: 'PLATFORM_UNAVAILABLE' } })
+  }
+  expect((await user.call('GET', '/api/platform/find')).body.data.bluesky).toMatchObject({ connected: false })
+  expect(await connect()).toMatchObject({ status: 200 })
+})
+
+it('none of it took much memory', () => {
+  const growth = [api, worker].map((process, index) => mostMemory(process) - restingBytes[index]!)
+  for (const bytes of growth) expect(bytes).toBeLessThan(MOST_MEMORY_GROWTH_BYTES)
+})
+
+it('the invariants hold', async () => {
+  expect(await world.verdict()).toEqual([])
+})

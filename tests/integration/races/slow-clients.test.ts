@@ -1,0 +1,86 @@
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../support/api.ts'
+
+const EACH = 100
+/** Generous: what is cut at all is cut within 11 s. */
+const CUT_WITHIN_MS = 30_000
+const MOST_PER_REQUEST_MS = 5_000
+
+let world: ApiWorld
+let ann: SignedIn
+let address: URL
+
+beforeAll(async () => {
+  world = await apiWorld()
+  ann = await signIn(world.context)
+  address = new URL(await world.app.listen({ port: 0, host: '127.0.0.1' }))
+})
+afterAll(() => world?.close())
+
+/** The headers of a request after its first line, and whatever belongs to them. */
+const request = (...lines: string[]) =>
+  ['', 'Host: test', 'Content-Type: application/json', ...lines, '', ''].join('\r\n')
+const authorized = () => `Authorization: Bearer ${ann.accessToken}`
+const LONG_BODY = 'Content-Length: 60000'
+
+/** What a client sends at first, and then again and again. */
+const CLIENTS: Record<string, () => { first: string; again: string }> = {
+  'say nothing at all': () => ({ first: '', again: '' }),
+  'never end their first line': () => ({ first: 'GET /', again: 'x' }),
+  'never end their headers': () => ({ first: 'GET /api/posts HTTP/1.1\r\nHost: test\r\n', again: 'x: y\r\n' }),
+  'never send the body they announced': () => ({
+    first: `POST /api/posts HTTP/1.1${request(authorized(), LONG_BODY)}`,
+    again: '',
+  }),
+  'trickle their body': () => ({ first: `POST /api/posts HTTP/1.1${request(authorized(), LONG_BODY)}{`, again: ' ' }),
+  'trickle chunks': () => ({
+    first: `POST /api/posts HTTP/1.1${request(authorized(), 'Transfer-Encoding: chunked')}`,
+    again: '1\r\n \r\n',
+  }),
+  'trickle a body nobody wants': () => ({ first: `POST /api/posts HTTP/1.1${request(LONG_BODY)}{`, again: ' ' }),
+  'ask again and again without an end': () => ({
+    first: 'GET /health/live HTTP/1.1\r\nHost: test\r\n\r\nGET /health/live HTTP/1.1\r\n',
+    again: 'x: y\r\n',
+  }),
+}
+
+function openSlow({ first, again }: { first: string; again: string }): Socket {
+  const socket = connect(Number(address.port), address.hostname)
+  const timer = setInterval(() => again && socket.write(again), 500)
+  socket.on('error', () => undefined).once('close', () => clearInterval(timer))
+  socket.resume().write(first)
+  return socket
+}
+
+it(
+  `${EACH} clients of each kind that take for ever are cut off, and others are served all the while`,
+  { timeout: 120_000 },
+  async () => {
+    // Idle after an answer is no offence: such connections may stay, and must not be in the way.
+    const idle = Array.from({ length: EACH }, () =>
+      openSlow({ first: `GET /health/live HTTP/1.1${request()}`, again: '' }),
+    )
+    const sockets = Object.entries(CLIENTS).flatMap(([name, client]) =>
+      Array.from({ length: EACH }, () => ({ name, socket: openSlow(client()) })),
+    )
+    const open = new Map(sockets.map(({ name, socket }) => [socket, name]))
+    for (const { socket } of sockets) socket.once('close', () => open.delete(socket))
+
+    const end = Date.now() + CUT_WITHIN_MS
+    let served = 0
+    while (open.size > 0 && Date.now() < end) {
+      const response = await fetch(new URL('/api/posts', address), {
+        headers: { ...ann.headers, connection: 'close' },
+        signal: AbortSignal.timeout(MOST_PER_REQUEST_MS),
+      })
+      expect(response.status).toBe(200)
+      served++
+    }
+    expect(new Set(open.values())).toEqual(new Set())
+    expect(served).toBeGreaterThan(10)
+    const connections = () => new Promise((resolve) => world.app.server.getConnections((_, count) => resolve(count)))
+    await expect.poll(connections).toBeLessThanOrEqual(EACH + 1)
+    for (const socket of idle) socket.destroy()
+  },
+)

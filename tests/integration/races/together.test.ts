@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Client } from '../../faults/client.ts'
+import type { Wish } from '../../faults/judge/evidence.ts'
+import type { Answer } from '../../faults/operations.ts'
+import { unique } from '../../support/servers.ts'
+import { madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
+
+interface Body {
+  code?: string
+  data?: unknown
+}
+
+let world: RaceWorld
+let apis: ApiProcess[]
+
+beforeAll(async () => {
+  world = await startRaceWorld()
+  apis = await Promise.all([world.startApi(), world.startApi()])
+  await world.startWorker()
+}, 120_000)
+afterAll(() => world?.stop())
+
+/** The same request so many times at once, over both processes. */
+async function together(
+  count: number,
+  user: RaceUser,
+  ask: (posts: Client) => Promise<Answer | null>,
+): Promise<Answer[]> {
+  const answers = await Promise.all(Array.from({ length: count }, (_, index) => ask(apis[index % 2]!.as(user))))
+  return answers.filter((answer) => answer !== null)
+}
+
+const wishFor = (text: string): Wish & { text: string } => ({ text: unique(text), platforms: ['bluesky'] })
+const collection = (name: string) => world.context.database.connection.collection(name)
+const usageOf = async ({ userId }: RaceUser) => (await world.context.users.findById(userId))!.usage.postsCreated
+const postsOf = async ({ userId }: RaceUser) =>
+  (await collection('posts').find({ userId }).toArray()).map(({ _id }) => String(_id))
+const textsOf = async (user: RaceUser) => (await user.published()).map(({ text }) => text).toSorted()
+const statusesOf = async (user: RaceUser, path: string) => (await world.callsOf(user, path)).map(({ status }) => status)
+const allow = ({ userId }: RaceUser, maxPosts: number) =>
+  collection('users').updateOne({ _id: userId as never }, { $set: { 'limits.maxPosts': maxPosts } })
+
+/** How often each status was answered. */
+function tally(answers: { status: number }[]): Record<number, number> {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+describe('20 retries of a failed post at once', () => {
+  it('have one winner, and make one delivery', async () => {
+    const user = await world.user()
+    const refusal = { status: 400, headers: {}, body: JSON.stringify({ error: 'InvalidRequest', message: 'no' }) }
+    await world.control.fault({ account: user.account.did, path: 'putRecord', times: 1, action: refusal })
+    const postId = madePost(await user.posts.create(wishFor('Again')))
+    expect(await user.until(postId)).toMatchObject({ status: 'FAILED' })
+
+    const answers = await together(20, user, (posts) => posts.retry(postId))
+    const { 200: won, 400: nothingFailed = 0, 409: inProgress = 0 } = tally(answers)
+    expect([won, nothingFailed + inProgress]).toEqual([1, 19])
+    for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+      expect((body as Body).code).toBe(status === 400 ? 'NO_FAILED_PLATFORMS' : 'POST_IN_PROGRESS')
+    }
+
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ attemptCount: 2 }] })
+    await world.workflowsEnd([postId])
+    expect(await user.published()).toHaveLength(1)
+    expect(await statusesOf(user, 'putRecord')).toEqual([400, 200])
+    expect((await world.context.posts.find(postId))!.platformStatuses[0]!.delivery.round).toBe(1)
+  })
+})
+
+describe('50 creates at once', () => {
+  it('with one idempotency key make one post, one delivery, and get the same data', async () => {
+    const user = await world.user()
+    const wish = { ...wishFor('Only one'), idempotencyKey: randomUUID() }
+    const answers = await together(50, user, (posts) => posts.create(wish))
+    expect(tally(answers)).toEqual({ 200: 49, 201: 1 })
+    expect(new Set(answers.map(({ body }) => JSON.stringify((body as Body).data)))).toHaveLength(1)
+
+    const [postId] = await postsOf(user)
+    expect(await user.until(postId!)).toMatchObject({ status: 'COMPLETED' })
+    await world.workflowsEnd([postId!])
+    expect([await postsOf(user), await usageOf(user)]).toEqual([[postId], 1])
+    expect(await textsOf(user)).toEqual([wish.text])
+  })
+
+  it('at one below the allowance make exactly one post', async () => {
+    const user = await world.user()
+    const [before, last] = [wishFor('The last but one'), wishFor('The last')]
+    const firstId = madePost(await user.posts.create(before))
+    await allow(user, 2)
+    const answers = await together(50, user, (posts) => posts.create(last))
+    expect(tally(answers)).toEqual({ 201: 1, 403: 49 })
+    for (const { body } of answers.filter(({ status }) => status === 403)) {
+      expect(body).toMatchObject({ code: 'POST_LIMIT_REACHED', usage: 2, limit: 2 })
+    }
+
+    const lastId = madePost(answers.find(({ status }) => status === 201)!)
+    expect([(await postsOf(user)).toSorted(), await usageOf(user)]).toEqual([[firstId, lastId].toSorted(), 2])
+    for (const postId of [firstId, lastId]) expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    await world.workflowsEnd([firstId, lastId])
+    expect(await textsOf(user)).toEqual([before.text, last.text].toSorted())
+  })
+
+  it('with room for all of them make 50', async () => {
+    const user = await world.user()
+    await allow(user, 50)
+    const answers = await together(50, user, (posts) => posts.create({ ...wishFor('Room'), status: 'DRAFT' }))
+    expect(tally(answers)).toEqual({ 201: 50 })
+    expect([(await postsOf(user)).length, await usageOf(user)]).toEqual([50, 50])
+  })
+})
+
+describe.concurrent('20 posts due at once with an access token', () => {
+  const EVER = new Date(0)
+
+  it.each([
+    ['that the server refuses', (user: RaceUser) => world.control.expire(user.account.did)],
+    [
+      'at its end',
+      ({ userId }: RaceUser) =>
+        collection('platformAccounts').updateOne({ userId }, { $set: { 'bluesky.auth.expiresAt': EVER } }),
+    ],
+  ])('%s make one refresh over two workers, and all go out', { timeout: 120_000 }, async (_, endToken) => {
+    const user = await world.user()
+    // Long enough for others to find the same token while the first renewal is under way.
+    await world.control.fault({ account: user.account.did, path: 'refreshSession', action: { delayMs: 2_500 } })
+    const scheduledAt = Date.now() + 10_000
+    const wishes = Array.from({ length: 20 }, () => ({ ...wishFor('Due'), scheduledAt }))
+    const postIds = (await Promise.all(wishes.map((wish) => user.posts.create(wish)))).map(madePost)
+    await endToken(user)
+    await world.workflowsEnd(postIds)
+
+    expect(await textsOf(user)).toEqual(wishes.map(({ text }) => text).toSorted())
+    for (const postId of postIds) expect(await user.status(postId)).toMatchObject({ status: 'COMPLETED' })
+    expect(await statusesOf(user, 'refreshSession')).toEqual([200])
+    expect(await world.workersOf(postIds)).toHaveLength(2)
+  })
+})
+
+it('the invariants hold', async () => {
+  expect(await world.verdict()).toEqual([])
+})

@@ -1,0 +1,164 @@
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signIn, type SignedIn } from '../../support/api.ts'
+import { newNotification } from '../../support/notifications.ts'
+import { connect, connectSocketIo, openPlain, TRANSPORTS, type Client } from './clients.ts'
+import { realtimeWorld, type RealtimeWorld } from './world.ts'
+
+let world: RealtimeWorld
+beforeAll(async () => {
+  world = await realtimeWorld()
+})
+afterAll(() => world?.close())
+
+/** Resolves when the user was told of something that happens only now: whatever came before has come. */
+async function toldOf(who: SignedIn, client: Client): Promise<void> {
+  const coming = client.next()
+  await world.happen(who)
+  await coming
+}
+
+describe.each(TRANSPORTS)('over %s', (transport) => {
+  it('a user hears of the own notifications at once, as the list shows them, and nobody else does', async () => {
+    const [ann, bob] = [await signIn(world.context), await signIn(world.context)]
+    const hers = await connect(world.address, transport, ann.accessToken)
+    const his = await connect(world.address, transport, bob.accessToken)
+    const coming = hers.next()
+    const message = await world.happen(ann)
+    expect(await coming).toMatchObject({ message, userId: ann.user._id })
+    const { data } = (await world.app.inject({ url: '/api/notifications', headers: ann.headers })).json()
+    expect(hers.received).toEqual(data.notifications)
+
+    const comingToo = his.next()
+    await world.happen(bob)
+    await comingToo
+    expect(his.received.map(({ userId }) => userId)).toEqual([bob.user._id])
+    expect(hers.received).toHaveLength(1)
+    for (const client of [hers, his]) client.close()
+  })
+
+  it('all of a user’s clients hear of it, whatever they listen by', async () => {
+    const ann = await signIn(world.context)
+    const mine = await connect(world.address, transport, ann.accessToken)
+    const others = await Promise.all(TRANSPORTS.map((other) => connect(world.address, other, ann.accessToken)))
+    const coming = [mine, ...others].map((client) => client.next())
+    const message = await world.happen(ann)
+    expect(await Promise.all(coming)).toEqual(coming.map(() => expect.objectContaining({ message }) as object))
+    for (const client of [mine, ...others]) client.close()
+  })
+
+  it('what is stored as soon as a client is connected reaches it', async () => {
+    const ann = await signIn(world.context)
+    for (let time = 0; time < 10; time++) {
+      const client = await connect(world.address, transport, ann.accessToken)
+      const coming = client.next()
+      const message = await world.happen(ann)
+      expect(await coming).toMatchObject({ message })
+      client.close()
+      await client.closed
+    }
+  })
+
+  it('a transaction that is not committed tells nobody', async () => {
+    const ann = await signIn(world.context)
+    const client = await connect(world.address, transport, ann.accessToken)
+    const { database, notifications } = world.context
+    const given = database.transaction(async (session) => {
+      await notifications.insert(await notifications.recordsOf([newNotification(ann.user._id)]), session)
+      throw new Error('given up')
+    })
+    await expect(given).rejects.toThrow('given up')
+    await toldOf(ann, client)
+    expect(client.received).toHaveLength(1)
+    client.close()
+  })
+})
+
+describe('over Socket.IO', () => {
+  it('the namespaces / and /api tell the same, also over one connection', async () => {
+    const ann = await signIn(world.context)
+    const shared = { transports: ['websocket'], forceNew: false }
+    const clients = [
+      await connectSocketIo(world.address, ann.accessToken, shared, { namespace: '/' }),
+      await connectSocketIo(world.address, ann.accessToken, shared, { namespace: '/api' }),
+    ]
+    expect(await world.figure('postonce_sockets_open{transport="websocket"}')).toBe(1)
+    const coming = clients.map((client) => client.next())
+    await world.happen(ann)
+    const [one, other] = await Promise.all(coming)
+    expect(one).toEqual(other)
+
+    clients[0]!.close()
+    await toldOf(ann, clients[1]!)
+    expect(clients[0]!.received).toHaveLength(1)
+    clients[1]!.close()
+  })
+
+  it('a client that polls at first and goes over to a WebSocket misses nothing', async () => {
+    const ann = await signIn(world.context)
+    const client = await connectSocketIo(world.address, ann.accessToken, { transports: ['polling', 'websocket'] })
+    let sent = 0
+    do {
+      await toldOf(ann, client)
+      sent++
+    } while ((await world.figure('postonce_sockets_open{transport="websocket"}')) === 0)
+    await toldOf(ann, client)
+    expect(new Set(client.received.map(({ _id }) => _id)).size).toBe(sent + 1)
+    expect(client.received).toHaveLength(sent + 1)
+    client.close()
+  })
+})
+
+/** Holds back for a moment that the stream is open, and tells when. */
+function followedLate({ context }: RealtimeWorld): string[] {
+  const order: string[] = []
+  const { changes } = context
+  const { follow } = changes
+  changes.follow = (follower) => {
+    const feed = follow(follower)
+    const late = feed.following().then(() => delay(300))
+    void late.then(() => order.push('followed'))
+    return { ...feed, following: () => late }
+  }
+  return order
+}
+
+it('a process follows the database once, before it tells anyone to be connected, and not at all where nobody listens', async () => {
+  const quiet = await realtimeWorld()
+  const { connection } = quiet.context.database
+  const admin = connection.getClient().db('admin')
+  const ofThisDatabase = { ns: { $regex: `^${connection.name}[.]` }, 'cursor.tailable': true }
+  const running = [{ $currentOp: { allUsers: true, idleCursors: true } }, { $match: ofThisDatabase }]
+  const streams = async () => {
+    const options = { readConcern: { level: 'local' } } as const
+    const found = await admin.aggregate<{ cursor?: { cursorId: bigint } }>(running, options).toArray()
+    return new Set(found.flatMap(({ cursor }) => (cursor ? [String(cursor.cursorId)] : []))).size
+  }
+  expect(await streams()).toBe(0)
+  const order = followedLate(quiet)
+  const users = await Promise.all([1, 2, 3].map(() => signIn(quiet.context)))
+  for (const { accessToken } of users) {
+    for (const transport of TRANSPORTS) await connect(quiet.address, transport, accessToken)
+    order.push('connected')
+  }
+  expect(order).toEqual(['followed', 'connected', 'connected', 'connected'])
+  expect(await streams()).toBe(1)
+  await quiet.app.close()
+  await expect.poll(streams, { timeout: 10_000 }).toBe(0)
+  await quiet.context.close()
+})
+
+it('who has not said who it is hears of nothing', async () => {
+  const ann = await signIn(world.context)
+  const stranger = openPlain(world.address)
+  const heard: unknown[] = []
+  stranger.on('message', (text) => heard.push(text))
+  await once(stranger, 'open')
+  await toldOf(ann, await connect(world.address, 'plain', ann.accessToken))
+  const pong = once(stranger, 'pong')
+  stranger.ping()
+  await pong
+  expect(heard).toEqual([])
+  stranger.close()
+})

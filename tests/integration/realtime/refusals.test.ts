@@ -1,0 +1,325 @@
+import { once } from 'node:events'
+import { connect as connectTcp } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { SECOND } from '../../../src/domain/shared/times.ts'
+import { signIn, type SignedIn } from '../../support/api.ts'
+import { poll } from '../../support/service-in-process.ts'
+import { connect, connectSocketIo, openPlain, STREAM, TRANSPORTS, type Transport } from './clients.ts'
+import { realtimeWorld, type RealtimeWorld } from './world.ts'
+
+const FRONTEND = 'https://app.example.test'
+const FURTHER = 'https://admin.example.test'
+
+let world: RealtimeWorld
+let ann: SignedIn
+/** A token that has soon expired. */
+let short: string
+beforeAll(async () => {
+  world = await realtimeWorld({ FRONTEND_URL: `${FRONTEND}/start`, CORS_ORIGINS: FURTHER, SOCKETS_PER_USER: 3 })
+  ann = await signIn(world.context)
+  short = await world.tokenFor(ann, 1)
+})
+afterAll(() => world?.close())
+
+const ENGINE = '/socket.io/?EIO=4&transport='
+const openEngine = (headers: Record<string, string> = {}) =>
+  new WebSocket(new URL(`${ENGINE}websocket`, world.address), { headers })
+
+/** The status of the answer to an upgrade: 101 when it was let through. */
+function statusOf(socket: WebSocket): Promise<number> {
+  return new Promise((resolve) => {
+    socket.on('error', () => {})
+    socket.once('upgrade', () => resolve(101))
+    socket.once('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0))
+  }).then((status) => {
+    socket.terminate()
+    return status as number
+  })
+}
+
+const openOver = (transport: Transport) => world.figure(`postonce_sockets_open{transport="${transport}"}`)
+
+/** Waits until those have gone that never said who they are. */
+async function strangersGone(): Promise<void> {
+  world.putForward(11 * SECOND)
+  for (const transport of TRANSPORTS) {
+    await poll(
+      () => openOver(transport),
+      (open) => open === 0,
+    )
+  }
+}
+
+describe('pages of other origins', () => {
+  const ORIGINS: [string | undefined, boolean][] = [
+    [undefined, true],
+    [FRONTEND, true],
+    [FURTHER, true],
+    ['http://localhost:4000', true],
+    [`${FRONTEND}:8443`, false],
+    ['http://app.example.test', false],
+    ['https://app.example.test.evil.test', false],
+    ['https://evil.test', false],
+    [`${FRONTEND}/`, false],
+    ['null', false],
+    ['', false],
+  ]
+
+  it.each(ORIGINS)('are refused on every way in: %s', async (origin, isLetIn) => {
+    const headers = origin === undefined ? {} : { origin }
+    const wanted = isLetIn ? [101, 101, 200] : [403, 403, 403]
+    expect(
+      await Promise.all([
+        statusOf(openPlain(world.address, { headers })),
+        statusOf(openEngine(headers)),
+        fetch(new URL(`${ENGINE}polling`, world.address), { headers }).then(({ status }) => status),
+      ]),
+    ).toEqual(wanted)
+  })
+
+  it('that are ours may read what a poll answers', async () => {
+    const response = await fetch(new URL(`${ENGINE}polling`, world.address), { headers: { origin: FURTHER } })
+    expect(response.headers.get('access-control-allow-origin')).toBe(FURTHER)
+    expect(response.headers.get('access-control-allow-credentials')).toBe('true')
+  })
+})
+
+describe.each(TRANSPORTS)('a token over %s', (transport) => {
+  const BAD: Record<string, (good: string) => string> = {
+    'that is none': () => 'x',
+    'that is empty': () => '',
+    'whose signature is another': (good) => `${good.slice(0, -4)}AAAA`,
+    'of algorithm none': (good) =>
+      `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${good.split('.')[1]}.`,
+    'that is long enough to be too long': () => 'x'.repeat(3_000),
+  }
+
+  it.each(Object.keys(BAD))('%s is told Unauthorized, and closed', async (kind) => {
+    const open = await openOver(transport)
+    const ended = await world.figure('postonce_sockets_ended_total{reason="unauthorized"}')
+    await expect(connect(world.address, transport, BAD[kind]!(ann.accessToken))).rejects.toThrow('Unauthorized')
+    expect(await world.figure('postonce_sockets_ended_total{reason="unauthorized"}')).toBe(ended + 1)
+    await expect.poll(() => openOver(transport)).toBeLessThanOrEqual(open)
+  })
+
+  it('that has expired is told Unauthorized', async () => {
+    await expect.poll(() => world.context.accessTokens.verify(short), { timeout: 5_000 }).toBeNull()
+    await expect(connect(world.address, transport, short)).rejects.toThrow('Unauthorized')
+  })
+
+  it('of a disabled account is told so', async () => {
+    const bob = await signIn(world.context, { isDisabled: true })
+    await expect(connect(world.address, transport, bob.accessToken)).rejects.toThrow('Account is disabled')
+  })
+
+  it('of a user with as many sockets as may be is refused, until one of them closes', async () => {
+    const bob = await signIn(world.context)
+    const sockets = await Promise.all([1, 2, 3].map(() => connect(world.address, transport, bob.accessToken)))
+    await expect(connect(world.address, transport, bob.accessToken)).rejects.toThrow('Too many open connections')
+    sockets[0]!.close()
+    await sockets[0]!.closed
+    await expect
+      .poll(() =>
+        connect(world.address, transport, bob.accessToken).then(
+          (client) => client.close(),
+          (error: Error) => error.message,
+        ),
+      )
+      .toBeUndefined()
+    for (const socket of sockets) socket.close()
+  })
+})
+
+/** What a raw socket got to hear: the words of the last message, and the code it was closed with. */
+async function endOf(socket: WebSocket): Promise<{ last: string; code: number }> {
+  let last = ''
+  socket.on('error', () => {})
+  socket.on('message', (text: Buffer) => (last = text.toString()))
+  const [code] = (await once(socket, 'close')) as [number]
+  return { last, code }
+}
+
+/**
+ * Once the socket is open. A first message may come with the answer to the upgrade: who wants it
+ * listens for it at once, and not for this.
+ */
+async function opened(socket: WebSocket): Promise<WebSocket> {
+  await once(socket, 'open')
+  return socket
+}
+
+const auth = () => JSON.stringify({ auth: { token: ann.accessToken } })
+
+describe('the plain transport', () => {
+  const said = (code: number, words: string) => ({ code, last: expect.stringContaining(words) as string })
+  const MESSAGES: Record<string, [() => string | Buffer, object]> = {
+    'that is no JSON': [() => 'hello', said(1008, 'not understood')],
+    'that is null': [() => 'null', said(1008, 'not understood')],
+    'that is an array': [() => '[]', said(1008, 'not understood')],
+    'with another event': [() => '{"event":"notification"}', said(1008, 'not understood')],
+    'with a token that is no text': [() => '{"auth":{"token":{"$ne":1}}}', said(1008, 'not understood')],
+    'that is empty': [() => '', said(1008, 'not understood')],
+    'that is binary': [() => Buffer.from(auth()), said(1008, 'not understood')],
+    'larger than 4 KiB': [() => ' '.repeat(4_097), { code: 1009, last: '' }],
+  }
+
+  it.each(Object.keys(MESSAGES))('closes on a first message %s', async (kind) => {
+    const [message, wanted] = MESSAGES[kind]!
+    const socket = await opened(openPlain(world.address))
+    const ended = endOf(socket)
+    socket.send(message())
+    expect(await ended).toEqual(wanted)
+  })
+
+  it('closes on more than ten messages in a second', async () => {
+    const socket = await opened(openPlain(world.address, { headers: ann.headers }))
+    const ended = endOf(socket)
+    // Twice as many, since a second may end in between.
+    for (let nth = 0; nth < 22; nth++) socket.send(auth())
+    expect(await ended).toMatchObject({ code: 1008 })
+    expect(await world.figure('postonce_sockets_ended_total{reason="flooding"}')).toBeGreaterThan(0)
+  })
+
+  it('counts pings as messages', async () => {
+    const socket = await opened(openPlain(world.address, { headers: ann.headers }))
+    const ended = endOf(socket)
+    for (let nth = 0; nth < 22; nth++) socket.ping()
+    expect(await ended).toMatchObject({ code: 1008 })
+  })
+
+  it('takes the token of the Authorization header', async () => {
+    const socket = openPlain(world.address, { headers: ann.headers })
+    const [text] = (await once(socket, 'message')) as [Buffer]
+    expect(JSON.parse(text.toString())).toMatchObject({ event: 'ready' })
+    socket.close()
+  })
+
+  it('is 426 for a request that is none of WebSocket', async () => {
+    const response = await fetch(new URL(STREAM, world.address))
+    expect(response.status).toBe(426)
+    expect(await response.json()).toMatchObject({ success: false, code: 'UPGRADE_REQUIRED' })
+  })
+})
+
+describe('the Socket.IO transport', () => {
+  it.each([
+    ['a binary message', () => Buffer.from('40')],
+    ['what is no packet', () => 'x'],
+    ['a packet larger than 4 KiB', () => `40${' '.repeat(4_097)}`],
+    ['an event before a namespace was joined', () => '42["auth",{}]'],
+  ])('closes on %s', async (_, message) => {
+    const socket = openEngine()
+    await once(socket, 'message')
+    const ended = endOf(socket)
+    socket.send(message())
+    await ended
+  })
+
+  it('closes on more than ten packets in a second, also in one body', async () => {
+    const ended = await world.figure('postonce_sockets_ended_total{reason="flooding"}')
+    const url = new URL(`${ENGINE}polling`, world.address)
+    const { sid } = JSON.parse((await (await fetch(url)).text()).slice(1)) as { sid: string }
+    url.searchParams.set('sid', sid)
+    await fetch(url, { method: 'POST', body: Array(200).fill('3').join('\x1e') })
+    expect(await world.figure('postonce_sockets_ended_total{reason="flooding"}')).toBe(ended + 1)
+  })
+
+  it('refuses a body larger than 4 KiB', async () => {
+    const url = new URL(`${ENGINE}polling`, world.address)
+    const { sid } = JSON.parse((await (await fetch(url)).text()).slice(1)) as { sid: string }
+    url.searchParams.set('sid', sid)
+    expect((await fetch(url, { method: 'POST', body: '4'.repeat(4_097) })).status).toBe(413)
+  })
+
+  it('asks who is there so often that one who does not read is found out within 30 s', async () => {
+    const socket = openEngine()
+    const [text] = (await once(socket, 'message')) as [Buffer]
+    const { pingInterval, pingTimeout } = JSON.parse(text.toString().slice(1)) as Record<string, number>
+    expect(pingInterval! + pingTimeout!).toBeLessThanOrEqual(30 * SECOND)
+    socket.terminate()
+  })
+
+  it('has no other namespaces', async () => {
+    const options = { namespace: '/admin' }
+    const client = connectSocketIo(world.address, ann.accessToken, { transports: ['websocket'] }, options)
+    await expect(client).rejects.toThrow('Invalid namespace')
+  })
+})
+
+it('who does not say who it is has 10 s for it, whatever the transport', async () => {
+  await strangersGone()
+  const ended = await world.figure('postonce_sockets_ended_total{reason="silent"}')
+  await opened(openPlain(world.address))
+  await once(openEngine(), 'message')
+  await fetch(new URL(`${ENGINE}polling`, world.address))
+  expect(await Promise.all(TRANSPORTS.map(openOver))).toEqual([1, 1, 1])
+  await strangersGone()
+  expect(await world.figure('postonce_sockets_ended_total{reason="silent"}')).toBe(ended + 3)
+})
+
+it('a client that answers no ping is cut after 30 s', async () => {
+  const socket = openPlain(world.address, { headers: ann.headers, autoPong: false })
+  await once(socket, 'message')
+  const pinged = once(socket, 'ping')
+  world.putForward(11 * SECOND)
+  await pinged
+  const ended = endOf(socket)
+  world.putForward(21 * SECOND)
+  expect((await ended).code).toBe(1006)
+})
+
+describe('a process with as many connections as may be', () => {
+  const fill = async (overrides: object, token: string | null) => {
+    const full = await realtimeWorld(overrides)
+    const { accessToken } = await signIn(full.context)
+    const socket = await opened(openPlain(full.address))
+    if (token !== null) {
+      socket.send(JSON.stringify({ auth: { token: accessToken } }))
+      await once(socket, 'message')
+    }
+    return full
+  }
+
+  it.each([
+    ['in all', { SOCKETS_PER_PROCESS: 1 }, 'a token'],
+    ['that have not said who they are', { SOCKETS_WITHOUT_TOKEN: 1 }, null],
+  ])('is 503 for another one, %s', async (_, overrides, token) => {
+    const full = await fill(overrides, token)
+    expect(await statusOf(openPlain(full.address))).toBe(503)
+    const polling = await fetch(new URL(`${ENGINE}polling`, full.address))
+    expect(polling.status).toBe(503)
+    expect(polling.headers.get('retry-after')).toBe('10')
+    await full.close()
+  })
+})
+
+it('attempts to connect count against the limit per address', async () => {
+  const limited = await realtimeWorld({ RATE_LIMIT_PER_ADDRESS: 3 })
+  const statuses: number[] = []
+  for (let nth = 0; nth < 2; nth++) statuses.push(await statusOf(openPlain(limited.address)))
+  statuses.push((await fetch(new URL(`${ENGINE}polling`, limited.address))).status)
+  statuses.push(await statusOf(openPlain(limited.address)))
+  const engine = new WebSocket(new URL(`${ENGINE}websocket`, limited.address))
+  statuses.push(await statusOf(engine))
+  expect(statuses).toEqual([101, 101, 200, 429, 429])
+  await limited.close()
+})
+
+describe('an upgrade that is none of ours', () => {
+  it.each([
+    ['to HTTP/2 on any route', '/health/live', 'h2c', 200],
+    ['to WebSocket on a route without one', '/health/live', 'websocket', 200],
+    ['to HTTP/2 on the stream', STREAM, 'h2c', 426],
+  ])('is answered like any request: %s', async (_, path, upgrade, status) => {
+    const { hostname, port } = new URL(world.address)
+    const socket = connectTcp(Number(port), hostname)
+    // And so is the next one on the same connection, which somebody still has to look after.
+    for (let time = 0; time < 2; time++) {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      expect(answer.toString()).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
+    }
+    socket.destroy()
+  })
+})

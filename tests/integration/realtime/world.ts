@@ -1,0 +1,44 @@
+import { systemClock } from '../../../src/clock.ts'
+import type { Config } from '../../../src/config/schema.ts'
+import { apiWorld, type SignedIn } from '../../support/api.ts'
+import { accessTokensOf } from '../../support/sessions.ts'
+import { newNotification } from '../../support/notifications.ts'
+
+/** The API, listening, with a clock that can be put forward. */
+export async function realtimeWorld(overrides: Partial<Config> = {}) {
+  let ahead = 0
+  const clock = { ...systemClock, now: () => new Date(Date.now() + ahead) }
+  const world = await apiWorld(overrides, { clock })
+  const address = await world.app.listen({ port: 0, host: '127.0.0.1' })
+
+  return {
+    ...world,
+    address,
+
+    /** A token of the same session that lives for so long. */
+    async tokenFor({ user, accessToken }: SignedIn, ttlSeconds: number): Promise<string> {
+      const { sessionId } = world.context.accessTokens.verify(accessToken)!
+      const { _id: userId, role, tokenVersion: version } = user
+      const tokens = await accessTokensOf({ ...world.context.config, ACCESS_TOKEN_TTL_SECONDS: ttlSeconds })
+      return tokens.issue({ userId, role, sessionId, version })
+    },
+
+    putForward: (ms: number): void => void (ahead += ms),
+
+    /** What a worker stores when something happened to the user; answers the words it can be told by. */
+    async happen(who: SignedIn): Promise<string> {
+      const notification = newNotification(who.user._id)
+      const message = `${notification.message} ${notification.dedupeKey}`
+      await world.context.notifications.insertOnce({ ...notification, message })
+      return message
+    },
+
+    /** The value of a figure, such as `postonce_sockets_open{transport="plain"}`. */
+    async figure(name: string): Promise<number> {
+      const line = (await world.context.metrics.text()).split('\n').find((text) => text.startsWith(`${name} `))
+      return Number(line?.split(' ').at(-1))
+    },
+  }
+}
+
+export type RealtimeWorld = Awaited<ReturnType<typeof realtimeWorld>>

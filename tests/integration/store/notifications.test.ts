@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { NewNotification } from '../../../src/domain/notifications/notifications.ts'
+import { openDatabase, type Database } from '../../../src/store/shared/database.ts'
+import { createNotificationStore } from '../../../src/store/notifications/notifications.ts'
+import { testConfig, unique } from '../../support/servers.ts'
+
+let database: Database
+const looks: string[][] = []
+const begun: string[] = []
+const [withDevice, without] = [unique('with'), unique('without')]
+let store: ReturnType<typeof createNotificationStore>
+beforeAll(async () => {
+  database = await openDatabase(testConfig().MONGODB_URL)
+  store = createNotificationStore(database.connection, () => new Date(), {
+    async ownersAmong(userIds) {
+      looks.push(userIds)
+      return new Set([withDevice])
+    },
+    begin: (notifications) => void begun.push(...notifications.map(({ userId }) => userId)),
+  })
+  await database.createIndexes()
+})
+afterAll(() => database?.close())
+
+const newsFor = (userId: string, dedupeKey = unique('event')): NewNotification => ({
+  userId,
+  dedupeKey,
+  message: 'Something happened',
+  type: 'info',
+  reference: { type: 'post', id: 'x', model: 'Post' },
+  options: {},
+})
+
+it('who has devices is asked once for all that are stored together, and only those are pushed', async () => {
+  await Promise.all(
+    Array.from({ length: 50 }, (_, index) => store.insertOnce(newsFor(index % 2 ? withDevice : without))),
+  )
+  expect(looks).toEqual([expect.arrayContaining([withDevice, without])])
+  expect(begun).toEqual(Array.from({ length: 25 }, () => withDevice))
+})
+
+it('an event that was told before is not pushed again', async () => {
+  const news = newsFor(withDevice)
+  await store.insertOnce(news)
+  const before = begun.length
+  expect(await store.insertOnce(news)).toBe(false)
+  expect(begun).toHaveLength(before)
+})
+
+it('what a transaction stores is pushed when it is over, and not when it came to nothing', async () => {
+  const before = begun.length
+  const records = await store.recordsOf([newsFor(withDevice), newsFor(without)])
+  const failing = database.transaction(async (session) => {
+    await store.insert(records, session)
+    throw new Error('came to nothing')
+  })
+  await expect(failing).rejects.toThrow('came to nothing')
+  expect(begun).toHaveLength(before)
+  await database.transaction((session) => store.insert(records, session))
+  store.stored(records)
+  expect(begun).toHaveLength(before + 1)
+})

@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { accept, defer, EffectTaken, refuse } from '../../../src/domain/posts/delivery-moves.ts'
+import { entryOf } from '../../../src/domain/posts/post-entries.ts'
+import { cancel, edit } from '../../../src/domain/posts/post-moves.ts'
+import { failure } from '../../../src/domain/posts/failure.ts'
+import type { Post } from '../../../src/domain/posts/post.ts'
+import type { TimelineEvent } from '../../../src/domain/posts/timeline.ts'
+import { newId } from '../../../src/store/shared/schema.ts'
+import { openDatabase, type Database } from '../../../src/store/shared/database.ts'
+import { createPostStore, type PostStore } from '../../../src/store/posts/posts.ts'
+import { testConfig } from '../../support/servers.ts'
+import { after, buildPost, claimOf, T0 } from '../../support/posts.ts'
+
+/** Two connections stand for two processes. */
+const databases: Database[] = []
+const stores: PostStore[] = []
+let now = T0
+
+beforeAll(async () => {
+  const { MONGODB_URL } = testConfig()
+  for (let index = 0; index < 2; index++) {
+    const database = await openDatabase(MONGODB_URL)
+    databases.push(database)
+    stores.push(createPostStore(database.connection, () => now))
+  }
+  await databases[0]!.createIndexes()
+})
+afterAll(() => Promise.all(databases.map((database) => database.close())))
+
+const [first, second] = [() => stores[0]!, () => stores[1]!]
+
+async function stored(post: Post): Promise<Post> {
+  await databases[0]!.transaction((session) => first().insert([post], session))
+  return post
+}
+
+describe('transition', () => {
+  it('lets exactly one of cancel and claim win, whichever process asks', async () => {
+    for (let round = 0; round < 25; round++) {
+      const post = await stored(buildPost())
+      const results = await Promise.allSettled([
+        first().transition(post._id, cancel()),
+        second().transition(post._id, claimOf(post, 'bluesky', T0)),
+      ])
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      const left = await first().find(post._id)
+      expect(left!.status).toBe(results[0].status === 'fulfilled' ? 'CANCELLED' : 'PROCESSING')
+    }
+  })
+
+  it('gives one of fifty parallel claims', async () => {
+    const post = await stored(buildPost())
+    const claims = Array.from({ length: 50 }, (_, index) =>
+      stores[index % 2]!.transition(post._id, claimOf(post, 'bluesky', T0)),
+    )
+    const given = (await Promise.allSettled(claims)).filter(({ status }) => status === 'fulfilled')
+    expect(given).toHaveLength(1)
+    expect(entryOf((await first().find(post._id))!, 'bluesky')).toMatchObject({ attemptCount: 1 })
+  })
+
+  it('takes moves of one post that meet in one process together, in one write', async () => {
+    const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon', 'tumblr'] }))
+    await Promise.all(
+      post.selectedPlatforms.map((platform) => first().transition(post._id, claimOf(post, platform, T0))),
+    )
+    const left = await first().find(post._id)
+    expect(left!.revision).toBe(post.revision + 1)
+    expect(left!.platformStatuses.map(({ status }) => status)).toEqual(['processing', 'processing', 'processing'])
+  })
+
+  it('refuses one move without harm to those it met', async () => {
+    const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon'] }))
+    const [claimed, cancelled] = await Promise.allSettled([
+      first().transition(post._id, claimOf(post, 'bluesky', T0)),
+      first().transition(post._id, cancel()),
+    ])
+    expect([claimed.status, cancelled.status]).toEqual(['fulfilled', 'rejected'])
+  })
+
+  it('writes nothing for a move that changes nothing', async () => {
+    const post = await stored(buildPost())
+    await first().transition(post._id, refuse('bluesky', failure('validation', 'x'), { round: 7, attempt: 7 }))
+    expect((await first().find(post._id))!.revision).toBe(post.revision)
+  })
+
+  it('leaves what the metrics collector writes alone', async () => {
+    const post = await stored(buildPost())
+    const seenAt = after(T0, 5)
+    const racing = first().transition(post._id, (current) => edit({ timezone: 'Europe/Vienna' })(current, T0))
+    await databases[1]!.connection
+      .collection('posts')
+      .updateOne({ _id: post._id as never }, { $set: { 'platformStatuses.0.lastAnalyticsFetch': seenAt } })
+    await racing
+    const left = await first().find(post._id)
+    expect(left).toMatchObject({ timezone: 'Europe/Vienna' })
+    expect(left!.platformStatuses[0]!.lastAnalyticsFetch).toEqual(seenAt)
+  })
+
+  it('says not found when the post is gone', async () => {
+    await expect(first().transition(newId(), cancel())).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+describe('an effect on a platform', () => {
+  const published = () => ({ platformPostId: newId(), platformPostUrl: 'https://mastodon.example/1' })
+
+  it('is one post’s alone, whichever process says so first', async () => {
+    const posts = [await stored(buildPost()), await stored(buildPost())]
+    const effect = published()
+    const results = await Promise.allSettled(
+      posts.map(({ _id }, index) => stores[index]!.transition(_id, accept('bluesky', effect))),
+    )
+    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(EffectTaken) })
+    const [winner, loser] = results[0]!.status === 'fulfilled' ? posts : posts.toReversed()
+    expect((await first().find(loser!._id))!.platformStatuses[0]!.status).toBe('pending')
+    expect(await first().isTaken(loser!._id, 'bluesky', effect.platformPostId)).toBe(true)
+    expect(await first().isTaken(winner!._id, 'bluesky', effect.platformPostId)).toBe(false)
+    expect(await first().isTaken(loser!._id, 'mastodon', effect.platformPostId)).toBe(false)
+    expect(await first().isTaken(loser!._id, 'bluesky', newId())).toBe(false)
+  })
+
+  it('that is taken does no harm to the moves it met', async () => {
+    const effect = published()
+    await first().transition((await stored(buildPost()))._id, accept('bluesky', effect))
+    const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon', 'tumblr'] }))
+    const results = await Promise.allSettled([
+      first().transition(post._id, accept('mastodon', published())),
+      first().transition(post._id, accept('bluesky', effect)),
+      first().transition(post._id, accept('tumblr', published())),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    const left = (await first().find(post._id))!
+    expect(left.platformStatuses.map(({ status }) => status)).toEqual(['pending', 'completed', 'completed'])
+    expect(left.publishedKeys).toHaveLength(2)
+  })
+
+  it('is looked up by the index, however many posts there are', async () => {
+    const filter = { publishedKeys: 'mastodon:1' }
+    const { queryPlanner } = await databases[0]!.connection.collection('posts').find(filter).explain('queryPlanner')
+    expect(JSON.stringify(queryPlanner.winningPlan)).toContain('publishedKeys_1')
+  })
+})
+
+describe('the timeline', () => {
+  const asRun = (runId: string) => ({ runId, isKnown: true })
+
+  it('is written with the moves it tells of, and knows the run that made them', async () => {
+    const post = await stored(buildPost())
+    const wait: TimelineEvent = { at: T0, type: 'wait', platform: 'bluesky', until: after(T0, 500) }
+    await first().transition(post._id, claimOf(post, 'bluesky', T0), { ...asRun('run-1'), notes: [wait] })
+    await second().transition(post._id, accept('bluesky', { platformPostId: 'id', platformPostUrl: 'url' }))
+    const about = { at: T0, platform: 'bluesky', round: 0, attempt: 1 }
+    expect(await first().timelineOf(post.userId, post._id)).toEqual([
+      { at: T0, type: 'transition', status: 'PENDING' },
+      { ...wait, runId: 'run-1' },
+      { ...about, type: 'attempt', runId: 'run-1' },
+      { at: T0, type: 'transition', status: 'PROCESSING', runId: 'run-1' },
+      { ...about, type: 'outcome', result: 'accepted' },
+      { at: T0, type: 'transition', status: 'COMPLETED' },
+    ])
+  })
+
+  it('tells nothing of a move that was refused or that changed nothing', async () => {
+    const post = await stored(buildPost())
+    await first().transition(post._id, cancel())
+    const note: TimelineEvent = { at: T0, type: 'wait', platform: 'bluesky' }
+    await expect(
+      first().transition(post._id, claimOf(post, 'bluesky', T0), { ...asRun('run-1'), notes: [note] }),
+    ).rejects.toThrow('not-deliverable')
+    expect(await first().timelineOf(post.userId, post._id)).toHaveLength(2)
+  })
+
+  it('keeps the newest 200 events, and goes with no post that is read or listed', async () => {
+    const post = await stored(buildPost({ draft: true }))
+    for (let index = 0; index < 205; index++) {
+      await first().transition(post._id, edit({ timezone: index % 2 ? 'UTC' : 'Asia/Tokyo' }))
+    }
+    const events = (await first().timelineOf(post.userId, post._id))!
+    expect(events).toHaveLength(200)
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['edit']))
+    const query = { page: 1, limit: 5, sortBy: 'createdAt', sortOrder: 'desc' } as const
+    const { posts } = await first().list(post.userId, query)
+    for (const read of [await first().find(post._id), await first().findOwned(post.userId, post._id), posts[0]]) {
+      expect(read).toMatchObject({ _id: post._id })
+      expect(read).not.toHaveProperty('timeline')
+    }
+  })
+
+  it('is nobody else to read', async () => {
+    const post = await stored(buildPost())
+    expect(await first().timelineOf(newId(), post._id)).toBeNull()
+  })
+})
+
+describe('a move on a post as this process last saw it', () => {
+  it('finds out by the revision that another process changed it', async () => {
+    const post = await stored(buildPost())
+    await first().find(post._id)
+    await second().transition(post._id, cancel())
+    await expect(
+      first().transition(post._id, claimOf(post, 'bluesky', T0), { runId: 'r', isKnown: true }),
+    ).rejects.toThrow('not-deliverable')
+  })
+
+  it('is refused only by the post as it is now', async () => {
+    const post = await stored(buildPost({ scheduledAt: after(T0, 60_000) }))
+    await first().find(post._id)
+    await second().transition(post._id, (current) => edit({ scheduledAt: null })(current, T0))
+    const claimed = await first().transition(post._id, claimOf(post, 'bluesky', T0), { runId: 'r', isKnown: true })
+    expect(claimed.status).toBe('PROCESSING')
+  })
+})
+
+describe('what the sweeper takes up', () => {
+  async function stranded(): Promise<string[]> {
+    const found = await first().listStranded({
+      overdueBefore: after(now, -30_000),
+      stalledBefore: after(now, -300_000),
+      now,
+      limit: 1_000,
+    })
+    return found.map(({ _id }) => _id)
+  }
+
+  it('is a scheduled post whose start was never acknowledged', async () => {
+    const post = await stored(buildPost({ scheduledAt: after(T0, 86_400_000) }))
+    now = after(T0, 29_000)
+    expect(await stranded()).not.toContain(post._id)
+    now = after(T0, 31_000)
+    expect(await stranded()).toContain(post._id)
+    await first().acknowledgeStart(post)
+    expect(await stranded()).not.toContain(post._id)
+    now = T0
+  })
+
+  it('is a post that is past due and not begun, unless it waits for a stated time', async () => {
+    const post = await stored(buildPost())
+    const reason = failure('rate_limited', 'wait')
+    now = after(T0, 31_000)
+    expect(await stranded()).toContain(post._id)
+    const wait = { at: after(T0, 3_600_000), countsAsTry: false }
+    await first().transition(post._id, defer('bluesky', reason, { round: 0, attempt: 0 }, wait))
+    expect(await stranded()).not.toContain(post._id)
+    now = after(T0, 3_600_001)
+    expect(await stranded()).toContain(post._id)
+    now = T0
+  })
+
+  it('is a post in delivery that has not moved for five minutes', async () => {
+    const post = await stored(buildPost())
+    await first().transition(post._id, claimOf(post, 'bluesky', T0))
+    now = after(T0, 299_000)
+    expect(await stranded()).not.toContain(post._id)
+    now = after(T0, 301_000)
+    expect(await stranded()).toContain(post._id)
+    now = T0
+  })
+
+  it('is first of all what a workflow has not been told, however many are overdue', async () => {
+    await stored(buildPost())
+    const untold = await stored(buildPost({ scheduledAt: after(T0, 86_400_000) }))
+    now = after(T0, 31_000)
+    const bounds = { overdueBefore: after(now, -30_000), stalledBefore: after(now, -300_000), now }
+    const found = await first().listStranded({ ...bounds, limit: 1_000 })
+    const untoldAt = found.findIndex(({ _id }) => _id === untold._id)
+    expect(found.slice(0, untoldAt).every(({ startPending }) => startPending)).toBe(true)
+    now = T0
+  })
+
+  it('is never a draft, a cancelled or an ended post', async () => {
+    const draft = await stored(buildPost({ draft: true }))
+    const cancelled = await stored(buildPost())
+    await first().transition(cancelled._id, cancel())
+    const ended = await stored(buildPost())
+    await first().transition(ended._id, refuse('bluesky', failure('validation', 'x'), { round: 0, attempt: 0 }))
+    now = after(T0, 86_400_000)
+    const found = await stranded()
+    for (const post of [draft, cancelled, ended]) expect(found).not.toContain(post._id)
+    now = T0
+  })
+})

@@ -1,0 +1,345 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { parseAst } from 'vitest/node'
+import { requestIdOf } from '../../src/api/plugins/request-log.ts'
+import { readIdempotency } from '../../src/api/posts/idempotency.ts'
+import * as postInput from '../../src/commands/posts/post-input.ts'
+import * as captions from '../../src/domain/captions/captions.ts'
+import { failure } from '../../src/domain/posts/failure.ts'
+import * as fitText from '../../src/domain/shared/fit-text.ts'
+import * as html from '../../src/domain/shared/html.ts'
+import * as links from '../../src/domain/shared/links.ts'
+import { listed } from '../../src/domain/shared/lists.ts'
+import * as mailAddresses from '../../src/domain/users/mail-addresses.ts'
+import * as names from '../../src/domain/users/names.ts'
+import * as newPasswords from '../../src/domain/users/new-passwords.ts'
+import * as passwords from '../../src/domain/users/passwords.ts'
+import * as platformReasons from '../../src/domain/posts/platform-reason.ts'
+import * as plainText from '../../src/domain/shared/plain-text.ts'
+import { PLATFORMS, type Platform } from '../../src/domain/shared/platforms.ts'
+import * as postingRules from '../../src/domain/posts/posting-rules.ts'
+import * as preflight from '../../src/domain/posts/preflight.ts'
+import * as storageKeys from '../../src/domain/media/storage-keys.ts'
+import * as text from '../../src/domain/shared/text.ts'
+import * as timezones from '../../src/domain/shared/timezones.ts'
+import { readDataUrl } from '../../src/integrations/large-texts/data-url.ts'
+import * as facets from '../../src/platforms/bluesky/facets.ts'
+import * as facebookLinks from '../../src/platforms/facebook/links.ts'
+import * as mastodonHtml from '../../src/platforms/mastodon/html.ts'
+import * as otherWords from '../../src/platforms/shared/other-words.ts'
+import { retryAfterMs } from '../../src/platforms/shared/retry-after.ts'
+import * as tumblrContent from '../../src/platforms/tumblr/content.ts'
+import { MAX_GROWTH, worstGrowth } from '../support/growth.ts'
+import { HOSTILE_TEXTS, LONGEST_TEXT } from '../support/hostile-texts.ts'
+
+type Run = (text: string) => unknown
+
+interface ReaderOfText {
+  run: Run
+  /** The length of the longest text that can reach it, where something else bounds it. */
+  longest?: number
+}
+
+const { POSTING_RULES } = postingRules
+const USER = 'a'.repeat(24)
+const UNITS = [
+  'graphemes',
+  'utf8Bytes',
+  'utf16Units',
+  'codePoints',
+  'codePointsEmojiAsBytes',
+  'graphemesLinksAs23',
+] as const
+const PARTS = ['hashtags', 'mentions', 'links'] as const
+const content = (value: string) => ({ text: value, mediaItems: [] })
+const around = { userId: USER, publicUrl: (key: string) => key, now: new Date() }
+const each = <T extends string>(values: readonly T[], run: (value: T, given: string) => unknown): Record<string, Run> =>
+  Object.fromEntries(values.map((value) => [value, (given: string) => run(value, given)]))
+
+/** Modules whose functions take text: every exported function is called here, or exempt because it takes none. */
+const MODULES: {
+  file: string
+  module: object
+  calls: Record<string, Run | Record<string, Run> | ReaderOfText>
+  exempt?: string[]
+}[] = [
+  {
+    file: 'src/domain/posts/posting-rules.ts',
+    module: postingRules,
+    calls: {
+      countText: each(UNITS, (unit, given) => postingRules.countText(given, unit)),
+      measureText: (given: string) => postingRules.measureText(given, { unit: 'graphemes', max: 300 }),
+      countParts: each(PARTS, (part, given) => postingRules.countParts(given, part)),
+      fitAltText: (given: string) =>
+        postingRules.fitAltText(
+          { storageKey: 'k', storageUrl: 'u', mimeType: 'image/png', altText: given },
+          POSTING_RULES.tumblr,
+        ),
+    },
+    exempt: ['fileTooLarge', 'mediaKind', 'pixelProblem', 'prepareLeadMs'],
+  },
+  {
+    file: 'src/domain/posts/preflight.ts',
+    module: preflight,
+    calls: {
+      preflight: (given: string) =>
+        preflight.preflight(
+          { content: content(given), platformSpecificContent: {}, selectedPlatforms: [...PLATFORMS] },
+          new Set(),
+        ),
+      contentFindings: (given: string) => preflight.contentFindings('tumblr', content(given), POSTING_RULES.tumblr),
+      textProblems: (given: string) => preflight.textProblems('threads', content(given), POSTING_RULES.threads),
+    },
+    exempt: ['schedulingProblem'],
+  },
+  {
+    file: 'src/domain/captions/captions.ts',
+    module: captions,
+    calls: {
+      fitCaptions: each<Platform>(['bluesky', 'mastodon'], (platform, given) =>
+        captions.fitCaptions([given], platform, POSTING_RULES[platform]),
+      ),
+      templateCaptions: {
+        text: (given: string) =>
+          captions.templateCaptions(
+            { prompt: given, text: given, tone: given, platform: 'threads' },
+            POSTING_RULES.threads,
+          ),
+        prompt: (given: string) =>
+          captions.templateCaptions({ prompt: `Write ${given}`, text: null, tone: null, platform: null }, null),
+      },
+    },
+  },
+  {
+    file: 'src/domain/shared/plain-text.ts',
+    module: plainText,
+    calls: { oneLine: plainText.oneLine, toPlainLine: plainText.toPlainLine, toExcerpt: plainText.toExcerpt },
+  },
+  {
+    file: 'src/domain/shared/fit-text.ts',
+    module: fitText,
+    calls: {
+      cutToFit: (given: string) => fitText.cutToFit(given, (cut) => cut.length <= 500),
+      firstCharacters: (given: string) => fitText.firstCharacters(given, LONGEST_TEXT),
+    },
+  },
+  {
+    file: 'src/domain/shared/text.ts',
+    module: text,
+    calls: {
+      countCodePoints: text.countCodePoints,
+      firstCodePoints: (given: string) => text.firstCodePoints(given, LONGEST_TEXT),
+      trimEndWhere: (given: string) => text.trimEndWhere(given, (character) => character.trim() === ''),
+      withoutTrailingSlashes: text.withoutTrailingSlashes,
+      withoutFullStop: text.withoutFullStop,
+    },
+  },
+  {
+    file: 'src/domain/shared/links.ts',
+    module: links,
+    calls: { findLinks: links.findLinks, withoutPunctuation: links.withoutPunctuation },
+  },
+  { file: 'src/domain/shared/html.ts', module: html, calls: { escapeHtml: html.escapeHtml } },
+  {
+    file: 'src/domain/users/names.ts',
+    module: names,
+    calls: {
+      normalizeName: names.normalizeName,
+      nameProblems: names.nameProblems,
+      firstUsableName: (given: string) => names.firstUsableName([given], 'Ann'),
+    },
+  },
+  {
+    file: 'src/domain/users/passwords.ts',
+    module: passwords,
+    // The schemas of all routes with a password bound it.
+    calls: { normalizePassword: { run: passwords.normalizePassword, longest: passwords.MAX_PASSWORD_LENGTH } },
+  },
+  {
+    file: 'src/domain/users/new-passwords.ts',
+    module: newPasswords,
+    calls: {
+      passwordProblem: newPasswords.passwordProblem,
+      passwordProblems: (given: string) => newPasswords.passwordProblems(given),
+    },
+  },
+  {
+    file: 'src/domain/users/mail-addresses.ts',
+    module: mailAddresses,
+    calls: { isMailAddress: mailAddresses.isMailAddress },
+  },
+  {
+    file: 'src/domain/posts/platform-reason.ts',
+    module: platformReasons,
+    calls: {
+      platformReason: (given: string) => platformReasons.platformReason({ code: given, text: given }),
+      // A text that was sanitized, beside a post or a secret of any length.
+      hideEchoes: (given: string) =>
+        platformReasons.hideEchoes({ code: null, text: 'The text is too long. '.repeat(12) }, [given]),
+    },
+    exempt: ['inPlatformWords'],
+  },
+  {
+    file: 'src/domain/shared/timezones.ts',
+    module: timezones,
+    calls: {
+      isTimezone: timezones.isTimezone,
+      timezoneProblem: timezones.timezoneProblem,
+      isInstant: each(['', '2026-01-01T00:00', '2026-01-01T00:00:00Z'], (start, given) =>
+        timezones.isInstant(start + given),
+      ),
+      parseInstant: each(['', '2026-01-01T00:00', '2026-01-01T00:00Z', '2026-01-01T00:00Z['], (start, given) =>
+        timezones.parseInstant(start + given, 'UTC'),
+      ),
+      parseRangeBound: each(['', '2026-01-01'], (start, given) =>
+        timezones.parseRangeBound(start + given, 'UTC', 'end'),
+      ),
+    },
+  },
+  {
+    file: 'src/domain/media/storage-keys.ts',
+    module: storageKeys,
+    calls: {
+      isMediaType: storageKeys.isMediaType,
+      isAvatarType: storageKeys.isAvatarType,
+      avatarTypeOf: each(['', `avatars/${USER}/`], (start, given) => storageKeys.avatarTypeOf(USER, start + given)),
+      ownerOf: storageKeys.ownerOf,
+      isOwnMediaKey: each(['', `posts/${USER}/`], (start, given) => storageKeys.isOwnMediaKey(USER, start + given)),
+    },
+    exempt: ['avatarKey', 'mediaKey', 'copyKey', 'foldersOf', 'removedKey', 'originalKey'],
+  },
+  {
+    file: 'src/commands/posts/post-input.ts',
+    module: postInput,
+    calls: {
+      readWholePost: (given: string) =>
+        postInput.readWholePost(
+          { content: { text: given }, selectedPlatforms: [], scheduledAt: given, timezone: given },
+          around,
+        ),
+      readChange: (given: string) =>
+        postInput.readChange(
+          { content: { text: given, mediaItems: [{ storageKey: given, mimeType: given }] }, scheduledAt: given },
+          'Europe/Berlin',
+          around,
+        ),
+    },
+    exempt: ['refuseProblem', 'refuseProblems'],
+  },
+  {
+    file: 'src/platforms/bluesky/facets.ts',
+    module: facets,
+    calls: { findFacets: (given: string) => void facets.findFacets(given, async () => null) },
+  },
+  {
+    file: 'src/platforms/facebook/links.ts',
+    module: facebookLinks,
+    calls: { previewedLink: facebookLinks.previewedLink },
+  },
+  {
+    file: 'src/platforms/shared/other-words.ts',
+    module: otherWords,
+    calls: { areOtherWords: (given: string) => otherWords.areOtherWords(given, `${given} more`) },
+  },
+  { file: 'src/platforms/mastodon/html.ts', module: mastodonHtml, calls: { plainText: mastodonHtml.plainText } },
+  {
+    file: 'src/platforms/tumblr/content.ts',
+    module: tumblrContent,
+    calls: {
+      textBlocks: tumblrContent.textBlocks,
+      tagsOf: tumblrContent.tagsOf,
+      formatText: tumblrContent.formatText,
+    },
+    exempt: ['mediaBlock', 'postBody', 'uploadedMedia'],
+  },
+]
+
+/** Single functions of modules that do much else. */
+const OTHERS: Record<string, Run> = {
+  requestIdOf: (given) =>
+    requestIdOf({ headers: { 'x-request-id': given } } as unknown as Parameters<typeof requestIdOf>[0]),
+  readIdempotency: (given) => readIdempotency({ headers: { 'idempotency-key': given }, body: { given } }),
+  readDataUrl: (given) => readDataUrl(`data:${given};base64,${given}`),
+  failure: (given) => failure('INTERNAL', given),
+  listed,
+  retryAfterMs: (given) => retryAfterMs({ header: () => given }),
+}
+
+const READERS: (ReaderOfText & { name: string })[] = [
+  ...MODULES.flatMap(({ calls }) =>
+    Object.entries(calls).flatMap(([name, call]) => {
+      if (typeof call === 'function') return [{ name, run: call }]
+      if (isBounded(call)) return [{ name, ...call }]
+      return Object.entries(call).map(([variant, run]) => ({ name: `${name} (${variant || 'as it is'})`, run }))
+    }),
+  ),
+  ...Object.entries(OTHERS).map(([name, run]) => ({ name, run })),
+]
+
+function isBounded(call: Record<string, Run> | ReaderOfText): call is ReaderOfText {
+  return 'longest' in call
+}
+
+/** The first text of the corpus that `run` takes more than linear time for, and by how much its time grows; null when none. */
+function tooSlowOn(run: Run, longest = LONGEST_TEXT): string | null {
+  for (const hostile of HOSTILE_TEXTS) {
+    const growth = worstGrowth(run, hostile, longest)
+    if (growth > MAX_GROWTH) return `${hostile.name}: ${growth.toFixed(1)} times the time for a text twice as long`
+  }
+  return null
+}
+
+const TIMEOUT_MS = 120_000
+
+describe('a function that takes text of users or platforms', () => {
+  it.each(READERS)('takes linear time on every hostile text: $name', { timeout: TIMEOUT_MS }, ({ run, longest }) => {
+    expect(tooSlowOn(run, longest)).toBeNull()
+  })
+
+  it.each(MODULES)('is in the list above, if $file exports it', ({ module, calls, exempt = [] }) => {
+    const exported = Object.entries(module).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
+    expect([...Object.keys(calls), ...exempt].toSorted()).toEqual(exported.toSorted())
+  })
+})
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const SOURCES = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => ({
+  file,
+  code: readFileSync(ROOT + file, 'utf8'),
+}))
+
+describe('a file that segments or normalizes text', () => {
+  it('has all its functions in the list above, since both can take quadratic time', () => {
+    const files = SOURCES.flatMap(({ file, code }) => (/Intl\.Segmenter|\.normalize\(/.test(code) ? [file] : []))
+    expect(files.filter((file) => !MODULES.some((known) => known.file === file))).toEqual([])
+  })
+})
+
+/** Every regular expression that is written in the code of the service, wherever it is and whatever it is for. */
+const EXPRESSIONS = [
+  ...new Map(
+    SOURCES.flatMap(({ file, code }) => expressionsIn(code).map((found) => [`${found}`, { file, found }] as const)),
+  ).values(),
+]
+
+function expressionsIn(code: string): RegExp[] {
+  const found: RegExp[] = []
+  // The option is typed for Rolldown's own callers only.
+  JSON.stringify(parseAst(code, { lang: 'ts' }), (_key, value: unknown) => {
+    const regex = (value as { regex?: { pattern: string; flags: string } } | null)?.regex
+    if (regex) found.push(new RegExp(regex.pattern, regex.flags))
+    return typeof value === 'bigint' ? `${value}` : value
+  })
+  return found
+}
+
+describe('a regular expression', () => {
+  it.each(EXPRESSIONS)(
+    'takes linear time on every hostile text: $found in $file',
+    { timeout: TIMEOUT_MS },
+    ({ found }) => {
+      expect(tooSlowOn((given) => given.replace(found, ''))).toBeNull()
+    },
+  )
+})

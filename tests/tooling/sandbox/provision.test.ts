@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { assertVersion, findOrFetch, type Source } from '../../../sandbox/servers/find-or-fetch.ts'
+import { isAlive, run, withLock } from '../../../scripts/provision.mjs'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+let home: string
+
+beforeEach(() => {
+  home = temporaryFolder()
+  vi.stubEnv('POSTONCE_CACHE', join(home, 'cache'))
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+})
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
+
+/** A real program that tells a version. */
+function writeProgram(folder: string, version: string): string {
+  const path = join(folder, 'gadget')
+  writeFileSync(path, `#!/bin/sh\necho "gadget ${version}"\n`)
+  chmodSync(path, 0o755)
+  return path
+}
+
+function wanted(...sources: Source[]) {
+  return {
+    title: 'The gadget',
+    program: 'gadget',
+    version: '2.1.0',
+    variable: 'POSTONCE_GADGET',
+    probe: (path: string) => assertVersion(path, /gadget (\d+)\.(\d+)/, [2, 1]),
+    sources,
+    advice: 'install a gadget.',
+  }
+}
+
+const gives = (version: string) =>
+  ({
+    title: 'a generous source',
+    fetch: vi.fn<Source['fetch']>(async (folder) => void writeProgram(folder, version)),
+  }) as const
+const refuses: Source = { title: 'a closed source', fetch: () => Promise.reject(new Error('closed on Sundays')) }
+
+describe('a server program', () => {
+  test('is the one that the variable names', async () => {
+    const path = writeProgram(home, '2.1.0')
+    vi.stubEnv('POSTONCE_GADGET', path)
+    expect(await findOrFetch(wanted(refuses))).toBe(path)
+  })
+
+  test('is not looked for elsewhere when the variable names one that cannot be used', async () => {
+    vi.stubEnv('POSTONCE_GADGET', writeProgram(home, '1.9.0'))
+    await expect(findOrFetch(wanted(gives('2.1.0')))).rejects.toThrow(
+      /POSTONCE_GADGET names .*gadget, which cannot be used: is version 1\.9, at least 2\.1 is needed/,
+    )
+  })
+
+  test('is taken from PATH when that one is new enough', async () => {
+    const path = writeProgram(home, '2.4.0')
+    vi.stubEnv('PATH', `${home}:${process.env['PATH']}`)
+    expect(await findOrFetch(wanted(refuses))).toBe(path)
+  })
+
+  test('is fetched once, by the first source that has it, when the one on PATH is too old', async () => {
+    writeProgram(home, '2.0.9')
+    vi.stubEnv('PATH', `${home}:${process.env['PATH']}`)
+    const source = gives('2.1.0')
+    const path = await findOrFetch(wanted(refuses, source))
+    expect(path.startsWith(join(home, 'cache'))).toBe(true)
+    expect(await run(path, [])).toBe('gadget 2.1.0\n')
+    expect(await findOrFetch(wanted(refuses, source))).toBe(path)
+    expect(source.fetch).toHaveBeenCalledTimes(1)
+  })
+
+  test('is found on PATH by another of its names', async () => {
+    const path = join(home, 'contraption')
+    renameSync(writeProgram(home, '2.1.0'), path)
+    vi.stubEnv('PATH', `${home}:${process.env['PATH']}`)
+    expect(await findOrFetch({ ...wanted(refuses), aliases: ['widget', 'contraption'] })).toBe(path)
+  })
+
+  test('is fetched once by two who want it at the same time', async () => {
+    const source = gives('2.1.0')
+    const [one, other] = await Promise.all([findOrFetch(wanted(source)), findOrFetch(wanted(source))])
+    expect(one).toBe(other)
+    expect(source.fetch).toHaveBeenCalledTimes(1)
+  })
+
+  test('is not kept when it does not run', async () => {
+    await expect(findOrFetch(wanted(gives('1.0.0')))).rejects.toThrow(/a generous source: is version 1\.0/)
+    const source = gives('2.1.0')
+    await findOrFetch(wanted(source))
+    expect(source.fetch).toHaveBeenCalledTimes(1)
+  })
+
+  test('that cannot be had is told with all that was tried and what helps', async () => {
+    const problem = await findOrFetch(wanted(refuses, gives('0.1.0'))).catch((error: Error) => error.message)
+    expect(problem).toBe(
+      [
+        'The gadget is needed and could not be had. Tried:',
+        '  - gadget on PATH: not there',
+        '  - a closed source: closed on Sundays',
+        '  - a generous source: is version 0.1, at least 2.1 is needed',
+        'What helps: install a gadget. Or set POSTONCE_GADGET to the path of a gadget program.',
+      ].join('\n'),
+    )
+  })
+})
+
+describe('a lock', () => {
+  test('lets processes in one at a time, also when all of them find the lock of a dead one', async () => {
+    const lock = join(home, 'some.lock')
+    const inside = join(home, 'inside')
+    writeFileSync(lock, String(await deadPid()))
+    const script = join(home, 'worker.mjs')
+    writeFileSync(
+      script,
+      `import { existsSync, rmSync, writeFileSync } from 'node:fs'
+      import { setTimeout as delay } from 'node:timers/promises'
+      import { withLock } from ${JSON.stringify(join(import.meta.dirname, '../../../scripts/provision.mjs'))}
+      await withLock(${JSON.stringify(lock)}, 'the test', async () => {
+        if (existsSync(${JSON.stringify(inside)})) process.exitCode = 3
+        writeFileSync(${JSON.stringify(inside)}, '')
+        await delay(50)
+        rmSync(${JSON.stringify(inside)})
+      })`,
+    )
+    const workers = Array.from({ length: 5 }, () => spawn(process.execPath, [script], { stdio: 'ignore' }))
+    const codes = await Promise.all(workers.map(async (worker) => (await once(worker, 'exit'))[0]))
+    expect(codes).toEqual([0, 0, 0, 0, 0])
+    expect(existsSync(lock)).toBe(false)
+  })
+
+  test('is taken over when its owner’s number belongs to another process by now', async () => {
+    const lock = join(home, 'some.lock')
+    writeFileSync(lock, String(process.ppid))
+    const longAgo = new Date(Date.now() - 3_600_000)
+    utimesSync(lock, longAgo, longAgo)
+    expect(await withLock(lock, 'the test', async () => readFileSync(lock, 'utf8'))).toBe(String(process.pid))
+  })
+
+  test('is given back when the work fails', async () => {
+    const lock = join(home, 'some.lock')
+    await expect(withLock(lock, 'the test', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    expect(existsSync(lock)).toBe(false)
+  })
+})
+
+describe('a command that fails', () => {
+  test('is told with what it printed', async () => {
+    await expect(run('sh', ['-c', 'echo no room left >&2; exit 7'])).rejects.toThrow(
+      /ended with code 7:\n {4}no room left/,
+    )
+  })
+
+  test('that is not there is told by name', async () => {
+    await expect(run('no-such-program', [])).rejects.toThrow(/no-such-program/)
+  })
+})
+
+async function deadPid(): Promise<number> {
+  const child = spawn('true')
+  await once(child, 'exit')
+  const pid = child.pid ?? 0
+  expect(isAlive(pid)).toBe(false)
+  return pid
+}

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startBluesky, type Bluesky } from '../../../sandbox/platforms/bluesky.ts'
+import { startMastodon, type Mastodon } from '../../../sandbox/platforms/mastodon.ts'
+import { startStartPage } from '../../../sandbox/start-page.ts'
+import { xrpcOf } from '../../integration/platforms/shared/support.ts'
+
+let mastodon: Mastodon
+let bluesky: Bluesky
+let page: Awaited<ReturnType<typeof startStartPage>>
+
+beforeAll(async () => {
+  ;[mastodon, bluesky] = await Promise.all([startMastodon(), startBluesky()])
+  const { url, control } = mastodon
+  const nobody = { url: 'http://127.0.0.1:1', control: 'http://127.0.0.1:1' }
+  page = await startStartPage(
+    [
+      ['mastodon', { url, control }],
+      ['tumblr', nobody],
+      ['bluesky', bluesky],
+    ],
+    [{ title: 'mails', url: 'http://127.0.0.1:2' }],
+    0,
+  )
+})
+
+afterAll(async () => {
+  await page?.stop()
+  await mastodon?.stop()
+  await bluesky?.stop()
+})
+
+it('creates a Bluesky account, and shows the handle and the app password to connect with', async () => {
+  const create = (name: string) =>
+    fetch(`${page.url}bluesky/accounts`, { method: 'POST', body: new URLSearchParams({ name }) })
+  const html = await (await create('newcomer')).text()
+  expect(html).toContain('<code>newcomer.test</code>')
+  const { appPassword } = await bluesky.createAccount({ handle: 'newcomer.test' })
+  expect(html).toContain(`<code>${appPassword}</code>`)
+  const session = await xrpcOf(bluesky.url)<{ did: string }>('com.atproto.server.createSession', {
+    body: { identifier: 'newcomer.test', password: appPassword },
+  })
+  expect(session.status).toBe(200)
+  const refused = await create('No good')
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('A handle has 3 to 18')])
+})
+
+it('shows what the public sees on every platform that answers, and the way to the other servers', async () => {
+  const account = mastodon.createAccount({ username: 'ann' })
+  mastodon.publishElsewhere(account, 'Good <b>morning</b>')
+  const html = await (await fetch(page.url)).text()
+  expect(html).toContain('<b>ann</b>')
+  expect(html).toContain('Good &lt;b&gt;morning&lt;/b&gt;')
+  expect(html).toContain('<a href="http://127.0.0.1:2">mails</a>')
+  expect(html).toMatch(/<h2>Tumblr<\/h2>.*<p>It does not answer/s)
+  expect((await fetch(`${page.url}other`)).status).toBe(404)
+})

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import { createSiblings } from '../../../../src/activities/publishing/fanout-group.ts'
+
+const never = new AbortController().signal
+
+it('lets the deliveries of a post begin in one turn and end together', async () => {
+  const siblings = createSiblings(60_000)
+  const log: string[] = []
+  const slow = Promise.withResolvers<void>()
+  const run = (name: string, work: Promise<void>) =>
+    siblings
+      .together('post', never, async () => {
+        log.push(`${name} begins`)
+        await work
+        log.push(`${name} has done its work`)
+      })
+      .then(() => log.push(`${name} ends`))
+  const both = [run('fast', Promise.resolve()), run('slow', slow.promise)]
+  await expect.poll(() => log).toContain('fast has done its work')
+  slow.resolve()
+  await Promise.all(both)
+  expect(log.slice(0, 2)).toEqual(['fast begins', 'slow begins'])
+  expect(log.indexOf('fast ends')).toBeGreaterThan(log.indexOf('slow has done its work'))
+})
+
+it('waits for a slow one no longer than it was told', async () => {
+  const siblings = createSiblings(1)
+  const slow = Promise.withResolvers<void>()
+  const waiting = siblings.together('post', never, () => slow.promise)
+  expect(await siblings.together('post', never, async () => 'done')).toBe('done')
+  slow.resolve()
+  await waiting
+})
+
+it('does not wait once it is called back, nor for a delivery that failed', async () => {
+  const siblings = createSiblings(60_000)
+  const calledBack = new AbortController()
+  const slow = Promise.withResolvers<void>()
+  const waiting = siblings.together('post', never, () => slow.promise)
+  const first = siblings.together('post', calledBack.signal, async () => 'first')
+  const failing = siblings.together('post', never, () => Promise.reject(new Error('no')))
+  await expect(failing).rejects.toThrow('no')
+  calledBack.abort()
+  expect(await first).toBe('first')
+  slow.resolve()
+  await waiting
+})
+
+it('keeps posts apart', async () => {
+  const siblings = createSiblings(60_000)
+  const slow = Promise.withResolvers<void>()
+  const waiting = siblings.together('one', never, () => slow.promise)
+  expect(await siblings.together('another', never, async () => 'done')).toBe('done')
+  slow.resolve()
+  await waiting
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import manifest from '../../../package.json' with { type: 'json' }
+import { ConfigError, readConfig } from '../../../src/config/schema.ts'
+import { platformSettings } from '../../../src/config/platforms.ts'
+import { userAgentOf } from '../../../src/config/user-agent.ts'
+
+const secrets = {
+  S3_SECRET_ACCESS_KEY: 'secret',
+  JWT_SECRET: 'j'.repeat(32),
+  REFRESH_TOKEN_SECRET: 'r'.repeat(32),
+  OAUTH_STATE_SECRET: 'o'.repeat(32),
+  TOKEN_ENCRYPTION_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
+}
+
+function variablesOf(env: Record<string, string>): string {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  return ''
+}
+
+describe('the configuration', () => {
+  it('refuses missing secrets all at once, by name', () => {
+    const message = variablesOf({})
+    for (const name of Object.keys(secrets)) expect(message).toContain(name)
+  })
+
+  it('names a wrong variable and never its value', () => {
+    const message = variablesOf({ ...secrets, JWT_SECRET: 'too-short-canary', PORT: 'four thousand' })
+    expect(message).toContain('JWT_SECRET')
+    expect(message).toContain('PORT')
+    expect(message).not.toMatch(/too-short-canary|four thousand/)
+  })
+
+  it.each([
+    [{ MASTODON_INSTANCE_URL: 'https://mastodon.example' }, ['MASTODON_CLIENT_ID', 'MASTODON_CLIENT_SECRET']],
+    [{ THREADS_APP_ID: '4711' }, ['THREADS_APP_SECRET']],
+  ])('refuses a platform at which it is nobody: %j', (some, needed) => {
+    const message = variablesOf({ ...secrets, ...some })
+    for (const name of needed) expect(message).toContain(name)
+  })
+
+  it.each(['', 'read_insights', 'read_insights, pages_read_user_content', 'one,'])(
+    'takes the names of permissions: %j',
+    (line) => {
+      const facebook = { FACEBOOK_APP_ID: '4711', FACEBOOK_APP_SECRET: 's' }
+      const config = readConfig({ ...secrets, ...facebook, META_EXTRA_SCOPES: line })
+      expect(platformSettings(config).facebook?.extraScopes).toEqual(line.match(/\w+/g) ?? [])
+    },
+  )
+
+  it('refuses an https address in production until it is decided which proxy is trusted', () => {
+    const https = { ...secrets, PUBLIC_URL: 'https://api.example.test' }
+    expect(variablesOf(https)).toContain('TRUSTED_PROXIES')
+    expect(variablesOf({ ...https, TRUSTED_PROXIES: ' ' })).toContain('TRUSTED_PROXIES')
+    for (const TRUSTED_PROXIES of ['none', '10.0.0.1']) expect(variablesOf({ ...https, TRUSTED_PROXIES })).toBe('')
+    expect(variablesOf({ ...https, NODE_ENV: 'development' })).toBe('')
+    expect(variablesOf(secrets)).toBe('')
+  })
+
+  it.each(['read insights', 'Read_Insights', 'a&client_id=1', 'a;b'])('refuses what is none: %j', (line) => {
+    expect(variablesOf({ ...secrets, META_EXTRA_SCOPES: line })).toContain('META_EXTRA_SCOPES')
+  })
+
+  it.each(['api.stripe.com', '/v1', 'https//api.stripe.com', 'https://'])('refuses what is no address: %j', (line) => {
+    expect(variablesOf({ ...secrets, STRIPE_API_URL: line })).toContain('STRIPE_API_URL')
+  })
+
+  it('is production when nothing says otherwise, with defaults for the rest, and frozen', () => {
+    const config = readConfig(secrets)
+    expect(config).toMatchObject({ NODE_ENV: 'production', PORT: 4_000, ACCESS_TOKEN_TTL_SECONDS: 600 })
+    expect(Object.isFrozen(config)).toBe(true)
+  })
+
+  it.each([
+    [{ PUBLIC_URL: 'https://api.example.test', TRUSTED_PROXIES: 'none' }, 'https://api.example.test/'],
+    [{ CONTACT_URL: 'https://example.test/postonce' }, 'https://example.test/postonce'],
+    [{ CONTACT_URL: 'https://bücher.example.test/über' }, 'https://xn--bcher-kva.example.test/%C3%BCber'],
+  ])('the User-Agent names the service, its version and a contact address (%o)', (env, contact) => {
+    const { name, version } = manifest
+    expect(userAgentOf(readConfig({ ...secrets, ...env }))).toBe(`${name}/${version} (+${contact})`)
+  })
+
+  it('takes an empty variable as one that is not set', () => {
+    expect(readConfig({ ...secrets, PORT: '' }).PORT).toBe(4_000)
+  })
+})

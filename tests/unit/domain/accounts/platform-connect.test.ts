@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { callbackUrl, settingsUrl } from '../../../../src/domain/accounts/platform-connect.ts'
+
+it('has one address for the callback of a platform, however the public address ends', () => {
+  expect(callbackUrl('https://api.test', 'mastodon')).toBe('https://api.test/api/platform/mastodon/callback')
+  expect(callbackUrl('https://api.test/', 'threads')).toBe('https://api.test/api/platform/threads/callback')
+  expect(callbackUrl('https://test/postonce/', 'tumblr')).toBe('https://test/postonce/api/platform/tumblr/callback')
+})
+
+it('ends on the settings page with the words of the contract', () => {
+  expect(settingsUrl('https://app.test/', 'mastodon', 'connected', null)).toBe(
+    'https://app.test/settings?success=mastodon_connected#',
+  )
+  expect(
+    (['auth_failed', 'connect_failed', 'state_invalid'] as const).map((outcome) =>
+      settingsUrl('https://app.test', 'facebook', outcome, 'NO_PAGE'),
+    ),
+  ).toEqual([
+    'https://app.test/settings?error=facebook_auth_failed&reason=NO_PAGE#',
+    'https://app.test/settings?error=facebook_connect_failed&reason=NO_PAGE#',
+    'https://app.test/settings?error=facebook_state_invalid&reason=NO_PAGE#',
+  ])
+})

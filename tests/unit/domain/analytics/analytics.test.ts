@@ -1,0 +1,321 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { deriveFrom, NO_COUNTS, windowBefore, type PostCounts } from '../../../../src/domain/analytics/analytics.ts'
+import { daysOf, hourOfWeek, periodWindow } from '../../../../src/domain/analytics/calendar.ts'
+import {
+  gainsOf,
+  NOTHING_KNOWN,
+  timelineOf,
+  totalOf,
+  type LastKnown,
+} from '../../../../src/domain/analytics/engagement.ts'
+import { followersOf, growthOf } from '../../../../src/domain/analytics/growth.ts'
+import { heatmapOf, overviewOf, performanceOf, type PairFigures } from '../../../../src/domain/analytics/performance.ts'
+import { DAY, HOUR, MINUTE } from '../../../../src/domain/shared/times.ts'
+
+const count = fc.option(fc.nat(10_000), { nil: null })
+const counts: fc.Arbitrary<PostCounts> = fc.record({
+  likes: count,
+  shares: count,
+  comments: count,
+  impressions: count,
+  reach: count,
+  saved: count,
+})
+const known: fc.Arbitrary<LastKnown> = fc.record({ likes: count, comments: count, shares: count })
+
+describe('what is derived from counts', () => {
+  it.each<[Partial<PostCounts>, number | null, object]>([
+    [{ likes: 6, shares: 3, comments: 1 }, 200, { totalEngagement: 10, engagementRate: 0.05, virality: 0.3 }],
+    [{ likes: 6 }, 200, { totalEngagement: 6, engagementRate: 0.03, virality: null }],
+    [{ likes: 6, shares: 0 }, 200, { totalEngagement: 6, engagementRate: 0.03, virality: null }],
+    [{ likes: 0, shares: 0, comments: 0 }, 200, { totalEngagement: 0, engagementRate: 0, virality: null }],
+    [{ likes: 6, shares: 2 }, 0, { totalEngagement: 8, engagementRate: null, virality: 0.25 }],
+    [{ likes: 6, shares: 2 }, null, { totalEngagement: 8, engagementRate: null, virality: 0.25 }],
+    [{ impressions: 500, reach: 40, saved: 3 }, 200, { totalEngagement: null, engagementRate: null, virality: null }],
+  ])('%j with %j followers', (some, followers, expected) => {
+    expect(deriveFrom({ ...NO_COUNTS, ...some }, followers)).toEqual(expected)
+  })
+
+  it('is never a number that nobody told, and never none', () => {
+    fc.assert(
+      fc.property(counts, count, (told, followers) => {
+        const { totalEngagement, engagementRate, virality } = deriveFrom(told, followers)
+        const isKnown = [told.likes, told.shares, told.comments].some((value) => value !== null)
+        expect(totalEngagement !== null).toBe(isKnown)
+        expect(engagementRate !== null).toBe(isKnown && followers !== null && followers > 0)
+        expect(virality !== null).toBe(told.shares !== null && told.shares > 0)
+        for (const value of [totalEngagement, engagementRate, virality]) expect(value).not.toBeNaN()
+        if (virality !== null) expect(virality).toBeLessThanOrEqual(1)
+      }),
+    )
+  })
+})
+
+describe('windows and days', () => {
+  it('a window ends now, and the window before it has the same length', () => {
+    const now = new Date('2026-04-06T15:20:00Z')
+    const window = periodWindow('7d', now, 'UTC')
+    expect(window).toEqual({ start: new Date('2026-03-31T00:00:00Z'), end: now })
+    expect(windowBefore(window)).toEqual({ start: new Date('2026-03-24T08:40:00Z'), end: window.start })
+    // Across the change of the clocks on 29 March.
+    expect(periodWindow('30d', now, 'Europe/Berlin').start).toEqual(new Date('2026-03-07T23:00:00Z'))
+  })
+
+  it.each([
+    ['7d', 7],
+    ['30d', 30],
+  ] as const)("a period of %s has exactly %i days, the last of which is the user's today", (period, length) => {
+    const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'America/Santiago', 'Africa/Cairo')
+    const instants = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) })
+    fc.assert(
+      fc.property(zones, instants, (timezone, end) => {
+        const now = new Date(end)
+        const window = periodWindow(period, now, timezone)
+        const formatter = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' })
+        expect(daysOf(window, timezone)).toHaveLength(length)
+        expect(daysOf(window, timezone).at(-1)!.date).toBe(formatter.format(now))
+        // A whole first day: the instant before belongs to another one.
+        expect(formatter.format(window.start.getTime() - 1)).not.toBe(formatter.format(window.start))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  // When the clocks change: 23 hours, 25 hours, half an hour less, at midnight forward and at midnight back.
+  it.each([
+    ['Europe/Berlin', '2026-03-29', 23 * HOUR],
+    ['Europe/Berlin', '2026-10-25', 25 * HOUR],
+    ['America/New_York', '2026-03-08', 23 * HOUR],
+    ['America/New_York', '2026-11-01', 25 * HOUR],
+    ['Australia/Lord_Howe', '2026-10-04', 23.5 * HOUR],
+    ['Australia/Lord_Howe', '2026-04-05', 24.5 * HOUR],
+    ['America/Santiago', '2026-09-06', 23 * HOUR],
+    ['America/Santiago', '2026-04-04', 25 * HOUR],
+    ['Asia/Kolkata', '2026-03-29', 24 * HOUR],
+  ])('%s has %s as long as the clocks say', (timezone, date, length) => {
+    const noon = new Date(`${date}T12:00:00Z`)
+    const days = daysOf(
+      { start: new Date(noon.getTime() - 3 * DAY), end: new Date(noon.getTime() + 3 * DAY) },
+      timezone,
+    )
+    const index = days.findIndex((day) => day.date === date)
+    expect(days[index + 1]!.start.getTime() - days[index]!.start.getTime()).toBe(length)
+  })
+
+  it('names every day once, in order, from the window’s first instant to its last', () => {
+    const zones = fc.constantFrom(
+      'UTC',
+      'Europe/Berlin',
+      'America/St_Johns',
+      'Africa/Cairo',
+      'Pacific/Apia',
+      'Asia/Tehran',
+    )
+    const instants = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) })
+    fc.assert(
+      fc.property(zones, instants, fc.integer({ min: 1, max: 31 }), (timezone, end, length) => {
+        const window = { start: new Date(end - length * DAY), end: new Date(end) }
+        const days = daysOf(window, timezone)
+        expect(days[0]!.start).toEqual(window.start)
+        expect([length, length + 1, length + 2]).toContain(days.length)
+        const formatter = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' })
+        days.forEach(({ date, start }, index) => {
+          expect(formatter.format(start)).toBe(date)
+          if (index > 0) {
+            expect(start.getTime()).toBeGreaterThan(days[index - 1]!.start.getTime())
+            expect(formatter.format(start.getTime() - MINUTE)).toBe(days[index - 1]!.date)
+          }
+        })
+        expect(formatter.format(window.end)).toBe(days.at(-1)!.date)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('knows the hour of the week on the clocks of the user', () => {
+    const instant = new Date('2026-03-29T00:30:00Z')
+    expect(hourOfWeek(instant, 'UTC')).toEqual({ day: 0, hour: 0 })
+    expect(hourOfWeek(instant, 'America/New_York')).toEqual({ day: 6, hour: 20 })
+    expect(hourOfWeek(new Date('2026-03-29T01:00:00Z'), 'Europe/Berlin')).toEqual({ day: 0, hour: 3 })
+  })
+})
+
+const likes = (value: number | null): LastKnown => ({ ...NOTHING_KNOWN, likes: value })
+
+describe('gains', () => {
+  it.each<[string, number | null, (number | null)[], number[]]>([
+    ['count the very first from 0', null, [7, 9], [7, 2]],
+    ['count on from what was known before the window', 5, [7, 9], [2, 2]],
+    ['pass over what was not told', 5, [null, 9, null, 10], [0, 4, 0, 1]],
+    ['are never negative', 10, [8, 12], [0, 4]],
+  ])('%s', (_, before, values, expected) => {
+    expect(gainsOf(likes(before), values.map(likes)).map((gains) => gains.likes)).toEqual(expected)
+  })
+
+  it('of counts that only grow add up to what there is now', () => {
+    fc.assert(
+      fc.property(
+        known,
+        fc.array(fc.record({ likes: fc.nat(9), comments: fc.nat(9), shares: fc.nat(9) })),
+        (first, steps) => {
+          let now = { likes: first.likes ?? 0, comments: first.comments ?? 0, shares: first.shares ?? 0 }
+          const values = steps.map((step) => {
+            now = {
+              likes: now.likes + step.likes,
+              comments: now.comments + step.comments,
+              shares: now.shares + step.shares,
+            }
+            return now
+          })
+          const before = (first.likes ?? 0) + (first.comments ?? 0) + (first.shares ?? 0)
+          const gained = gainsOf(first, values).reduce((sum, gains) => sum + totalOf(gains), 0)
+          expect(before + gained).toBe(totalOf(now))
+        },
+      ),
+    )
+  })
+
+  it('are none without anything told, whatever was known', () => {
+    fc.assert(
+      fc.property(known, fc.nat(5), (before, length) => {
+        const nothing = Array.from({ length }, () => NOTHING_KNOWN)
+        expect(gainsOf(before, nothing).every((gains) => totalOf(gains) === 0)).toBe(true)
+      }),
+    )
+  })
+})
+
+const days = daysOf({ start: new Date('2026-03-01T12:00:00Z'), end: new Date('2026-03-04T12:00:00Z') }, 'UTC')
+
+describe('the timeline', () => {
+  it('has every day, also those on which nothing was, and takes days in their order', () => {
+    const pairs = [
+      {
+        before: likes(2),
+        days: [
+          { day: 3, ...likes(9) },
+          { day: 1, ...likes(5), comments: 4 },
+        ],
+      },
+      { before: NOTHING_KNOWN, days: [{ day: 1, ...NOTHING_KNOWN, shares: 3 }] },
+    ]
+    const day = { totalEngagement: 0, likes: 0, comments: 0, shares: 0, postCount: 0 }
+    expect(timelineOf(days, pairs, new Map([[2, 5]]))).toEqual([
+      { ...day, _id: '2026-03-01' },
+      { _id: '2026-03-02', totalEngagement: 10, likes: 3, comments: 4, shares: 3, postCount: 0 },
+      { ...day, _id: '2026-03-03', postCount: 5 },
+      { ...day, _id: '2026-03-04', totalEngagement: 4, likes: 4 },
+    ])
+  })
+})
+
+describe('growth', () => {
+  const counted = (day: number, platform: 'bluesky' | 'mastodon', followers: number, at: string) => ({
+    day,
+    platform,
+    followers,
+    takenAt: new Date(at),
+  })
+
+  it('carries the last count forward, from before the window as well, and says nothing of days without any', () => {
+    const late = [counted(1, 'bluesky', 10, '2026-03-02T06:00:00Z'), counted(3, 'bluesky', 12, '2026-03-04T06:00:00Z')]
+    expect(growthOf(days, late, {})).toEqual([
+      { _id: '2026-03-02', totalFollowers: 10, breakdown: { bluesky: 10 } },
+      { _id: '2026-03-03', totalFollowers: 10, breakdown: { bluesky: 10 } },
+      { _id: '2026-03-04', totalFollowers: 12, breakdown: { bluesky: 12 } },
+    ])
+    const early = [...late, counted(-1, 'mastodon', 5, '2026-01-02T06:00:00Z')]
+    expect(growthOf(days, early, {}).map(({ totalFollowers }) => totalFollowers)).toEqual([5, 15, 15, 17])
+  })
+
+  it('ends with the day of the disconnect, and begins anew with the first count after it', () => {
+    const counts = [
+      counted(-1, 'bluesky', 10, '2026-02-02T06:00:00Z'),
+      counted(3, 'bluesky', 12, '2026-03-04T06:00:00Z'),
+      counted(0, 'mastodon', 1, '2026-03-01T13:00:00Z'),
+    ]
+    const endings = { bluesky: [new Date('2026-03-02T09:00:00Z')] }
+    expect(growthOf(days, counts, endings).map(({ breakdown }) => breakdown.bluesky)).toEqual([10, 10, undefined, 12])
+  })
+
+  it('now counts the connected accounts, and does not know what nobody counted since the account is another', () => {
+    const latest = [
+      counted(0, 'bluesky', 10, '2026-03-02T06:00:00Z'),
+      counted(0, 'mastodon', 5, '2026-03-02T06:00:00Z'),
+    ]
+    const connected = new Set(['bluesky', 'tumblr'] as const)
+    expect(followersOf(connected, latest, {})).toEqual({ total: 10, breakdown: { bluesky: 10, tumblr: null } })
+    const endings = { bluesky: [new Date('2026-03-03T00:00:00Z')] }
+    expect(followersOf(connected, latest, endings)).toEqual({ total: null, breakdown: { bluesky: null, tumblr: null } })
+    expect(followersOf(new Set(), latest, {})).toEqual({ total: 0, breakdown: {} })
+  })
+})
+
+const figures = (changes: Partial<PairFigures>): PairFigures => ({
+  postId: 'one',
+  platform: 'bluesky',
+  completedAt: new Date('2026-03-02T10:30:00Z'),
+  totalEngagement: 0,
+  engagementRate: null,
+  impressions: null,
+  reach: null,
+  ...changes,
+})
+
+describe('the performance of platforms', () => {
+  it('counts pairs, sums what is known, and puts the best first and equals by name', () => {
+    const pairs = [
+      figures({ platform: 'tumblr', totalEngagement: 4, engagementRate: 0.5 }),
+      figures({ platform: 'tumblr', postId: 'two', totalEngagement: null }),
+      figures({ platform: 'mastodon', totalEngagement: 4 }),
+      figures({ platform: 'threads', totalEngagement: 9, engagementRate: 0.2 }),
+      figures({ platform: 'threads', postId: 'two', totalEngagement: 1, engagementRate: 0.4 }),
+    ]
+    expect(performanceOf(pairs)).toEqual([
+      { _id: 'threads', totalEngagement: 10, totalPosts: 2, avgEngagementRate: expect.closeTo(0.3) as number },
+      { _id: 'mastodon', totalEngagement: 4, totalPosts: 1, avgEngagementRate: null },
+      { _id: 'tumblr', totalEngagement: 4, totalPosts: 2, avgEngagementRate: 0.5 },
+    ])
+  })
+
+  it('the overview reports null for impressions that no platform tells, and compares what two windows brought', () => {
+    const before = likes(10)
+    const compared = [
+      { latest: figures({ totalEngagement: 25, reach: 7 }), before, previous: likes(14), current: likes(25) },
+      {
+        latest: figures({ platform: 'tumblr' }),
+        before: NOTHING_KNOWN,
+        previous: NOTHING_KNOWN,
+        current: NOTHING_KNOWN,
+      },
+      // Nothing of it in the current window.
+      { latest: null, before: NOTHING_KNOWN, previous: likes(4), current: NOTHING_KNOWN },
+    ]
+    const { stats } = overviewOf(compared, 3)
+    expect(stats).toEqual({
+      bestPlatform: 'bluesky',
+      totalPosts: 3,
+      totalEngagement: 25,
+      totalImpressions: null,
+      totalReach: 7,
+      avgEngagementRate: null,
+      engagementChangePercent: 37.5,
+    })
+    expect(overviewOf(compared.slice(1, 2), 1).stats.engagementChangePercent).toBe(null)
+    expect(overviewOf([], 0).stats).toMatchObject({ bestPlatform: null, totalImpressions: null, totalReach: null })
+  })
+
+  it('by hour has a cell for every hour of the week, and means over what is known', () => {
+    const pairs = [
+      figures({ totalEngagement: 4 }),
+      figures({ postId: 'two', totalEngagement: 7 }),
+      figures({ postId: 'three', totalEngagement: null }),
+    ]
+    const cells = heatmapOf(pairs, 'Asia/Kolkata')
+    expect(cells).toHaveLength(168)
+    expect(cells.filter(({ postCount }) => postCount > 0)).toEqual([{ day: 1, hour: 16, value: 5.5, postCount: 3 }])
+    expect(cells.reduce((sum, { value }) => sum + value, 0)).toBe(5.5)
+    expect(cells.map(({ day, hour }) => day * 24 + hour)).toEqual(cells.map((_, index) => index))
+  })
+})

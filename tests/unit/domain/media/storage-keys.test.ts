@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { isOwnMediaKey, mediaKey } from '../../../../src/domain/media/storage-keys.ts'
+
+describe('isOwnMediaKey', () => {
+  it('takes the keys we make', () => {
+    expect(mediaKey('u1', 'abc', 'image/jpg')).toBe('posts/u1/abc.jpg')
+    expect(isOwnMediaKey('u1', mediaKey('u1', 'abc', 'video/quicktime'))).toBe(true)
+  })
+
+  it.each([
+    ['a foreign prefix', 'posts/u2/a.png'],
+    ['a longer user id', 'posts/u11/a.png'],
+    ['another folder', 'avatars/u1/a.png'],
+    ['a leading slash', '/posts/u1/a.png'],
+    ['the bare prefix', 'posts/u1/'],
+    ['an empty segment', 'posts/u1//a.png'],
+    ['a dot segment', 'posts/u1/./a.png'],
+    ['a parent segment', 'posts/u1/../u2/a.png'],
+    ['an encoded parent segment', 'posts/u1/%2e%2E/u2/a.png'],
+    ['a half encoded parent segment', 'posts/u1/.%2e/u2/a.png'],
+    ['an encoded slash', 'posts/u1/..%2fu2%2fa.png'],
+    ['a twice encoded parent segment', 'posts/u1/%252e%252e/u2/a.png'],
+    ['a five times encoded parent segment', 'posts/u1/%25252525252e./u2/a.png'],
+    ['a backslash', 'posts/u1/..\\u2\\a.png'],
+    ['an encoded backslash', 'posts/u1/..%5cu2'],
+    ['a NUL', 'posts/u1/a\0.png'],
+    ['an encoded NUL', 'posts/u1/a%00.png'],
+    ['a line break', 'posts/u1/a\n.png'],
+    ['a broken escape', 'posts/u1/a%zz.png'],
+    ['more than 1,024 bytes', `posts/u1/${'é'.repeat(508)}`],
+  ])('refuses %s', (_, key) => expect(isOwnMediaKey('u1', key)).toBe(false))
+
+  it('counts the length in bytes', () => {
+    expect(isOwnMediaKey('u1', `posts/u1/${'é'.repeat(507)}`)).toBe(true)
+  })
+})

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest'
+import { FAILURE_CODES, failure, type FailureCode } from '../../../../src/domain/posts/failure.ts'
+import type { BillingNews } from '../../../../src/domain/billing/billing-rule.ts'
+import {
+  billingChanged,
+  connectionExpired,
+  postCreated,
+  postEnded,
+  postFailed,
+  postPublished,
+  preparationFailed,
+  secondSubscription,
+} from '../../../../src/domain/notifications/notifications.ts'
+import { newPlatformStatus, rolledUp } from '../../../../src/domain/posts/post-entries.ts'
+import type { DeliveryStatus } from '../../../../src/domain/posts/post.ts'
+import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
+import { buildEvent, buildSubscription, buildUser, look } from '../../../support/billing.ts'
+import { after, buildPost, T0 } from '../../../support/posts.ts'
+
+const MARKUP = '<img src=x onerror=alert(1)>'
+const image = {
+  storageKey: 'posts/ann/1.png',
+  storageUrl: 'https://storage.example/1.png',
+  mimeType: 'image/png',
+  originalFilename: `${MARKUP}.png`,
+  altText: MARKUP,
+}
+const post = buildPost({ content: { text: MARKUP, mediaItems: [image] } })
+const words = (text: string) => ({ text, mediaItems: [] })
+const of = (code: FailureCode) => failure(code, 'The platform said no.')
+
+describe('notifications (contract section 9)', () => {
+  it('say that a post is pending, or scheduled and for when', () => {
+    const scheduledAt = after(T0, 60_000)
+    expect(postCreated(post, 'UTC')).toMatchObject({
+      type: 'success',
+      message: 'Your post was created and is now pending',
+    })
+    expect(postCreated(buildPost({ scheduledAt, content: words('Hello') }), 'Asia/Kolkata').message).toBe(
+      'Your post “Hello” was created and is now scheduled for 1 March 2026, 17:31 (Asia/Kolkata)',
+    )
+  })
+
+  it('name the platform that accepted, with a link to the post there and its first image', () => {
+    expect(postPublished(post, 'bluesky', 'https://bsky.app/x')).toMatchObject({
+      type: 'success',
+      message: 'Successfully posted on bluesky',
+      reference: { type: 'post', id: post._id, model: 'Post' },
+      options: { link: 'https://bsky.app/x', image: image.storageUrl },
+    })
+  })
+
+  it('link and show nothing but http and https', () => {
+    const local = { ...image, storageUrl: 'file:///etc/passwd' }
+    const odd = buildPost({ content: { text: '', mediaItems: [local] } })
+    expect(postPublished(odd, 'bluesky', 'javascript:alert(1)').options).toEqual({})
+  })
+
+  it.each([
+    ['unauthorized', 'Reconnect the account in settings, then retry the post'],
+    ['PLATFORM_NOT_CONNECTED', 'Connect the account in settings, then retry the post'],
+    ['PLATFORM_NOT_SUPPORTED', 'Retry the post once the platform is set up'],
+    ['OUTCOME_UNKNOWN', 'Look at the platform, and retry only if the post is not there'],
+    ['validation', 'Create a changed post'],
+    ['TOO_LATE', 'You can retry the post'],
+  ] as const)('name platform, cause and next step when a delivery failed: %s', (code, step) => {
+    expect(postFailed(post, 'bluesky', 0, of(code))).toMatchObject({
+      type: 'error',
+      message: `Posting on Bluesky failed: The platform said no. ${step}.`,
+    })
+  })
+
+  it.each([
+    ['unauthorized', 'Reconnect the account in settings before the post is due'],
+    ['PLATFORM_NOT_CONNECTED', 'Connect the account in settings before the post is due'],
+    ['validation', 'Change the post before it is due'],
+    ['INTERNAL', 'It is tried again when the post is due'],
+  ] as const)('warn ahead with what can still be done: %s', (code, step) => {
+    expect(preparationFailed(post, 'bluesky', 0, of(code))).toMatchObject({
+      type: 'warning',
+      message: `Your scheduled post may fail on Bluesky: The platform said no. ${step}.`,
+    })
+  })
+
+  it('advise no retry of a post that is not yet due, whatever the reason', () => {
+    for (const code of FAILURE_CODES) {
+      expect(preparationFailed(post, 'bluesky', 0, of(code)).message).not.toMatch(/retry/i)
+    }
+  })
+
+  it('quote the words that each platform gets, in at most 60 characters of plain text', () => {
+    const text = `<b>Big</b>\u0007 news\n\u202efrom ${'x'.repeat(500)}`
+    const odd = buildPost({
+      content: words(text),
+      platformSpecificContent: { threads: { text: 'In other words' } },
+    })
+    const excerpt = `“Big news from ${'x'.repeat(45)}…”`
+    expect(postPublished(odd, 'bluesky', 'https://bsky.app/x').message).toBe(
+      `Successfully posted on bluesky: ${excerpt}`,
+    )
+    expect(postPublished(odd, 'threads', 'https://t').message).toBe('Successfully posted on threads: “In other words”')
+    expect(postFailed(odd, 'bluesky', 0, of('TOO_LATE')).message).toContain(`Posting ${excerpt} on Bluesky failed: `)
+    expect(preparationFailed(odd, 'bluesky', 0, of('TOO_LATE')).message).toContain(
+      `post ${excerpt} may fail on Bluesky`,
+    )
+  })
+
+  it('quote no character in part, and nothing of a text without readable characters', () => {
+    const emoji = buildPost({ content: words('👍🏽'.repeat(40)) })
+    expect(postCreated(emoji, 'UTC').message).toBe(`Your post “${'👍🏽'.repeat(14)}…” was created and is now pending`)
+    const silent = buildPost({ content: words(` \u200b<br>${'<i>'.repeat(400)}`) })
+    expect(postCreated(silent, 'UTC').message).toBe('Your post was created and is now pending')
+  })
+
+  describe('of the end of a whole post', () => {
+    const ended = (...statuses: DeliveryStatus[]) => {
+      const platforms = PLATFORMS.slice(0, statuses.length)
+      const built = buildPost({ content: words('Hello'), selectedPlatforms: platforms })
+      const platformStatuses = platforms.map((platform, index) => ({
+        ...newPlatformStatus(platform),
+        status: statuses[index]!,
+      }))
+      return rolledUp({ ...built, platformStatuses })
+    }
+
+    it.each<[DeliveryStatus[], string, string]>([
+      [['completed', 'deleted'], 'success', 'Your post “Hello” was published on all 2 platforms.'],
+      [
+        ['completed', 'failed', 'completed'],
+        'warning',
+        'Your post “Hello” was published on 2 of 3 platforms and failed on',
+      ],
+      [['failed', 'failed'], 'error', 'Your post “Hello” failed on all 2 platforms.'],
+    ])('%j is told in one sentence', (statuses, type, message) => {
+      expect(postEnded(ended(...statuses))).toMatchObject({ type, message: expect.stringContaining(message) })
+    })
+
+    it('there is none while a delivery is open, and none for a single platform', () => {
+      expect(postEnded(ended('completed', 'processing'))).toBeNull()
+      expect(postEnded(ended('failed', 'pending'))).toBeNull()
+      expect(postEnded(ended('completed'))).toBeNull()
+    })
+
+    it('there is one for each round', () => {
+      const first = ended('completed', 'failed')
+      const again = {
+        ...first,
+        platformStatuses: first.platformStatuses.map((entry, index) => ({
+          ...entry,
+          delivery: { ...entry.delivery, round: index },
+        })),
+      }
+      expect(postEnded(first)!.dedupeKey).toBe(`post-ended:${first._id}:0`)
+      expect(postEnded(again)!.dedupeKey).toBe(`post-ended:${first._id}:1`)
+    })
+  })
+
+  it('carry no markup and no names of files', () => {
+    const reason = failure('MEDIA_UNAVAILABLE', `The file ${image.originalFilename} was never uploaded, or is gone`)
+    const all = [
+      postCreated(post, 'UTC'),
+      postPublished(post, 'bluesky', 'https://bsky.app/x'),
+      postFailed(post, 'bluesky', 0, reason),
+      preparationFailed(post, 'bluesky', 0, reason),
+      connectionExpired(post.userId, 'bluesky', 1),
+    ]
+    expect(JSON.stringify(all)).not.toContain('<')
+    expect(postFailed(post, 'bluesky', 0, reason).message).toMatch(
+      /: A file of the post is missing, .* Upload the file/,
+    )
+  })
+
+  it('are one a platform and round', () => {
+    const keys = [0, 1].map((round) => postFailed(post, 'bluesky', round, of('transient')).dedupeKey)
+    expect(new Set([...keys, postFailed(post, 'threads', 0, of('transient')).dedupeKey])).toHaveLength(3)
+    expect(postFailed(post, 'bluesky', 0, of('validation')).dedupeKey).toBe(keys[0])
+  })
+})
+
+describe('notifications of payments', () => {
+  const { user } = look(buildUser(), { subscriptions: [buildSubscription()] }, buildEvent())
+
+  it.each<[Exclude<BillingNews['kind'], 'secondSubscription'>, string, RegExp]>([
+    ['planChanged', 'success', /on the Pro plan now: 60 posts and 30 caption generations$/],
+    ['paymentFailed', 'warning', /did not go through\. .*stays on Pro for now: check your payment method/],
+    ['paymentRecovered', 'success', /went through/],
+    ['planEnding', 'info', /ends on 31 March 2026\. You can resume it/],
+    ['planContinues', 'success', /goes on/],
+  ])('say what happened and what to do, and link nowhere: %s', (kind, type, message) => {
+    const told = billingChanged(kind, user, 'change-1')
+    expect(told).toMatchObject({ userId: user._id, type, options: {} })
+    expect(told.message).toMatch(message)
+    expect(told.message).not.toMatch(/https?:/)
+  })
+
+  it('are one a change and kind', () => {
+    const keys = ['change-1', 'change-2'].flatMap((id) => [
+      billingChanged('planChanged', user, id).dedupeKey,
+      billingChanged('planEnding', user, id).dedupeKey,
+    ])
+    expect(new Set(keys)).toHaveLength(4)
+  })
+
+  it('tell user and admins of a second subscription, whoever is both, once each and by ids alone', () => {
+    const { _id: userId } = user
+    const told = secondSubscription(userId, { first: 'sub_1', second: 'sub_2' }, [userId, 'admin_1'])
+    expect(told.map((one) => one.userId)).toEqual([userId, userId, 'admin_1'])
+    expect(new Set(told.map(({ dedupeKey }) => dedupeKey))).toHaveLength(3)
+    expect(told[2]!.message).toBe(`User ${userId} pays for a second subscription, sub_2, besides sub_1`)
+    expect(JSON.stringify(told)).not.toContain(user.email)
+  })
+})

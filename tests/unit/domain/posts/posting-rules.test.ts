@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
+import {
+  countText,
+  fitAltText,
+  MAX_MEDIA_ITEMS,
+  POSTING_RULES,
+  prepareLeadMs,
+} from '../../../../src/domain/posts/posting-rules.ts'
+
+const FAMILY = '👨‍👩‍👧‍👦'
+const item = (mimeType: string, altText?: string) => ({
+  storageKey: 'k',
+  storageUrl: 'u',
+  mimeType,
+  ...(altText === undefined ? {} : { altText }),
+})
+
+const UNITS = [
+  'graphemes',
+  'utf8Bytes',
+  'utf16Units',
+  'codePoints',
+  'codePointsEmojiAsBytes',
+  'graphemesLinksAs23',
+] as const
+
+describe('countText', () => {
+  it.each([
+    ['graphemes', `é${FAMILY}🇩🇪`, 3],
+    ['graphemes', 'e\u0301\r\n', 2],
+    ['utf8Bytes', `é${FAMILY}`, 27],
+    ['utf16Units', '👍a', 3],
+    ['codePoints', '👍a', 2],
+    ['codePointsEmojiAsBytes', 'aé', 2],
+    ['codePointsEmojiAsBytes', `a${FAMILY}`, 26],
+    ['codePointsEmojiAsBytes', '🇩🇪', 8],
+    ['codePointsEmojiAsBytes', '1\u{fe0f}\u{20e3} 12', 10],
+  ] as const)('counts %s of %j', (unit, text, expected) => expect(countText(text, unit)).toBe(expected))
+
+  it.each([
+    [`see https://example.com/${'a'.repeat(200)}`, 4 + 23],
+    ['https://a.example.', 23 + 1],
+    ['(https://a.example/b).', 1 + 23 + 2],
+    ['http://localhost', 16],
+    ['hello @ann@social.example!', 'hello @ann!'.length],
+    ['mail ann@social.example', 'mail ann@social.example'.length],
+    [FAMILY, 1],
+  ])('counts %j as Mastodon does', (text, expected) => expect(countText(text, 'graphemesLinksAs23')).toBe(expected))
+
+  it.each([
+    ['@a.b.c@example.social', '@a.b.c'],
+    ['@a..b-c_@example.social', '@a..b-c_'],
+    ['@_@example.social', '@_'],
+    ['@a.@example.social', '@a.@example.social'],
+    ['@.a@example.social', '@.a@example.social'],
+    ['x@a@example.social', 'x@a@example.social'],
+  ])('Mastodon counts %j like %j', (text, counted) => {
+    expect(countText(text, 'graphemesLinksAs23')).toBe(counted.length)
+  })
+
+  it.each(UNITS)('counting %s stops where it is told to', (unit) => {
+    expect(countText('👍'.repeat(50), unit, 20)).toBe(20)
+    expect(countText('a'.repeat(20), unit, 20)).toBe(20)
+    expect(countText('a'.repeat(19), unit, 20)).toBe(19)
+  })
+})
+
+describe('POSTING_RULES', () => {
+  it('has a row for every platform that can be served as JSON', () => {
+    expect(Object.keys(POSTING_RULES)).toEqual([...PLATFORMS])
+    expect(JSON.parse(JSON.stringify(POSTING_RULES))).toEqual(POSTING_RULES)
+  })
+
+  it('never allows more media than a post may carry', () => {
+    for (const platform of PLATFORMS) expect(POSTING_RULES[platform].media.max).toBeLessThanOrEqual(MAX_MEDIA_ITEMS)
+  })
+})
+
+describe('fitAltText', () => {
+  it('cuts to the limit without splitting a character, and leaves out what a platform does not take', () => {
+    expect(fitAltText(item('image/png', 'a cat'), POSTING_RULES.bluesky)).toBe('a cat')
+    expect(fitAltText(item('image/png'), POSTING_RULES.bluesky)).toBe('')
+    const cut = fitAltText(item('image/png', '👍'.repeat(2_001)), POSTING_RULES.bluesky)
+    expect([...cut]).toHaveLength(2_000)
+    expect(cut).toBe('👍'.repeat(1_999) + '…')
+    expect(fitAltText(item('video/mp4', 'a film'), POSTING_RULES.facebook)).toBe('')
+  })
+})
+
+describe('prepareLeadMs', () => {
+  it('gives media time ahead: none for text, a minute for images, ten for a video', () => {
+    const lead = (...types: string[]) =>
+      prepareLeadMs('bluesky', { text: '', mediaItems: types.map((type) => item(type)) })
+    expect([lead(), lead('image/png'), lead('image/png', 'video/mp4')]).toEqual([0, 60_000, 600_000])
+  })
+})

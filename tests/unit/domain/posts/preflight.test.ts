@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import { preflight, type PreflightInput } from '../../../../src/domain/posts/preflight.ts'
+import { PLATFORMS, type Platform } from '../../../../src/domain/shared/platforms.ts'
+import { POSTING_RULES } from '../../../../src/domain/posts/posting-rules.ts'
+
+const ALL = new Set(PLATFORMS)
+const media = (count: number, mimeType = 'image/jpeg') =>
+  Array.from({ length: count }, () => ({ storageKey: 'k', storageUrl: 'u', mimeType }))
+
+function check(platform: Platform, content: Partial<PreflightInput['content']>, more: Partial<PreflightInput> = {}) {
+  const post = {
+    content: { text: 'x', mediaItems: [], ...content },
+    selectedPlatforms: [platform],
+    platformSpecificContent: {},
+    ...more,
+  }
+  return preflight(post, ALL)
+}
+const codes = (...args: Parameters<typeof check>) => check(...args).errors.map(({ code }) => code)
+
+describe('too many of something in a text', () => {
+  const words = (count: number, word: (index: number) => string) =>
+    Array.from({ length: count }, (_, i) => word(i)).join(' ')
+  const tag = (index: number) => `#tag${index}`
+  const mention = (index: number) => `@ann.${index}`
+  const link = (index: number) => `https://a.example/${index}`
+
+  it.each([
+    ['instagram', words(30, tag), words(31, tag), 'TOO_MANY_HASHTAGS'],
+    ['instagram', words(20, mention), words(21, mention), 'TOO_MANY_MENTIONS'],
+    ['threads', words(5, link), words(6, link), 'TOO_MANY_LINKS'],
+    ['threads', words(30, () => link(1)), words(6, link), 'TOO_MANY_LINKS'],
+    ['instagram', 'a#b & mail ann@a.example '.repeat(31), words(31, tag), 'TOO_MANY_HASHTAGS'],
+  ] as const)('%s takes %j', (platform, fits, tooMany, code) => {
+    const mediaItems = media(1)
+    expect(
+      codes(platform, { text: fits.slice(0, 2_000), mediaItems }).filter((one) => one.startsWith('TOO_MANY')),
+    ).toEqual([])
+    expect(codes(platform, { text: tooMany, mediaItems })).toEqual([code])
+  })
+
+  it('is no trouble elsewhere', () => {
+    expect(codes('tumblr', { text: words(60, tag) })).toEqual([])
+  })
+})
+
+describe('TEXT_TOO_LONG', () => {
+  it.each([
+    ['bluesky', 'é'.repeat(300), 'é'.repeat(301)],
+    ['threads', 'a'.repeat(496) + '👍', 'a'.repeat(497) + '👍'],
+    ['facebook', 'a'.repeat(63_206), 'a'.repeat(63_207)],
+    ['mastodon', 'a'.repeat(476) + ` https://a.example/${'b'.repeat(99)}`, 'a'.repeat(477) + ' https://a.example/b'],
+    ['tumblr', 'a'.repeat(100_000), 'a'.repeat(100_001)],
+  ] as const)('%s takes a text at its limit and no longer one', (platform, fits, tooLong) => {
+    expect(codes(platform, { text: fits })).toEqual([])
+    expect(codes(platform, { text: tooLong })).toEqual(['TEXT_TOO_LONG'])
+  })
+
+  it('instagram takes 2,200 characters beside media', () => {
+    expect(codes('instagram', { text: 'a'.repeat(2_200), mediaItems: media(1) })).toEqual([])
+    expect(codes('instagram', { text: 'a'.repeat(2_201), mediaItems: media(1) })).toEqual(['TEXT_TOO_LONG'])
+  })
+
+  it('bluesky also counts bytes: 300 graphemes may be too long', () => {
+    const text = '👨‍👩‍👧‍👦'.repeat(121)
+    expect(check('bluesky', { text }).errors).toEqual([
+      {
+        path: 'content.text',
+        code: 'TEXT_TOO_LONG',
+        message: 'Text is too long for Bluesky: 3025 of at most 3000 bytes',
+        platform: 'bluesky',
+      },
+    ])
+    expect(check('bluesky', { text }).platforms.bluesky).toEqual({ length: 121, limit: 300, media: 0 })
+  })
+})
+
+describe('media', () => {
+  it.each([
+    ['bluesky', 4],
+    ['threads', 20],
+    ['instagram', 10],
+    ['facebook', 10],
+    ['mastodon', 4],
+    ['tumblr', 20],
+  ] as const)('%s takes %i images and not one more', (platform, max) => {
+    expect(codes(platform, { mediaItems: media(max) })).toEqual([])
+    expect(codes(platform, { mediaItems: media(max + 1) })).toEqual(['TOO_MANY_MEDIA'])
+  })
+
+  it.each(['facebook', 'mastodon', 'tumblr'] as const)('%s takes one video', (platform) => {
+    expect(codes(platform, { mediaItems: media(1, 'video/mp4') })).toEqual([])
+    expect(codes(platform, { mediaItems: media(2, 'video/mp4') })).toEqual(['TOO_MANY_MEDIA'])
+  })
+
+  it.each([
+    ['bluesky', true],
+    ['facebook', true],
+    ['mastodon', true],
+    ['threads', false],
+    ['instagram', false],
+    ['tumblr', false],
+  ] as const)('%s refuses images beside a video: %s', (platform, refuses) => {
+    const found = codes(platform, { mediaItems: [...media(1), ...media(1, 'video/mp4')] })
+    expect(found.includes('MEDIA_MIX')).toBe(refuses)
+  })
+
+  it('an image that states more than 40 megapixels is refused, with what to do', () => {
+    const [item] = media(1)
+    const sized = (width: number, height: number) => ({ mediaItems: [{ ...item!, width, height }] })
+    expect(codes('bluesky', sized(8_000, 5_000))).toEqual([])
+    expect(check('bluesky', sized(8_000, 5_001)).errors).toEqual([
+      {
+        path: 'content.mediaItems',
+        code: 'IMAGE_TOO_LARGE',
+        message: 'An image has 41 megapixels, and at most 40 are accepted: upload it in a smaller size',
+        platform: 'bluesky',
+      },
+    ])
+    expect(codes('bluesky', { mediaItems: [{ ...media(1, 'video/mp4')[0]!, width: 8_000, height: 8_000 }] })).toEqual(
+      [],
+    )
+  })
+
+  it('instagram needs media', () => {
+    expect(codes('instagram', {})).toEqual(['MEDIA_REQUIRED'])
+  })
+
+  it('refuses types that a platform cannot publish, each named once', () => {
+    expect(codes('mastodon', { mediaItems: media(2, 'image/gif') })).toEqual(['MEDIA_TYPE'])
+    expect(codes('bluesky', { mediaItems: media(1, 'video/quicktime') })).toEqual(['MEDIA_TYPE'])
+    expect(codes('bluesky', { mediaItems: media(1, 'video/mp4') })).toEqual([])
+  })
+
+  it('refuses a video that is larger than the platform takes, where its size is known', () => {
+    const { maxBytes } = POSTING_RULES.mastodon.media.video
+    const video = (sizeBytes: number) => media(1, 'video/mp4').map((item) => ({ ...item, sizeBytes }))
+    expect(codes('mastodon', { mediaItems: video(maxBytes) })).toEqual([])
+    expect(codes('mastodon', { mediaItems: video(maxBytes + 1) })).toEqual(['MEDIA_TOO_LARGE'])
+    expect(codes('mastodon', { mediaItems: media(1, 'video/mp4') })).toEqual([])
+  })
+
+  it('warns that a description will be cut', () => {
+    const long = media(1).map((item) => ({ ...item, altText: 'a'.repeat(1_501) }))
+    expect(check('mastodon', { mediaItems: long })).toMatchObject({
+      errors: [],
+      warnings: [{ code: 'ALT_TEXT_CUT', path: 'content.mediaItems.0.altText', platform: 'mastodon' }],
+    })
+  })
+})
+
+describe('text and media together', () => {
+  it('lets text be empty when there is media', () => {
+    expect(codes('bluesky', { text: '', mediaItems: media(1) })).toEqual([])
+    expect(codes('bluesky', { text: ' \n' })).toEqual(['TEXT_REQUIRED'])
+  })
+
+  it('looks at what each platform would get, and says where that stands in the request', () => {
+    const result = check(
+      'bluesky',
+      { text: 'a'.repeat(400), mediaItems: media(5) },
+      {
+        selectedPlatforms: ['bluesky', 'mastodon', 'threads'],
+        platformSpecificContent: { bluesky: { text: 'short' }, mastodon: { text: 'b'.repeat(501), mediaItems: [] } },
+      },
+    )
+    expect(result.errors.map(({ path, code, platform }) => [path, code, platform])).toEqual([
+      ['content.mediaItems', 'TOO_MANY_MEDIA', 'bluesky'],
+      ['platformSpecificContent.mastodon.text', 'TEXT_TOO_LONG', 'mastodon'],
+    ])
+    expect(result.platforms).toEqual({
+      bluesky: { length: 5, limit: 300, media: 5 },
+      mastodon: { length: 501, limit: 500, media: 0 },
+      threads: { length: 400, limit: 500, media: 5 },
+    })
+  })
+
+  it('reports every problem of every platform at once', () => {
+    const result = check(
+      'bluesky',
+      { text: 'a'.repeat(3_000), mediaItems: media(5) },
+      { selectedPlatforms: ['bluesky', 'mastodon'] },
+    )
+    expect(result.errors.map(({ code, platform }) => [platform, code])).toEqual([
+      ['bluesky', 'TEXT_TOO_LONG'],
+      ['bluesky', 'TOO_MANY_MEDIA'],
+      ['mastodon', 'TEXT_TOO_LONG'],
+      ['mastodon', 'TOO_MANY_MEDIA'],
+    ])
+  })
+})
+
+it('warns about a platform that is not connected, without an error', () => {
+  const post = {
+    content: { text: 'x', mediaItems: [] },
+    platformSpecificContent: {},
+    selectedPlatforms: ['bluesky', 'threads'] as Platform[],
+  }
+  expect(preflight(post, new Set<Platform>(['bluesky']))).toMatchObject({
+    errors: [],
+    warnings: [{ path: 'selectedPlatforms.1', code: 'PLATFORM_NOT_CONNECTED', platform: 'threads' }],
+  })
+})

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { createFairLimit, QueueFull } from '../../../../src/domain/shared/fair-limit.ts'
+
+/** Jobs that end when the test ends them; `started` has their names in the order of their starts. */
+function jobsIn(limit: ReturnType<typeof createFairLimit>) {
+  const started: string[] = []
+  const ends = new Map<string, () => void>()
+  const run = (key: string, name: string, signal?: AbortSignal) =>
+    limit(
+      key,
+      async () => {
+        started.push(name)
+        await new Promise<void>((resolve) => ends.set(name, resolve))
+      },
+      signal,
+    )
+  const end = async (name: string) => {
+    ends.get(name)!()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { started, run, end }
+}
+
+describe('a fair limit', () => {
+  it('gives a free place to the waiting keys in turn, whoever has more jobs', async () => {
+    const { started, run, end } = jobsIn(createFairLimit({ atOnce: 1 }))
+    const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => run(name[0]!, name))
+    for (const name of ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']) {
+      expect(started.at(-1)).toBe(name)
+      await end(name)
+    }
+    await Promise.all(all)
+  })
+
+  it('delays a newcomer by one job of a key with a thousand jobs', async () => {
+    const { started, run, end } = jobsIn(createFairLimit({ atOnce: 1 }))
+    const many = Array.from({ length: 1_000 }, (_, index) => run('many', `many ${index}`))
+    const one = run('one', 'one')
+    await end('many 0')
+    expect(started).toEqual(['many 0', 'one'])
+    await end('one')
+    await one
+    for (let index = 1; index < 1_000; index++) await end(`many ${index}`)
+    await Promise.all(many)
+  })
+
+  it('keeps a place free for others when each key may have only so many', async () => {
+    const { started, run, end } = jobsIn(createFairLimit({ atOnce: 2, perKey: 1 }))
+    const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('c', 'c1')]
+    expect(started).toEqual(['a1', 'b1'])
+    await end('b1')
+    expect(started).toEqual(['a1', 'b1', 'c1'])
+    await end('c1')
+    expect(started).toHaveLength(3)
+    await end('a1')
+    await end('a2')
+    await Promise.all(all)
+  })
+
+  it('never runs more jobs than it has places, whatever fails', async () => {
+    const limit = createFairLimit({ atOnce: 3, perKey: 2 })
+    let running = 0
+    let most = 0
+    const work = async (index: number) => {
+      running += 1
+      most = Math.max(most, running)
+      await new Promise((resolve) => setImmediate(resolve))
+      running -= 1
+      if (index % 3 === 0) throw new Error('failed')
+    }
+    const results = await Promise.allSettled(
+      Array.from({ length: 200 }, (_, index) => limit(String(index % 7), () => work(index))),
+    )
+    expect(most).toBe(3)
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(67)
+  })
+
+  it('refuses the key that fills the queue and still admits the others', async () => {
+    const { started, run, end } = jobsIn(createFairLimit({ atOnce: 1, waiting: 4 }))
+    const all = ['a0', 'a1', 'a2', 'a3', 'a4'].map((name) => run('a', name))
+    await expect(run('a', 'a5')).rejects.toBeInstanceOf(QueueFull)
+    all.push(run('b', 'b1'), run('b', 'b2'))
+    await expect(run('b', 'b3')).rejects.toBeInstanceOf(QueueFull)
+    for (const name of ['a0', 'b1', 'a1', 'b2', 'a2', 'a3', 'a4']) {
+      expect(started.at(-1)).toBe(name)
+      await end(name)
+    }
+    await Promise.all(all)
+  })
+
+  it('lets only so many jobs of one key wait', async () => {
+    const { run, end } = jobsIn(createFairLimit({ atOnce: 1, waitingPerKey: 1 }))
+    const all = [run('a', 'a0'), run('a', 'a1'), run('b', 'b1')]
+    await expect(run('a', 'a2')).rejects.toBeInstanceOf(QueueFull)
+    for (const name of ['a0', 'b1', 'a1']) await end(name)
+    await Promise.all(all)
+  })
+
+  it('never lets twice its bound wait, however many keys come', async () => {
+    const { run, end } = jobsIn(createFairLimit({ atOnce: 1, waiting: 4 }))
+    const all = Array.from({ length: 9 }, (_, index) => run(`key ${index}`, `job ${index}`))
+    await expect(run('one more', 'one more')).rejects.toBeInstanceOf(QueueFull)
+    for (let index = 0; index < 9; index++) await end(`job ${index}`)
+    await Promise.all(all)
+  })
+
+  it('gives the turn of a cancelled job to the next key', async () => {
+    const { started, run, end } = jobsIn(createFairLimit({ atOnce: 1, waiting: 2 }))
+    const cancelled = new AbortController()
+    const first = run('a', 'a1')
+    const gone = [run('b', 'b1', cancelled.signal), run('a', 'a2', cancelled.signal)]
+    cancelled.abort(new Error('not waited for'))
+    await Promise.all(gone.map((job) => expect(job).rejects.toThrow('not waited for')))
+    const others = [run('c', 'c1'), run('b', 'b2')]
+    await end('a1')
+    await end('c1')
+    await end('b2')
+    await Promise.all([first, ...others])
+    expect(started).toEqual(['a1', 'c1', 'b2'])
+    await expect(run('a', 'a3', cancelled.signal)).rejects.toThrow('not waited for')
+  })
+})

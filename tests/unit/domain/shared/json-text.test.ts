@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseJson } from '../../../../src/domain/shared/json-text.ts'
+import { ServiceError } from '../../../../src/domain/shared/service-error.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const refusal = (text: string): string | null => {
+  try {
+    parseJson(bytes(text))
+    return null
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return error.message
+  }
+}
+
+const TOO_MANY = 'Request body has too many values'
+const TOO_DEEP = 'Request body is nested too deeply'
+
+describe('parseJson', () => {
+  it('parses whatever JSON.stringify writes, with any blanks', () => {
+    const withoutLoneSurrogates = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('\\ud'))
+    fc.assert(
+      fc.property(withoutLoneSurrogates, fc.constantFrom('', ' ', '\n\t '), (value, blanks) => {
+        const text = `${blanks}${JSON.stringify(value, null, blanks)}${blanks}`
+        if (text.includes('\\u0000') || text.includes('__proto__')) return
+        expect(parseJson(bytes(text))).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it.each([
+    ['an array', (count: number) => `[${Array.from({ length: count - 1 }, () => '0').join(',')}]`],
+    ['nested arrays', (count: number) => `[${Array.from({ length: count - 1 }, () => '[ ]').join(' , ')}]`],
+    ['equal names', (count: number) => `{${Array.from({ length: count - 1 }, () => '"a":0').join(',')}}`],
+    ['objects', (count: number) => `[${Array.from({ length: (count - 1) / 2 }, () => '{"a":"],[{"}').join(',')}]`],
+  ])('takes 10,000 values in %s, and no more', (_, make) => {
+    expect(refusal(make(9_999))).toBeNull()
+    expect(refusal(make(10_001))).toBe(TOO_MANY)
+  })
+
+  it('takes 32 levels, and no more', () => {
+    const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}0${'}]'.repeat(levels / 2)}`
+    expect(refusal(nested(32))).toBeNull()
+    expect(refusal(nested(34))).toBe(TOO_DEEP)
+    expect(refusal('['.repeat(33))).toBe(TOO_DEEP)
+  })
+
+  it('counts nothing inside texts, however they are escaped', () => {
+    const inside = String.raw`[[[{{{,,,\"[\\\"]`.repeat(2_000)
+    expect(refusal(`{"${inside}":"${inside}"}`)).toBeNull()
+    expect(refusal(`["\\\\",${'[],'.repeat(10_000)}0]`)).toBe(TOO_MANY)
+  })
+})

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { refusalOf as blueskyRefusal } from '../../../src/platforms/bluesky/errors.ts'
+import type { PlatformError } from '../../../src/platforms/errors.ts'
+import { FACEBOOK_ERRORS } from '../../../src/platforms/facebook/errors.ts'
+import { INSTAGRAM_ERRORS } from '../../../src/platforms/instagram/errors.ts'
+import { refusalOf as mastodonRefusal } from '../../../src/platforms/mastodon/errors.ts'
+import { createGraphErrors } from '../../../src/platforms/shared/graph/errors.ts'
+import type { HttpAnswer } from '../../../src/platforms/shared/http.ts'
+import { THREADS_ERRORS } from '../../../src/platforms/threads/errors.ts'
+import { refusalOf as tumblrRefusal } from '../../../src/platforms/tumblr/errors.ts'
+
+const REFUSALS: Record<string, (answer: HttpAnswer) => PlatformError> = {
+  bluesky: blueskyRefusal,
+  mastodon: mastodonRefusal,
+  tumblr: tumblrRefusal,
+  threads: createGraphErrors('Threads', THREADS_ERRORS),
+  facebook: createGraphErrors('Facebook', FACEBOOK_ERRORS),
+  instagram: createGraphErrors('Instagram', INSTAGRAM_ERRORS),
+}
+
+const refused = (platform: string, status: number, body: unknown) =>
+  REFUSALS[platform]!({
+    status,
+    header: () => undefined,
+    text: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
+const graph = (fields: object) => ({ error: { type: 'OAuthException', fbtrace_id: 'A1b2', ...fields } })
+
+describe('a refusal of', () => {
+  it.each<[string, number, unknown, string | null, string | null]>([
+    ['bluesky', 400, { error: 'InvalidRequest', message: 'Invalid record' }, 'InvalidRequest', 'Invalid record'],
+    ['bluesky', 500, { error: 'InternalServerError' }, 'InternalServerError', null],
+    ['mastodon', 400, { error: 'Text is too long for this server' }, null, 'Text is too long for this server'],
+    ['mastodon', 422, { error: 'Validation failed: <b>Text</b>' }, null, 'Validation failed: Text'],
+    [
+      'mastodon',
+      400,
+      { error: 'invalid_grant', error_description: 'The grant is invalid' },
+      'invalid_grant',
+      'The grant is invalid',
+    ],
+    [
+      'tumblr',
+      400,
+      {
+        meta: { status: 400, msg: 'Bad Request' },
+        errors: [{ title: 'Bad Request', code: 8016, detail: 'No blocks' }],
+      },
+      '8016',
+      'No blocks',
+    ],
+    ['tumblr', 403, { errors: [{ title: 'Forbidden', code: 0 }] }, null, 'Forbidden'],
+    ['threads', 400, graph({ code: 100, message: 'Param text is too long' }), '100', 'Param text is too long'],
+    [
+      'facebook',
+      400,
+      graph({ code: 100, error_subcode: 99, message: 'Invalid parameter', error_user_msg: 'Choose another picture' }),
+      '100/99',
+      'Choose another picture',
+    ],
+    ['instagram', 400, graph({ code: 36_004, message: 'The caption is too long' }), '36004', 'The caption is too long'],
+  ])('%s with %i keeps what the platform says', (platform, status, body, code, text) => {
+    expect(refused(platform, status, body).platformReason).toEqual({ code, text })
+  })
+
+  it.each(Object.keys(REFUSALS))('%s says nothing of pages that something on the way answers with', (platform) => {
+    for (const status of [403, 404, 502]) {
+      expect(refused(platform, status, '<html><body>Bad gateway</body></html>').platformReason).toBeNull()
+    }
+  })
+})

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { createVideoSizer } from '../../../../src/platforms/shared/video-size.ts'
+import { film } from '../../../support/film.ts'
+
+/** Read in pieces of this many bytes, as a stream may bring them. */
+async function sizeOf(file: Buffer, pieceLength: number) {
+  const { through, size } = createVideoSizer()
+  async function* pieces() {
+    for (let at = 0; at < file.length; at += pieceLength) yield file.subarray(at, at + pieceLength)
+  }
+  const passed: Uint8Array[] = []
+  for await (const piece of through(pieces())) passed.push(piece)
+  expect(Buffer.concat(passed).equals(file)).toBe(true)
+  return size()
+}
+
+const SHAPE = { width: 1_920, height: 1_080 }
+
+it.each([
+  ['at its end', film(SHAPE)],
+  ['at its beginning', film({ ...SHAPE, headerFirst: true })],
+  ['with long lengths', film({ ...SHAPE, isLong: true })],
+])('the size of a film is read off its header %s, however it arrives', async (_, file) => {
+  for (const pieceLength of [1, 7, 100, 300, file.length]) expect(await sizeOf(file, pieceLength)).toEqual(SHAPE)
+})
+
+it('a film taken with the camera on its side is as high as it is wide in the file', async () => {
+  expect(await sizeOf(film({ ...SHAPE, isTurned: true }), 64)).toEqual({ width: 1_080, height: 1_920 })
+})
+
+it.each([
+  ['is not there', film().subarray(0, 600)],
+  ['says nothing', film({ width: 0, height: 0 })],
+  ['is nonsense', Buffer.alloc(5_000, 0xff)],
+  ['is of no length', Buffer.alloc(5_000)],
+])('no size is told where the header %s', async (_, file) => {
+  for (const pieceLength of [1, 100, file.length]) expect(await sizeOf(file, pieceLength)).toBeNull()
+})

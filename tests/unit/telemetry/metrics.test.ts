@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { getHeapStatistics } from 'node:v8'
+import { afterEach, expect, it } from 'vitest'
+import { freePort } from '../../../sandbox/servers/process.ts'
+import { createMetrics, serveMetrics } from '../../../src/telemetry/metrics.ts'
+
+let server: { close(): Promise<void> } | undefined
+afterEach(() => server?.close())
+
+it('serves how late visible calls started and what they came to', async () => {
+  const metrics = createMetrics()
+  const post = { scheduledAt: new Date(1_000), dueAt: new Date(5_000) }
+  metrics.publishStarted('bluesky', post, new Date(1_007))
+  metrics.publishEnded('bluesky', 'accepted', { post, at: new Date(1_042) })
+  metrics.publishEnded('bluesky', 'unknown', { post, at: new Date(9_000) })
+  const port = await freePort()
+  server = await serveMetrics(metrics, '127.0.0.1', port)
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  expect(text).toContain('postonce_publish_lateness_seconds_sum{platform="bluesky",timing="scheduled"} 0.007')
+  expect(text).toContain('postonce_answer_lateness_seconds_sum{platform="bluesky",timing="scheduled"} 0.042')
+  expect(text).toContain('postonce_answer_lateness_seconds_count{platform="bluesky",timing="scheduled"} 1')
+  expect(text).toContain('postonce_publish_calls_total{platform="bluesky",outcome="accepted"} 1')
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404)
+})
+
+it('shows what has not happened yet as 0, so that the first time is seen as a change', async () => {
+  const text = await createMetrics().text()
+  expect(text).toContain('postonce_publish_calls_total{platform="tumblr",outcome="unknown"} 0')
+  expect(text).toContain('postonce_deliveries_total{platform="threads",outcome="failed"} 0')
+  expect(text).toContain('postonce_sweep_findings_total{finding="stalled"} 0')
+  expect(text).toContain('postonce_payment_calls_total{outcome="failed"} 0')
+  expect(text).toContain('postonce_sweep_work_total{work="sendMail"} 0')
+})
+
+it('the delay of the event loop since the last scrape is in the figures', async () => {
+  const metrics = createMetrics()
+  const delays = async () => {
+    const text = await metrics.text()
+    return ['max', 'p99'].map((name) =>
+      Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds (.+)$`, 'm').exec(text)?.[1]),
+    )
+  }
+  const blockFor = async (ms: number) => {
+    // The histogram starts with the loop's next turn, and takes in a delay with the turn after it.
+    await delay(50)
+    const end = performance.now() + ms
+    while (performance.now() < end);
+    await delay(50)
+  }
+  await blockFor(2_000)
+  for (const seconds of await delays()) expect(seconds).toBeGreaterThan(1.5)
+  await blockFor(0)
+  for (const seconds of await delays()) expect(seconds).toBeLessThan(1.5)
+})
+
+it('the heap in use and its limit are in the figures', async () => {
+  const text = await createMetrics().text()
+  const value = (name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1])
+  expect(value('postonce_heap_limit_bytes')).toBe(getHeapStatistics().heap_size_limit)
+  expect(value('nodejs_heap_size_used_bytes')).toBeLessThan(value('postonce_heap_limit_bytes'))
+})
+
+it('is off with port 0', async () => {
+  server = await serveMetrics(createMetrics(), '127.0.0.1', 0)
+  await expect(server.close()).resolves.toBeUndefined()
+})
+
+it('has every figure that the deployment guide explains, and no other', async () => {
+  const guide = await readFile(new URL('../../../deploy/README.md', import.meta.url), 'utf8')
+  const text = await createMetrics().text()
+  const names = (from: string, pattern: RegExp) => [...new Set([...from.matchAll(pattern)].map(([, name]) => name))]
+  const served = names(text, /^# TYPE (postonce_\w+)/gm)
+  const explained = names(guide, /`(postonce_\w+)`/g)
+  expect(new Set(explained)).toEqual(new Set(served))
+  const asked = names(guide, /((?:postonce|nodejs)_\w+?)(?:_bucket|_count|_sum)?\b/g)
+  expect(asked.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([])
+})

@@ -1,0 +1,301 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { devNull } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
+import { startWorld } from '../../../bench/world.ts'
+import { createUsers } from '../../../bench/users.ts'
+import { findObjectStorage, startObjectStorage } from '../../../sandbox/servers/object-storage.ts'
+import { startMailCatcher } from '../../../sandbox/services/mail.ts'
+import { startPayments } from '../../../sandbox/services/payments.ts'
+import { startPush } from '../../../sandbox/services/push.ts'
+import { cancelPost } from '../../../src/commands/posts/cancel-post.ts'
+import { createPost } from '../../../src/commands/posts/create-post.ts'
+import { receivePaymentEvent } from '../../../src/commands/billing/receive-payment-event.ts'
+import { registerPushDevice } from '../../../src/commands/notifications/push-devices.ts'
+import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
+import { retryPost } from '../../../src/commands/posts/retry-post.ts'
+import { updatePost } from '../../../src/commands/posts/update-post.ts'
+import { createContext } from '../../../src/context.ts'
+import { NO_COUNTS } from '../../../src/domain/analytics/analytics.ts'
+import { codeMail } from '../../../src/domain/notifications/mail-texts.ts'
+import { CODE_LIFE_MS } from '../../../src/domain/notifications/mails.ts'
+import { connectionExpired } from '../../../src/domain/notifications/notifications.ts'
+import type { PaymentEvent } from '../../../src/domain/billing/payment-events.ts'
+import { DAY, HOUR, SECOND } from '../../../src/domain/shared/times.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import type { PlatformAdapter } from '../../../src/platforms/contract.ts'
+import { PlatformError } from '../../../src/platforms/errors.ts'
+import { startWorkers } from '../../../src/worker/create-workers.ts'
+import { backgroundWorkflowId, publishPostWorkflowId, refreshWorkflowId, SUBSCRIPTION_SUMMARY } from '../../../src/workflows/messages.ts'
+import { signatureOf } from '../../support/webhooks.ts'
+
+/**
+ * Records what the workflows of today leave in Temporal, one file a way: `node scripts/run.mjs tests/workflows/histories/record.ts <version> [posts
+ * people payments analytics]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
+ */
+const [version, ...chosen] = process.argv.slice(2)
+if (!version) throw new Error('Name the version the histories belong to, such as v1')
+const isChosen = (part: 'posts' | 'people' | 'payments' | 'analytics') => chosen.length === 0 || chosen.includes(part)
+const folder = new URL(`./${version}/`, import.meta.url)
+await mkdir(folder, { recursive: true })
+
+/** Must not be found in any history: `replay.test.ts` looks for it. */
+const RECORDED_TEXT = 'Words of a post, for its readers alone'
+const RECORDED_ADDRESS = 'recorded@example.test'
+const RECORDED_TOKEN = 'recorded-token-of-a-device'
+const STORAGE_KEYS = { accessKeyId: 'recorder', secretAccessKey: 'recorder-secret' }
+const refusing = new Set<string>()
+/** What the next calls for metrics or followers fail with, by platform; null lets one through. */
+const troubles: Partial<Record<Platform, (Error | null)[]>> = {}
+async function told<T>(platform: Platform, answer: T): Promise<T> {
+  const trouble = troubles[platform]?.shift()
+  if (trouble) throw trouble
+  return answer
+}
+const adapterOf = (platform: Platform): PlatformAdapter => ({
+  platform,
+  prepare: async () => {},
+  async publish({ postId }) {
+    if (platform === 'threads' && refusing.delete(postId)) {
+      throw new PlatformError('validation', 'The platform refused the text', { certain: true })
+    }
+    return { platformPostId: `${platform}-${postId}`, platformPostUrl: `https://${platform}.example/${postId}` }
+  },
+  reconcile: async () => 'absent',
+  profile: () => Promise.reject(new Error('not asked for here')),
+  metrics: {
+    perCall: platform === 'mastodon' ? 2 : 1,
+    read: async (ids) => told(platform, new Map(ids.map((id) => [id, { ...NO_COUNTS, likes: 3 }]))),
+  },
+  followers: async () => told(platform, 10),
+})
+
+const world = await startWorld()
+const [mail, push, storage] = [await startMailCatcher(), await startPush(), await startStorage()]
+const payments = await startPayments()
+payments.processor.webhooks({ held: true })
+const config = await world.config({
+  // A page for each age: so a run that lists five of them goes on as a new one.
+  ANALYTICS_AGES: '1:15,2:15,3:15,4:15,5:15,6:15,7:15',
+  ...mail.env(),
+  ...push.env(),
+  ...payments.env('http://127.0.0.1:9'),
+  S3_ENDPOINT: storage.endpoint,
+  S3_ACCESS_KEY_ID: STORAGE_KEYS.accessKeyId,
+  S3_SECRET_ACCESS_KEY: STORAGE_KEYS.secretAccessKey,
+})
+const context = await createContext(config, {
+  platforms: {
+    find: adapterOf,
+    direct: () => null,
+    redirect: () => null,
+    warmUp: async () => {},
+    close: async () => {},
+  },
+})
+await Promise.all([
+  context.database.createIndexes(),
+  context.storage.ensureBucket([config.FRONTEND_URL]),
+  context.orchestrator.ensureSearchAttributes(),
+])
+const workers = await startWorkers(context)
+const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
+const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
+
+try {
+  const [user] = await createUsers(context, 1)
+  if (!user) throw new Error('No user')
+  if (isChosen('posts')) await recordPosts(user._id)
+  if (isChosen('payments')) await recordPayments(user._id)
+  if (isChosen('analytics')) await recordAnalytics(user._id)
+  // Last: it is the end of the user.
+  if (isChosen('people')) await recordPeople(user._id)
+} finally {
+  await connection.close()
+  await workers.stop()
+  await context.close()
+  await Promise.all([mail.stop(), push.stop(), payments.stop(), storage.stop()])
+  await world.stop()
+}
+
+async function recordPosts(userId: string): Promise<void> {
+  const handleOf = (postId: string) => client.workflow.getHandle(publishPostWorkflowId(postId))
+
+  const create = async (inSeconds: number | null, input: object = {}) => {
+    const { data } = await createPost(context, {
+      userId,
+      input: {
+        content: { text: RECORDED_TEXT },
+        selectedPlatforms: ['mastodon', 'threads'],
+        ...(inSeconds === null ? {} : { scheduledAt: new Date(Date.now() + inSeconds * SECOND).toISOString() }),
+        ...input,
+      },
+      source: 'api',
+      idempotency: null,
+    })
+    return data.postId
+  }
+
+  const record = (name: string, postId: string) => recordEnd(name, publishPostWorkflowId(postId))
+
+  await record('immediate', await create(null))
+  await record('scheduled', await create(14))
+
+  const cancelled = await create(3_600)
+  await cancelPost(context, userId, cancelled)
+  await record('cancelled-while-waiting', cancelled)
+
+  const armed = await create(9)
+  await cancelPost(context, userId, armed)
+  await record('cancelled-while-armed', armed)
+
+  const moved = await create(3_600)
+  const scheduledAt = new Date(Date.now() + 12 * SECOND).toISOString()
+  await updatePost(context, { userId, postId: moved, update: { kind: 'patch', input: { scheduledAt } } })
+  await record('rescheduled', moved)
+
+  const terminated = await create(3_600)
+  await handleOf(terminated).cancel()
+  await record('cancelled-by-operator', terminated)
+
+  const partial = await create(13)
+  refusing.add(partial)
+  await record('one-platform-refused', partial)
+  await retryPost(context, userId, partial)
+  await record('retried', partial)
+
+  const image = { storageKey: `posts/${userId}/00000000-0000-4000-8000-000000000000.png`, mimeType: 'image/png' }
+  const content = { text: RECORDED_TEXT, mediaItems: [image] }
+  await record('prepared-ahead', await create(75, { content }))
+}
+
+async function recordAnalytics(userId: string): Promise<void> {
+  const posts = context.database.connection.collection<{ _id: string }>('posts')
+  const publishedOn = async (selectedPlatforms: Platform[], ageMs: number) => {
+    const input = { content: { text: RECORDED_TEXT }, selectedPlatforms }
+    const { data } = await createPost(context, { userId, input, source: 'api', idempotency: null })
+    await client.workflow.getHandle(publishPostWorkflowId(data.postId)).result()
+    const completedAt = new Date(Date.now() - ageMs)
+    await posts.updateOne({ _id: data.postId }, { $set: { 'platformStatuses.$[].completedAt': completedAt } })
+    return data.postId
+  }
+  const start = async (name: string) => {
+    const options = { taskQueue: 'analytics', workflowId: name }
+    return (await client.workflow.start(name, options)).firstExecutionRunId
+  }
+
+  troubles.threads = [new PlatformError('rate_limited', 'Slow down', { certain: true, retryAfterMs: 4 * SECOND })]
+  await start('collectAccountMetrics')
+  await recordEnd('followers-after-a-pause', 'collectAccountMetrics')
+
+  const onBoth: Platform[] = ['mastodon', 'threads']
+  const first = await publishedOn(onBoth, HOUR)
+  for (const ageMs of [HOUR, HOUR, 26 * HOUR, 5.5 * DAY]) await publishedOn(onBoth, ageMs)
+  await publishedOn(['tumblr'], HOUR)
+  troubles.mastodon = [new PlatformError('transient', 'It has trouble', { certain: true })]
+  troubles.threads = [null, new PlatformError('rate_limited', 'Slow down', { certain: true, retryAfterMs: HOUR })]
+  // As a database that is away: no trouble of the platform, so the attempt is made again until it is given up.
+  troubles.tumblr = Array.from({ length: 8 }, () => Object.assign(new Error('busy'), { name: 'MongoError' }))
+  const firstRun = await start('collectPostMetrics')
+  await client.workflow.getHandle('collectPostMetrics').result()
+  await recordHistory('metrics-to-be-gone-on-with', 'collectPostMetrics', firstRun)
+  await recordHistory('metrics-gone-on-with', 'collectPostMetrics')
+
+  await context.orchestrator.refreshMetrics(first, 'mastodon', 5 * SECOND)
+  await recordEnd('metrics-refreshed', refreshWorkflowId(first, 'mastodon'))
+
+  const [letter] = await Array.fromAsync(context.deadLetters.allOf(userId))
+  const options = { summary: 'Replay of a post on mastodon', fairnessKey: userId }
+  await context.orchestrator.startWork('replayDeadLetter', letter!._id, options)
+  await recordEnd('dead-letter-replayed', backgroundWorkflowId('replayDeadLetter', letter!._id))
+}
+
+async function recordPeople(userId: string): Promise<void> {
+  const to = RECORDED_ADDRESS
+  const words = codeMail('000000')
+  await queueMail(context, { kind: 'code', userId: null, lifeMs: CODE_LIFE_MS, to, ...words })
+  const [sent] = await context.database.connection.collection<{ _id: string }>('mails').find().toArray()
+  await recordEnd('mail-sent', backgroundWorkflowId('sendMail', sent!._id))
+
+  await registerPushDevice(context, { userId, token: RECORDED_TOKEN, platform: 'ios' })
+  await context.notifications.insertOnce(connectionExpired(userId, 'mastodon', 1))
+  const [told] = await context.notifications.listOf(userId, 1)
+  await context.orchestrator.startWork('deliverPush', told!._id, { summary: 'A push message', fairnessKey: userId })
+  await recordEnd('push-delivered', backgroundWorkflowId('deliverPush', told!._id))
+
+  await context.database.transaction((session) => context.erasures.begin(userId, new Date(), session))
+  await context.orchestrator.startWork('eraseAccount', userId, { summary: 'Erase an account', fairnessKey: userId })
+  await recordWaiting('erasure-under-way', client.workflow.getHandle(backgroundWorkflowId('eraseAccount', userId)))
+}
+
+/** The processor's events are handed over one by one, as if its webhooks brought them. */
+async function recordPayments(userId: string): Promise<void> {
+  const { processor } = payments
+  const heard = new Set<string>()
+  const handleOf = (...what: Parameters<typeof backgroundWorkflowId>) =>
+    client.workflow.getHandle(backgroundWorkflowId(...what))
+  const watching = handleOf('subscription', userId)
+
+  const hear = async (type: string, changes: Partial<PaymentEvent> = {}) => {
+    const found = processor.events().find((event) => event.type === type && !heard.has(event.id))
+    if (!found) throw new Error(`The processor has not told of ${type}`)
+    heard.add(found.id)
+    const payload = Buffer.from(JSON.stringify(found.body))
+    const signature = signatureOf(payload, { secret: config.STRIPE_WEBHOOK_SECRETS })
+    const event = await context.payments!.readEvent(payload, signature, new Date())
+    await receivePaymentEvent(context, { ...event, ...changes })
+    while ((await context.paymentEvents.find(found.id))?.state === 'waiting') await delay(100)
+    return found.id
+  }
+
+  const { subscriptionId } = processor.subscribe({ userId, email: RECORDED_ADDRESS })
+  await hear('checkout.session.completed')
+  await hear('invoice.payment_succeeded')
+  await recordWaiting('subscription-watched', watching)
+
+  processor.cancel(subscriptionId)
+  const asked = await hear('customer.subscription.updated', { userId: null, customerId: null, told: null })
+  await recordWaiting('payment-routed', handleOf('routePaymentEvent', asked))
+  processor.subscribe({ userId: 'of-another-service', email: RECORDED_ADDRESS })
+  const nobodys = await hear('checkout.session.completed')
+  await recordEnd('payment-of-nobody', backgroundWorkflowId('routePaymentEvent', nobodys))
+
+  const options = { taskQueue: 'maintenance', workflowId: 'reconcileBilling' }
+  await client.workflow.start('reconcileBilling', options)
+  await recordEnd('billing-reconciled', options.workflowId)
+
+  processor.end(subscriptionId)
+  await hear('customer.subscription.deleted')
+  await recordEnd('subscription-ended', watching.workflowId)
+  await context.orchestrator.startWork('subscription', userId, { summary: SUBSCRIPTION_SUMMARY, fairnessKey: userId })
+  await recordEnd('subscription-not-there', watching.workflowId)
+}
+
+/** Of one that then waits for long, over whatever is deployed meanwhile. */
+async function recordWaiting(name: string, workflow: WorkflowHandle): Promise<void> {
+  const isWaiting = async () =>
+    (await workflow.fetchHistory()).events?.findLast(({ timerStartedEventAttributes: timer }) => timer) !== undefined
+  while (!(await isWaiting())) await delay(100)
+  await recordHistory(name, workflow.workflowId)
+}
+
+async function recordEnd(name: string, workflowId: string): Promise<void> {
+  await client.workflow.getHandle(workflowId).result()
+  await recordHistory(name, workflowId)
+}
+
+/** Of the latest run, unless one is named. */
+async function recordHistory(name: string, workflowId: string, runId?: string): Promise<void> {
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory()
+  // Worker identities and stacks name this machine, and nothing is decided by them.
+  const json = historyToJSON(history)
+    .replaceAll(/"\d+@[^"]*"/g, '"recorder"')
+    .replaceAll(/("stackTrace": )"(?:[^"\\]|\\.)*"/g, '$1""')
+  await writeFile(new URL(`${name}.json`, folder), `${json}\n`)
+  process.stdout.write(`${name}: ${history.events?.length} events\n`)
+}
+
+async function startStorage() {
+  return startObjectStorage({ program: await findObjectStorage(), logFile: devNull, ...STORAGE_KEYS })
+}
