@@ -19,7 +19,8 @@ interface Fence {
 
 /** Names and shapes that both sides of a workflow need; the only files of `workflows` that the rest may import. */
 const MESSAGES = [
-  'workflows/messages.ts',
+  'workflows/background-work.ts',
+  'workflows/messages/*.ts',
   'workflows/schedules.ts',
   'workflows/search-attributes.ts',
   'workflows/task-queues.ts',
@@ -66,7 +67,7 @@ const FENCES: Fence[] = [
     may: ['domain/**'],
     types: ['activities/**'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
-    shared: [],
+    shared: ['messages'],
   },
   {
     folder: 'activities',

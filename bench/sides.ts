@@ -4,8 +4,8 @@ import { createPost } from '../src/commands/posts/create-post.ts'
 import { createContext, type Context } from '../src/context.ts'
 import type { Platform } from '../src/domain/shared/platforms.ts'
 import { createLogger } from '../src/logger.ts'
-import { publishPostWorkflowId, type PublishPostResult } from '../src/workflows/messages.ts'
-import { CONNECTION_OPTIONS, workerShape } from '../src/worker/create-workers.ts'
+import { publishPostWorkflowId, type PublishPostResult } from '../src/workflows/messages/publishing.ts'
+import { CONNECTION_OPTIONS, toWorkerOptions } from '../src/worker/create-workers.ts'
 import { openWorkflows } from './clients.ts'
 import { closedLoop } from './loops.ts'
 import { INSTANT_PLATFORMS } from './platforms.ts'
@@ -122,7 +122,7 @@ export async function openOurs(world: World, { lanes, receiver }: SideOptions): 
 /** The baseline: workflows with activities that do nothing, on a worker with the same settings. Two connections, as ours has. */
 export async function openBare(world: World, { receiver }: SideOptions): Promise<Side> {
   const config = await world.config()
-  const shape = workerShape('publishing', config.WORKER_ACTIVITY_SLOTS, {})
+  const shape = toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})
   const worker = await startChild('bare-worker', config, {
     profiling: world.profiling,
     env: {

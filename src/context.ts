@@ -1,4 +1,4 @@
-import type { Backlog } from './activities/publishing/sweep.ts'
+import type { BackgroundBacklog } from './activities/publishing/sweep.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { createAccountCredentials } from './commands/accounts/account-credentials.ts'
 import { createBeginPushes, pushBacklog } from './commands/notifications/begin-pushes.ts'
@@ -113,7 +113,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       onUnknownAttributes: (error) =>
         logger.warn({ err: error }, 'posts start without search attributes; run "npm run setup" to create them'),
       onTerminated(workflow) {
-        metrics.terminatedStuck(workflow.type)
+        metrics.stuckWorkflowTerminated(workflow.type)
         logger.error(workflow, 'stuck workflow terminated')
       },
     })
@@ -171,7 +171,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     clock,
   })
   /** Records whose work in the background the sweeper starts where nobody else could. */
-  const backlogs: Backlog[] = [
+  const backlogs: BackgroundBacklog[] = [
     mailBacklog({ mails }),
     pushBacklog({ pushes }),
     erasureBacklog({ erasures }),
@@ -344,7 +344,7 @@ function identityOf(config: Config): IdentityProvider | null {
   })
 }
 
-function paymentsOf(config: Config, { paymentCalled }: Pick<Metrics, 'paymentCalled'>): Payments | null {
+function paymentsOf(config: Config, { paymentCallEnded }: Pick<Metrics, 'paymentCallEnded'>): Payments | null {
   if (config.STRIPE_SECRET_KEY === '') return null
   return createPayments({
     secretKey: config.STRIPE_SECRET_KEY,
@@ -353,7 +353,7 @@ function paymentsOf(config: Config, { paymentCalled }: Pick<Metrics, 'paymentCal
     priceId: config.STRIPE_PRICE_ID,
     webhookSecrets: listed(config.STRIPE_WEBHOOK_SECRETS),
     timeoutMs: config.PAYMENTS_TIMEOUT_MS,
-    onCall: paymentCalled,
+    onCall: paymentCallEnded,
   })
 }
 

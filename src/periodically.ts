@@ -1,5 +1,5 @@
 /** Runs the task now and again and again, one run at a time, `everyMs` after the last one ended. Returns how to stop it. */
-export function periodically(task: () => Promise<void>, everyMs: number): () => void {
+export function runPeriodically(task: () => Promise<void>, everyMs: number): () => void {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
 

@@ -51,7 +51,7 @@ export function createReadiness({ database, clock, draining }: ReadinessDeps) {
      * what is missing changes.
      * @throws when the database can never be reached, for a wrong address or password
      */
-    async untilReady(onMissing: (missing: string[]) => void): Promise<void> {
+    async waitUntilReady(onMissing: (missing: string[]) => void): Promise<void> {
       let told = ''
       const failure = database.connected.then(() => new Promise<never>(() => {}))
       while (!draining.aborted) {

@@ -1,16 +1,16 @@
 import closeWithGrace from 'close-with-grace'
 import { readConfig } from './config/schema.ts'
 import { createContext } from './context.ts'
-import { serveFigures } from './telemetry/metrics-server.ts'
+import { startMetricsServer } from './telemetry/metrics-server.ts'
 import { exitOnBadStart, logMissing } from './cli/run-process.ts'
 import { connectDatabase } from './store/shared/database.ts'
-import { watchForTemporalLoss } from './worker/temporal-data-loss.ts'
+import { watchForTemporalDataLoss } from './worker/temporal-data-loss.ts'
 import { startWorkers } from './worker/create-workers.ts'
 
 await exitOnBadStart(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config, { database: connectDatabase(config.MONGODB_URL) })
-  const figures = await serveFigures(context)
+  const figures = await startMetricsServer(context)
   let stopWatching = () => {}
   let workers: Awaited<ReturnType<typeof startWorkers>> | undefined
 
@@ -24,7 +24,7 @@ await exitOnBadStart(async () => {
   })
 
   // Nothing is taken on before it can be done: until then the task queues count as not served.
-  await context.readiness.untilReady(logMissing(context.logger))
+  await context.readiness.waitUntilReady(logMissing(context.logger))
   try {
     workers = await startWorkers(context, { signal: context.draining })
   } catch (error) {
@@ -37,6 +37,6 @@ await exitOnBadStart(async () => {
     process.exitCode = 1
     grace.close()
   })
-  if (workers.queues.includes('maintenance')) stopWatching = watchForTemporalLoss(context)
+  if (workers.queues.includes('maintenance')) stopWatching = watchForTemporalDataLoss(context)
   context.logger.info({ queues: workers.queues }, 'Worker is ready')
 })

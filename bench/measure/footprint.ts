@@ -6,8 +6,8 @@ import { freePort } from '../../sandbox/servers/process.ts'
 import { leashed } from '../../scripts/provision.mjs'
 import type { Config } from '../../src/config/schema.ts'
 import { createContext } from '../../src/context.ts'
-import { cachedBundle } from '../../src/worker/bundle.ts'
-import { CONNECTION_OPTIONS, workerShape } from '../../src/worker/create-workers.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
+import { CONNECTION_OPTIONS, toWorkerOptions } from '../../src/worker/create-workers.ts'
 import { figureOfRounds, type Figure } from '../figure.ts'
 import { residentBytes, settingsOf, startChild } from '../processes.ts'
 import { median, rounded } from '../stats.ts'
@@ -44,11 +44,11 @@ export async function measureFootprint(world: World, { rounds }: FootprintSize):
   const config = await world.config()
   await createIndexes(config)
   // What is measured is a warm start: the worker finds the bundle of an earlier one.
-  await cachedBundle()
+  await loadBundle()
   const bareEnv = {
     BENCH_BUNDLE: await world.bundle('bare'),
     BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),
-    BENCH_SHAPE: JSON.stringify(workerShape('publishing', config.WORKER_ACTIVITY_SLOTS, {})),
+    BENCH_SHAPE: JSON.stringify(toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})),
   }
   const start: Record<Name, () => Promise<Started>> = {
     api: () => startApi('src/server.ts', config),

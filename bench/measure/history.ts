@@ -1,5 +1,5 @@
 import { createPost } from '../../src/commands/posts/create-post.ts'
-import { publishPostWorkflowId, type PublishPostResult } from '../../src/workflows/messages.ts'
+import { publishPostWorkflowId, type PublishPostResult } from '../../src/workflows/messages/publishing.ts'
 import { openWorkflows } from '../clients.ts'
 import { figure, type Figure } from '../figure.ts'
 import { openOurs } from '../sides.ts'

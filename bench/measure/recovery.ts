@@ -3,7 +3,7 @@ import { createContext } from '../../src/context.ts'
 import { newPost } from '../../src/domain/posts/post-moves.ts'
 import { HOUR, SECOND } from '../../src/domain/shared/times.ts'
 import { newId } from '../../src/store/shared/schema.ts'
-import { watchForTemporalLoss } from '../../src/worker/temporal-data-loss.ts'
+import { watchForTemporalDataLoss } from '../../src/worker/temporal-data-loss.ts'
 import { openWorkflows } from '../clients.ts'
 import { figureOfRounds, type Figure } from '../figure.ts'
 import { closedLoop, inTurns } from '../loops.ts'
@@ -55,7 +55,7 @@ async function recover(world: World, count: number): Promise<number> {
   const { workflows, close } = await openWorkflows(config)
   try {
     const startedAt = performance.now()
-    const stopWatching = watchForTemporalLoss(context)
+    const stopWatching = watchForTemporalDataLoss(context)
     const isUnderWay = async () => (await workflows.count(`WorkflowType = 'publishPost'`)).count >= count
     await Promise.race([until(isUnderWay), worker.failed])
     stopWatching()

@@ -1,10 +1,10 @@
 import { createAnalyticsActivities, type AnalyticsDeps } from './analytics/analytics-activities.ts'
 import { createBillingActivities, type BillingDeps } from './billing/billing-activities.ts'
 import { createCleanUploadsActivities, type CleanUploadsDeps } from './media/clean-uploads.ts'
-import { createDeliveryActivities, type DeliveryDeps } from './publishing/publish-activities.ts'
+import { createPublishActivities, type PublishActivitiesDeps } from './publishing/publish-activities.ts'
 import { createPushActivities, type PushDeps } from './notifications/push.ts'
 import { createEraseAccountActivities, type EraseAccountDeps } from './users/erase-account.ts'
-import { createRecordActivities, type RecordDeps } from './publishing/post-activities.ts'
+import { createPostActivities, type PostActivitiesDeps } from './publishing/post-activities.ts'
 import { createRenewTokensActivities, type RenewTokensDeps } from './accounts/renew-tokens.ts'
 import { createRestartPostsActivities, type RestartPostsDeps } from './publishing/restart-posts.ts'
 import { createSendMailActivities, type SendMailDeps } from './notifications/send-mail.ts'
@@ -12,8 +12,8 @@ import { createSweepActivities, type SweepDeps } from './publishing/sweep.ts'
 
 /** Everything the workers of this service can do. */
 export function createActivities(
-  deps: DeliveryDeps &
-    RecordDeps &
+  deps: PublishActivitiesDeps &
+    PostActivitiesDeps &
     SweepDeps &
     RestartPostsDeps &
     RenewTokensDeps &
@@ -25,8 +25,8 @@ export function createActivities(
     AnalyticsDeps,
 ) {
   return {
-    ...createDeliveryActivities(deps),
-    ...createRecordActivities(deps),
+    ...createPublishActivities(deps),
+    ...createPostActivities(deps),
     ...createSweepActivities(deps),
     ...createRestartPostsActivities(deps),
     ...createRenewTokensActivities(deps),

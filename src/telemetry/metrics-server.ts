@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import { serveMetrics } from './metrics.ts'
-import { periodically } from '../periodically.ts'
+import { runPeriodically } from '../periodically.ts'
 
 const PROBE_EVERY_MS = 10 * SECOND
 
 /** Serves the figures of this process on their own port, and probes the servers it needs meanwhile; not at all with port 0. */
-export async function serveFigures(context: Context): Promise<{ close(): Promise<void> }> {
+export async function startMetricsServer(context: Context): Promise<{ close(): Promise<void> }> {
   const { config, metrics, database, orchestrator } = context
   const server = await serveMetrics(metrics, config.HOST, config.METRICS_PORT)
   if (config.METRICS_PORT === 0) return server
@@ -15,11 +15,11 @@ export async function serveFigures(context: Context): Promise<{ close(): Promise
   const probes = [
     keepProbing(
       () => database.ping(),
-      (...found) => metrics.probed('mongodb', ...found),
+      (...found) => metrics.serverProbed('mongodb', ...found),
     ),
     keepProbing(
       () => orchestrator.ping(),
-      (...found) => metrics.probed('temporal', ...found),
+      (...found) => metrics.serverProbed('temporal', ...found),
     ),
   ]
   return {
@@ -31,7 +31,7 @@ export async function serveFigures(context: Context): Promise<{ close(): Promise
 }
 
 function keepProbing(probe: () => Promise<void>, report: (isUp: boolean, seconds: number) => void): () => void {
-  return periodically(async () => {
+  return runPeriodically(async () => {
     const startedAt = performance.now()
     const isUp = await probe().then(
       () => true,

@@ -6,7 +6,7 @@ import { MAIL_FAILURES } from '../domain/notifications/mails.ts'
 import { PLATFORMS, type Platform } from '../domain/shared/platforms.ts'
 import type { Post } from '../domain/posts/post.ts'
 import { SECOND } from '../domain/shared/times.ts'
-import { BACKGROUND_WORK, type BackgroundWork } from '../workflows/messages.ts'
+import { BACKGROUND_WORK, type BackgroundWork } from '../workflows/background-work.ts'
 
 const LATENESS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3_600]
 const CALL_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -31,10 +31,10 @@ const SOCKET_ENDINGS = [
 
 export type CallOutcome = (typeof CALL_OUTCOMES)[number]
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
-export type Finding = (typeof FINDINGS)[number]
+export type SweepFinding = (typeof FINDINGS)[number]
 export type SocketTransport = (typeof SOCKET_TRANSPORTS)[number]
 /** Why the service itself ended the connection of a listener. */
-export type SocketEnding = (typeof SOCKET_ENDINGS)[number]
+export type SocketEndReason = (typeof SOCKET_ENDINGS)[number]
 export type PushOutcomeKind = (typeof PUSH_OUTCOMES)[number]
 /** `later`: the mail server did not take it, and is asked again. */
 /** `refused`: asking again would come to the same. */
@@ -174,7 +174,7 @@ export function createMetrics() {
 
   return {
     /** `route` is the pattern a request was matched with. */
-    requested: (method: string, route: string, statusCode: number, seconds: number): void =>
+    requestEnded: (method: string, route: string, statusCode: number, seconds: number): void =>
       requests.observe({ method, route, status: `${Math.floor(statusCode / 100)}xx` }, seconds),
 
     /** The first visible call of a delivery starts. */
@@ -206,35 +206,35 @@ export function createMetrics() {
       running.inc({ activity })
     },
     activityEnded: (activity: string): void => running.dec({ activity }),
-    sendWaited: (platform: Platform, waitedMs: number): void => sendWait.observe({ platform }, waitedMs / SECOND),
-    sendCrowdedOut: (platform: Platform, reason: 'full' | 'failing'): void => crowded.inc({ platform, reason }),
+    callDequeued: (platform: Platform, waitedMs: number): void => sendWait.observe({ platform }, waitedMs / SECOND),
+    callRejected: (platform: Platform, reason: 'full' | 'failing'): void => crowded.inc({ platform, reason }),
     deliveryArmed: (): void => armed.inc(),
     deliveryDisarmed: (): void => armed.dec(),
 
-    swept(found: Finding[]): void {
+    sweepEnded(found: SweepFinding[]): void {
       sweeps.inc()
       lastSweep.setToCurrentTime()
       for (const finding of found) findings.inc({ finding })
     },
-    pushed: (outcome: PushOutcomeKind): void => pushes.inc({ outcome }),
-    mailed: (outcome: MailOutcome): void => mails.inc({ outcome }),
+    pushAttempted: (outcome: PushOutcomeKind): void => pushes.inc({ outcome }),
+    mailAttempted: (outcome: MailOutcome): void => mails.inc({ outcome }),
     metricsCollected(platform: Platform, counts: Record<(typeof METRICS_OUTCOMES)[number], number>): void {
       for (const outcome of METRICS_OUTCOMES) collected.inc({ platform, outcome }, counts[outcome])
     },
-    tookUp: (work: BackgroundWork, count: number): void => sweptWork.inc({ work }, count),
-    terminatedStuck: (workflow: string): void => terminated.inc({ workflow }),
-    paymentCalled: (outcome: PaymentCallOutcome): void => paymentCalls.inc({ outcome }),
+    backlogClaimed: (work: BackgroundWork, count: number): void => sweptWork.inc({ work }, count),
+    stuckWorkflowTerminated: (workflow: string): void => terminated.inc({ workflow }),
+    paymentCallEnded: (outcome: PaymentCallOutcome): void => paymentCalls.inc({ outcome }),
     loginFailed: (reason: LoginFailure): void => loginFailures.inc({ reason }),
     loginThrottled: (limit: LoginLimit): void => loginLimits.inc({ limit }),
     pushFailed: (): void => pushFailures.inc(),
-    probed(server: ProbedServer, isUp: boolean, seconds: number): void {
+    serverProbed(server: ProbedServer, isUp: boolean, seconds: number): void {
       up.set({ server }, isUp ? 1 : 0)
       probeSeconds.set({ server }, seconds)
     },
 
     socketOpened: (transport: SocketTransport): void => sockets.inc({ transport }),
     socketClosed: (transport: SocketTransport): void => sockets.dec({ transport }),
-    socketEnded: (reason: SocketEnding): void => socketEnds.inc({ reason }),
+    socketEnded: (reason: SocketEndReason): void => socketEnds.inc({ reason }),
 
     /** Adds metrics that something else exports, in the text format of Prometheus. */
     addSource: (read: () => Promise<string>): void => void sources.add(read),

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /** Counts the activities of a worker: how long they stood in the queue, and how many run. */
-export const countingActivities =
+export const createActivityMetrics =
   (metrics: Pick<Metrics, 'activityStarted' | 'activityEnded'>): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {
@@ -21,7 +21,7 @@ export const countingActivities =
   })
 
 /** The clock of activities, which wait by it for the instants of posts and for nothing else. */
-export function countingWaits(clock: Clock, metrics: Pick<Metrics, 'deliveryArmed' | 'deliveryDisarmed'>): Clock {
+export function countArmedWaits(clock: Clock, metrics: Pick<Metrics, 'deliveryArmed' | 'deliveryDisarmed'>): Clock {
   return {
     now: () => clock.now(),
     async sleepUntil(instant, signal) {

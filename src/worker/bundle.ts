@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const CACHE = 'node_modules/.cache/postonce'
 /** Whatever can be part of the bundle or decides how it is made. npm writes the last file with each change of the packages. */
 const SOURCES = ['src/workflows', 'src/domain', 'src/worker/bundle.ts', 'node_modules/.package-lock.json']
-const KEPT_MS = 7 * DAY
+const MAX_AGE_MS = 7 * DAY
 
 /** Bundles the workflows with all they import as one script. Takes about two seconds of processor time. */
 export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
@@ -35,11 +35,11 @@ export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
  * Returns the bundle of the workflows as they are now, from a file of an earlier start if nothing that it is made of has changed
  * since. The file's name is a hash of all that, so an old bundle is never taken for the current one.
  */
-export async function cachedBundle(
+export async function loadBundle(
   root = ROOT,
   build: () => Promise<{ code: string }> = bundleWorkflows,
 ): Promise<WorkflowBundleOption> {
-  const key = await hashOf(root).catch(() => null)
+  const key = await hashSources(root).catch(() => null)
   // Packages that another tool installed leave no record of their versions.
   if (key === null) return build()
   const codePath = join(root, CACHE, `workflow-bundle-${key}.js`)
@@ -53,10 +53,10 @@ export async function cachedBundle(
   return { code }
 }
 
-async function hashOf(root: string): Promise<string> {
+async function hashSources(root: string): Promise<string> {
   const hash = createHash('sha256')
   for (const source of SOURCES) {
-    for (const file of await filesOf(join(root, source))) {
+    for (const file of await listFiles(join(root, source))) {
       hash
         .update(`${file.slice(root.length)}\0`)
         .update(await readFile(file))
@@ -66,7 +66,7 @@ async function hashOf(root: string): Promise<string> {
   return hash.digest('hex').slice(0, 32)
 }
 
-async function filesOf(path: string): Promise<string[]> {
+async function listFiles(path: string): Promise<string[]> {
   if ((await stat(path)).isFile()) return [path]
   const names = await readdir(path, { recursive: true })
   return names
@@ -84,7 +84,7 @@ async function store(codePath: string, code: string): Promise<void> {
   await rename(unfinished, codePath)
   for (const name of await readdir(folder)) {
     const file = join(folder, name)
-    if (Date.now() - (await stat(file)).mtimeMs > KEPT_MS) await rm(file, { force: true })
+    if (Date.now() - (await stat(file)).mtimeMs > MAX_AGE_MS) await rm(file, { force: true })
   }
 }
 

@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker'
-import { countingActivities, countingWaits } from './activity-metrics.ts'
+import { createActivityMetrics, countArmedWaits } from './activity-metrics.ts'
 import { createActivities } from '../activities/index.ts'
 import type { Config } from '../config/schema.ts'
 import type { Context } from '../context.ts'
 import { listed } from '../domain/shared/lists.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import type { Logger } from '../logger.ts'
-import { installRuntime } from './sdk-runtime.ts'
-import { cachedBundle } from './bundle.ts'
+import { installSdkRuntime } from './sdk-runtime.ts'
+import { loadBundle } from './bundle.ts'
 import { TASK_QUEUES, type TaskQueue } from '../workflows/task-queues.ts'
 
 const SLOW_ACTIVITIES = 20
@@ -42,8 +42,8 @@ export interface WorkersOptions {
 /** Starts a worker for every task queue the configuration names. */
 export async function startWorkers(context: Context, options: WorkersOptions = {}) {
   const { config, logger, metrics } = context
-  const queues = queuesOf(config.WORKER_QUEUES)
-  metrics.addSource(await installRuntime({ logger, level: config.LOG_LEVEL, hasMetrics: config.METRICS_PORT !== 0 }))
+  const queues = parseQueues(config.WORKER_QUEUES)
+  metrics.addSource(await installSdkRuntime({ logger, level: config.LOG_LEVEL, hasMetrics: config.METRICS_PORT !== 0 }))
   const [connection] = await Promise.all([
     connect(config, logger, options.signal),
     queues.some((queue) => DELIVERING.has(queue)) && context.platforms.warmUp(),
@@ -54,7 +54,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
   const draining = new AbortController()
   const activities = createActivities({
     ...context,
-    clock: countingWaits(context.clock, metrics),
+    clock: countArmedWaits(context.clock, metrics),
     draining: draining.signal,
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
     unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
@@ -62,7 +62,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
   })
   const prebuilt = config.NODE_ENV === 'production' && existsSync(PREBUILT_BUNDLE)
-  const workflowBundle = options.workflowBundle ?? (prebuilt ? { codePath: PREBUILT_BUNDLE } : await cachedBundle())
+  const workflowBundle = options.workflowBundle ?? (prebuilt ? { codePath: PREBUILT_BUNDLE } : await loadBundle())
 
   const workers = await Promise.all(
     queues.map((taskQueue) =>
@@ -71,10 +71,10 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
         namespace: config.TEMPORAL_NAMESPACE,
         taskQueue,
         activities,
-        interceptors: { activity: [countingActivities(metrics)] },
+        interceptors: { activity: [createActivityMetrics(metrics)] },
         shutdownGraceTime: config.SHUTDOWN_GRACE_MS,
         shutdownForceTime: config.SHUTDOWN_GRACE_MS + 10 * SECOND,
-        ...workerShape(taskQueue, config.WORKER_ACTIVITY_SLOTS, { workflowBundle }),
+        ...toWorkerOptions(taskQueue, config.WORKER_ACTIVITY_SLOTS, { workflowBundle }),
       }),
     ),
   )
@@ -95,7 +95,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
   }
 }
 
-export function workerShape(
+export function toWorkerOptions(
   taskQueue: TaskQueue,
   slots: number,
   workflows: Pick<WorkerOptions, 'workflowsPath' | 'workflowBundle'>,
@@ -135,7 +135,7 @@ export function workerShape(
   }
 }
 
-function queuesOf(names: string): TaskQueue[] {
+function parseQueues(names: string): TaskQueue[] {
   const wanted = listed(names)
   const unknown = wanted.filter((name) => !TASK_QUEUES.some((queue) => queue === name))
   if (unknown.length > 0) throw new Error(`WORKER_QUEUES names unknown task queues: ${unknown.join(', ')}`)

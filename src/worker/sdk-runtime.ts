@@ -16,7 +16,7 @@ export type ReadSdkMetrics = () => Promise<string>
 let installed: Promise<ReadSdkMetrics> | null = null
 
 /** Installs Temporal's native runtime once per process: its log goes through ours, and signals are ours to handle. */
-export function installRuntime(options: RuntimeOptions): Promise<ReadSdkMetrics> {
+export function installSdkRuntime(options: RuntimeOptions): Promise<ReadSdkMetrics> {
   installed ??= install(options)
   return installed
 }

@@ -1,18 +1,18 @@
 import type { Context } from '../context.ts'
 import { SECOND } from '../domain/shared/times.ts'
-import { periodically } from '../periodically.ts'
+import { runPeriodically } from '../periodically.ts'
 
 const CHECK_EVERY_MS = 10 * SECOND
 
-type Deps = Pick<Context, 'orchestrator' | 'config' | 'collection' | 'logger'>
+type TemporalDataLossDeps = Pick<Context, 'orchestrator' | 'config' | 'collection' | 'logger'>
 
 /**
  * Watches for the loss of Temporal's data: a namespace without our Schedules has none of our workflows either. Then every open post is
  * started again, the next due first, and search attributes and Schedules are made anew. Returns how to stop watching.
  */
-export function watchForTemporalLoss(deps: Deps, everyMs = CHECK_EVERY_MS): () => void {
+export function watchForTemporalDataLoss(deps: TemporalDataLossDeps, everyMs = CHECK_EVERY_MS): () => void {
   const { logger } = deps
-  return periodically(async () => {
+  return runPeriodically(async () => {
     try {
       await recoverIfLost(deps)
     } catch (error) {
@@ -21,7 +21,7 @@ export function watchForTemporalLoss(deps: Deps, everyMs = CHECK_EVERY_MS): () =
   }, everyMs)
 }
 
-async function recoverIfLost({ orchestrator, config, collection, logger }: Deps): Promise<void> {
+async function recoverIfLost({ orchestrator, config, collection, logger }: TemporalDataLossDeps): Promise<void> {
   if (await orchestrator.hasSchedules()) return
   logger.warn('Temporal has no Schedules: restarting all open posts')
   await orchestrator.ensureSearchAttributes().catch((error: unknown) => {

@@ -6,12 +6,12 @@ export interface ScheduledWorkflow {
   name: string
   /** Without one it is `maintenance`. */
   taskQueue?: TaskQueue
-  everyMs: number
+  intervalMs: number
   /** So long after the interval begins. */
   offsetMs?: number
   /** A run that was missed is made up for within this time. */
   catchUpMs: number
-  longestRunMs: number
+  maxRunMs: number
   summary: string
 }
 
@@ -26,52 +26,52 @@ interface Intervals {
   metricsIntervalMs: number
 }
 
-export function scheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: Intervals): ScheduledWorkflow[] {
+export function listScheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: Intervals): ScheduledWorkflow[] {
   return [
     {
       name: SWEEP,
-      everyMs: sweepIntervalMs,
+      intervalMs: sweepIntervalMs,
       catchUpMs: MINUTE,
-      longestRunMs: 2 * MINUTE,
+      maxRunMs: 2 * MINUTE,
       summary: 'Take up deliveries that nobody moves on',
     },
     {
       name: 'renewTokens',
-      everyMs: DAY,
+      intervalMs: DAY,
       catchUpMs: DAY,
-      longestRunMs: 6 * HOUR,
+      maxRunMs: 6 * HOUR,
       summary: 'Renew platform tokens before they end',
     },
     {
       name: 'cleanUploads',
-      everyMs: DAY,
+      intervalMs: DAY,
       catchUpMs: DAY,
-      longestRunMs: 12 * HOUR,
+      maxRunMs: 12 * HOUR,
       summary: 'Remove uploads that no post took',
     },
     {
       name: 'reconcileBilling',
-      everyMs: DAY,
+      intervalMs: DAY,
       catchUpMs: DAY,
-      longestRunMs: 12 * HOUR,
+      maxRunMs: 12 * HOUR,
       summary: 'Compare all subscriptions with the payment processor',
     },
     {
       name: 'collectPostMetrics',
       taskQueue: 'analytics',
-      everyMs: metricsIntervalMs,
+      intervalMs: metricsIntervalMs,
       offsetMs: CLOCKS_DIFFER_MS,
       catchUpMs: metricsIntervalMs,
-      longestRunMs: 6 * HOUR,
+      maxRunMs: 6 * HOUR,
       summary: 'Take the metrics of published posts',
     },
     {
       name: 'collectAccountMetrics',
       taskQueue: 'analytics',
-      everyMs: DAY,
+      intervalMs: DAY,
       offsetMs: CLOCKS_DIFFER_MS,
       catchUpMs: DAY,
-      longestRunMs: 12 * HOUR,
+      maxRunMs: 12 * HOUR,
       summary: 'Ask how many follow the connected accounts',
     },
   ]

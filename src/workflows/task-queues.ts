@@ -9,7 +9,7 @@ export type TaskQueue = (typeof TASK_QUEUES)[number]
 export type TaskKind = 'workflows' | 'activities'
 
 /** What is asked for on each queue: a queue without a poller for one of these is not served. */
-export const TASKS_OF: Record<TaskQueue, TaskKind[]> = {
+export const TASKS_BY_QUEUE: Record<TaskQueue, TaskKind[]> = {
   publishing: ['workflows', 'activities'],
   preparing: ['activities'],
   notifying: ['workflows', 'activities'],

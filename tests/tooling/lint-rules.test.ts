@@ -32,6 +32,7 @@ const FORBIDDEN: Snippet[] = [
   [IMPORTS, 'src/workflows/knows-platforms.ts', `import { PlatformError } from '../platforms/errors.ts'`],
   [IMPORTS, 'src/workflows/knows-config.ts', `import type { Config } from '../config/schema.ts'`],
   [IMPORTS, 'src/workflows/knows-client.ts', `import type { Client } from '@temporalio/client'`],
+  [IMPORTS, 'src/workflows/billing/knows-publishing.ts', `import { publishPost } from '../publishing/publish-post.ts'`],
   ['no-restricted-globals', 'src/workflows/reads-environment.ts', `export const debug = process.env['DEBUG']`],
 
   [IMPORTS, 'src/activities/knows-fastify.ts', `import type { FastifyInstance } from 'fastify'`],
@@ -130,11 +131,11 @@ const ALLOWED: [file: string, source: string][] = [
   ],
   [
     'src/activities/fine.ts',
-    `import { heartbeat } from '@temporalio/activity'\nimport type { PostStore } from '../store/posts/posts.ts'\nimport type { Context } from '../context.ts'\nimport { createPost } from '../commands/posts/create-post.ts'\nimport { publishPostWorkflowId } from '../workflows/messages.ts'\nimport { PlatformError } from '../platforms/errors.ts'`,
+    `import { heartbeat } from '@temporalio/activity'\nimport type { PostStore } from '../store/posts/posts.ts'\nimport type { Context } from '../context.ts'\nimport { createPost } from '../commands/posts/create-post.ts'\nimport { publishPostWorkflowId } from '../workflows/messages/publishing.ts'\nimport { PlatformError } from '../platforms/errors.ts'`,
   ],
   [
     'src/commands/fine.ts',
-    `import { randomBytes } from 'node:crypto'\nimport { newId } from '../store/shared/schema.ts'\nimport type { ObjectStorage } from '../integrations/storage/storage.ts'\nimport type { Context } from '../context.ts'\nimport { publishPostWorkflowId } from '../workflows/messages.ts'`,
+    `import { randomBytes } from 'node:crypto'\nimport { newId } from '../store/shared/schema.ts'\nimport type { ObjectStorage } from '../integrations/storage/storage.ts'\nimport type { Context } from '../context.ts'\nimport { publishPostWorkflowId } from '../workflows/messages/publishing.ts'`,
   ],
   [
     'src/api/posts/fine.ts',
@@ -155,7 +156,7 @@ const ALLOWED: [file: string, source: string][] = [
   ['src/platforms/registry.ts', `import { createBluesky } from './bluesky/adapter.ts'`],
   [
     'src/integrations/fine.ts',
-    `import { Client } from '@temporalio/client'\nimport { publishPostWorkflowId } from '../workflows/messages.ts'\nimport type { Post } from '../domain/posts/post.ts'`,
+    `import { Client } from '@temporalio/client'\nimport { publishPostWorkflowId } from '../workflows/messages/publishing.ts'\nimport type { Post } from '../domain/posts/post.ts'`,
   ],
   ['src/store/fine.ts', `import { Schema } from 'mongoose'\nimport type { Post } from '../domain/posts/post.ts'`],
   ['src/server.ts', `import { createContext } from './context.ts'\nimport { buildApp } from './api/app.ts'`],

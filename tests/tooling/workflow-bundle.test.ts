@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { cachedBundle } from '../../src/worker/bundle.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
 
 const SOURCES = {
   'src/workflows/index.ts': 'export * from "./one.ts"',
@@ -29,7 +29,7 @@ function write(file: string, text: string): void {
 
 /** The code that a worker started now would run. */
 async function start(): Promise<string> {
-  const bundle = await cachedBundle(root, async () => ({ code: `build ${++builds}` }))
+  const bundle = await loadBundle(root, async () => ({ code: `build ${++builds}` }))
   return 'code' in bundle ? bundle.code : readFileSync(bundle.codePath, 'utf8')
 }
 

@@ -12,7 +12,7 @@ import type {
   DuePlace,
   FollowersPage,
   Pauses,
-} from '../../src/workflows/messages.ts'
+} from '../../src/workflows/messages/analytics.ts'
 import { startTestServer } from './skipped-time.ts'
 
 let env: TestWorkflowEnvironment

@@ -28,7 +28,7 @@ import {
   type DeliveryInput,
   type PublishPostResult,
   type PublishSignal,
-} from '../../src/workflows/messages.ts'
+} from '../../src/workflows/messages/publishing.ts'
 import type {} from '../support/test-server-setup.ts'
 import { buildPost } from '../support/posts.ts'
 

@@ -3,12 +3,12 @@ import type { Platform } from '../../domain/shared/platforms.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
-import type { Bulkheads } from '../shared/call-limiter.ts'
+import type { CallLimiter } from '../shared/call-limiter.ts'
 
 interface AccountCallDeps {
   credentials: AccountCredentials
   platforms: Pick<PlatformRegistry, 'find'>
-  bulkheads: Bulkheads
+  callLimiter: CallLimiter
   timeoutMs: number
 }
 
@@ -19,7 +19,7 @@ type AccountCall<T> = (adapter: PlatformAdapter, account: Credentials, options: 
  * Calls to platforms that only read, each with a deadline and within the bulkhead of its server. A login that is refused is renewed
  * once; refused again, the connection has expired, and its owner is told.
  */
-export function createAccountCalls({ credentials, platforms, bulkheads, timeoutMs }: AccountCallDeps) {
+export function createCallAccount({ credentials, platforms, callLimiter: bulkheads, timeoutMs }: AccountCallDeps) {
   async function once<T>(
     userId: string,
     adapter: PlatformAdapter,
@@ -28,7 +28,7 @@ export function createAccountCalls({ credentials, platforms, bulkheads, timeoutM
     signal: AbortSignal,
   ) {
     const destination = { platform: adapter.platform, server: account.serviceUrl ?? '', userId }
-    const answer = await bulkheads.send(destination, async () => {
+    const answer = await bulkheads.run(destination, async () => {
       signal.throwIfAborted()
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       try {
@@ -70,7 +70,7 @@ export function createAccountCalls({ credentials, platforms, bulkheads, timeoutM
   }
 }
 
-export type AccountCalls = ReturnType<typeof createAccountCalls>
+export type CallAccount = ReturnType<typeof createCallAccount>
 
 /** Nothing was to be done by it, so it does not matter whether it was. */
 function isUnauthorized(error: unknown): error is PlatformError {

@@ -15,10 +15,10 @@ import {
   type DuePlace,
   type FollowersPage,
   type Pauses,
-} from '../../workflows/messages.ts'
-import { createAccountCalls } from './account-calls.ts'
+} from '../../workflows/messages/analytics.ts'
+import { createCallAccount } from './account-calls.ts'
 import { keepAlive, waiting } from '../shared/heartbeat.ts'
-import { createBulkheads } from '../shared/call-limiter.ts'
+import { createCallLimiter } from '../shared/call-limiter.ts'
 import { createCollectFollowers, type CollectFollowersDeps } from './collect-followers.ts'
 import { createCollectPosts, type CollectPostsDeps } from './collect-posts.ts'
 
@@ -49,14 +49,18 @@ export interface AnalyticsDeps
 }
 
 /** The line of deliveries has figures of its own, which calls for metrics stay out of. */
-const UNCOUNTED = { sendWaited: () => {}, sendCrowdedOut: () => {} }
+const UNCOUNTED = { callDequeued: () => {}, callRejected: () => {} }
 
 /** May be killed anywhere and repeated: what has a snapshot of its slot is not asked for again. */
 export function createAnalyticsActivities(deps: AnalyticsDeps) {
   const { accounts, clock, collection, deadLetters, platforms, published } = deps
   const { ages, callsInFlight, timeoutMs } = collection
   // Not those of the deliveries: however many metrics are due, no post waits for them.
-  const callAccount = createAccountCalls({ ...deps, timeoutMs, bulkheads: createBulkheads(callsInFlight, UNCOUNTED) })
+  const callAccount = createCallAccount({
+    ...deps,
+    timeoutMs,
+    callLimiter: createCallLimiter(callsInFlight, UNCOUNTED),
+  })
   const followers = createCollectFollowers({ ...deps, callAccount })
   const collectPosts = createCollectPosts({ ...deps, callAccount, followers })
 
@@ -166,7 +170,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
       alive(async () => {
         const owners = await accounts.listAll(after, OWNERS)
         const asked = owners.flatMap((owner) =>
-          followers.tellsOf(owner, on).map((platform) => ({ userId: owner.userId, platform })),
+          followers.listSupported(owner, on).map((platform) => ({ userId: owner.userId, platform })),
         )
         const done: FollowersPage = { next: null, pauses: { ...pauses }, taken: 0, skipped: 0, failed: 0, paused: 0 }
         for (const some of chunks(asked, AT_ONCE)) {

@@ -10,8 +10,8 @@ import type { PlatformAccounts, PlatformAccountStore } from '../../store/account
 import type { SaveSnapshots } from '../../store/analytics/snapshot-writer.ts'
 import type { SnapshotStore } from '../../store/analytics/snapshots.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { AccountCalls } from './account-calls.ts'
-import { troubleOf } from './collection-trouble.ts'
+import type { CallAccount } from './account-calls.ts'
+import { classifyCollectionFailure } from './collection-trouble.ts'
 
 /** How old a figure that is taken daily may be to go with a post's. */
 const FOLLOWERS_LAST_MS = 2 * DAY
@@ -26,12 +26,12 @@ export interface CollectFollowersDeps {
   snapshots: Pick<SnapshotStore, 'latestFollowers'>
   deadLetters: Pick<DeadLetterStore, 'add'>
   saveSnapshots: SaveSnapshots
-  callAccount: AccountCalls
+  callAccount: CallAccount
   clock: Clock
 }
 
 /** `paused`: to be asked for again, where the platform is to be left alone for so long before. */
-export type TakenFollowers = { kind: 'taken' | 'skipped' | 'failed' } | { kind: 'paused'; waitMs: number }
+export type CollectFollowersResult = { kind: 'taken' | 'skipped' | 'failed' } | { kind: 'paused'; waitMs: number }
 
 /** How many follow the accounts, once a day. */
 export function createCollectFollowers(deps: CollectFollowersDeps) {
@@ -77,7 +77,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
 
   return {
     /** Where an account tells how many follow it. */
-    tellsOf: (owner: PlatformAccounts, on: readonly Platform[]): Platform[] =>
+    listSupported: (owner: PlatformAccounts, on: readonly Platform[]): Platform[] =>
       on.filter((platform) => {
         const account = owner[platform]
         return account?.connected && account.health.status !== 'expired' && platforms.find(platform)?.followers
@@ -87,7 +87,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
      * The figure of the day, or the one asked for now; null where it cannot be had, which is no reason to go without a post's counts.
      * @throws what says that the platform has to be left alone
      */
-    async known(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
+    async findCurrent(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
       const { latest, version } = await latestOf(userId, platform)
       if (latest && latest.takenAt.getTime() >= clock.now().getTime() - FOLLOWERS_LAST_MS) return latest.followers
       const name = `${userId}/${platform}/${version}`
@@ -106,7 +106,12 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
      * One snapshot a day, however often it is repeated.
      * @throws what is no trouble with the platform
      */
-    async collect(userId: string, platform: Platform, signal: AbortSignal, isAsked = false): Promise<TakenFollowers> {
+    async collect(
+      userId: string,
+      platform: Platform,
+      signal: AbortSignal,
+      isAsked = false,
+    ): Promise<CollectFollowersResult> {
       if (!isAsked && (await isTaken(userId, platform))) return { kind: 'skipped' }
       const owner = await users.findById(userId)
       if (!owner || owner.isDisabled) return { kind: 'skipped' }
@@ -114,7 +119,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
         return { kind: (await take(userId, platform, signal)) === null ? 'skipped' : 'taken' }
       } catch (error) {
         signal.throwIfAborted()
-        const trouble = troubleOf(error, platform)
+        const trouble = classifyCollectionFailure(error, platform)
         if (trouble.kind === 'pause') return { kind: 'paused', waitMs: trouble.waitMs }
         if (trouble.kind === 'crowded') return { kind: 'paused', waitMs: 0 }
         if (trouble.kind === 'dead') {

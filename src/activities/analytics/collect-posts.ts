@@ -12,11 +12,11 @@ import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { PublishedPost, PublishedPostStore } from '../../store/analytics/due-metrics.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { CollectedBatch, DueBatch } from '../../workflows/messages.ts'
-import type { AccountCalls } from './account-calls.ts'
+import type { CollectedBatch, DueBatch } from '../../workflows/messages/analytics.ts'
+import type { CallAccount } from './account-calls.ts'
 import type { CollectFollowers } from './collect-followers.ts'
-import { troubleOf } from './collection-trouble.ts'
-import { isGone } from '../publishing/record-outcome.ts'
+import { classifyCollectionFailure } from './collection-trouble.ts'
+import { isPostDeleted } from '../publishing/record-outcome.ts'
 import type { SaveSnapshots } from '../../store/analytics/snapshot-writer.ts'
 
 export interface CollectPostsDeps {
@@ -29,8 +29,8 @@ export interface CollectPostsDeps {
   clock: Clock
   metrics: Pick<Metrics, 'metricsCollected'>
   collection: { ages: AgeClass[]; deletionGraceMs: number }
-  callAccount: AccountCalls
-  followers: Pick<CollectFollowers, 'known'>
+  callAccount: CallAccount
+  followers: Pick<CollectFollowers, 'findCurrent'>
   saveSnapshots: SaveSnapshots
 }
 
@@ -68,7 +68,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     try {
       await deps.posts.transition(postId, markDeleted(platform))
     } catch (error) {
-      if (!isGone(error)) throw error
+      if (!isPostDeleted(error)) throw error
     }
   }
 
@@ -86,7 +86,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
       return { ...NOTHING, skipped: ids.length }
     }
     const takenAt = clock.now()
-    const followerCount = await followers.known(userId, platform, signal)
+    const followerCount = await followers.findCurrent(userId, platform, signal)
     const answers = await read(userId, platform, wanted, signal)
     const seen: Parameters<SaveSnapshots['posts']>[1] = []
     let deleted = 0
@@ -108,7 +108,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
   }
 
   async function fail(error: unknown, { userId, platform, postIds, slot }: DueBatch): Promise<CollectedBatch> {
-    const trouble = troubleOf(error, platform)
+    const trouble = classifyCollectionFailure(error, platform)
     const skipped = { ...NOTHING, skipped: postIds.length }
     // What is left out is still due.
     if (trouble.kind === 'pause') return { ...skipped, end: 'platform', pauseMs: trouble.waitMs }

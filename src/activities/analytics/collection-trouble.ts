@@ -3,13 +3,13 @@ import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
-import { Crowded } from '../shared/call-limiter.ts'
+import { CapacityExceeded } from '../shared/call-limiter.ts'
 
 /** Where a platform states no wait. */
 const UNSTATED_WAIT_MS = 15 * MINUTE
 
 /** What follows for a run from a call that failed (spec 6.3, contract section 6). */
-export type CollectionTrouble =
+export type CollectionFailure =
   /** The platform is left alone for so long. */
   | { kind: 'pause'; waitMs: number }
   /** The account's server is down, or there is no room for the call: of a platform of many servers, others go on. */
@@ -28,8 +28,8 @@ const OF_READS: Partial<Record<PlatformErrorClass, string>> = {
 }
 
 /** @throws what is no trouble with a platform: the attempt is made again */
-export function troubleOf(error: unknown, platform: Platform): CollectionTrouble {
-  if (error instanceof Crowded) return { kind: 'crowded' }
+export function classifyCollectionFailure(error: unknown, platform: Platform): CollectionFailure {
+  if (error instanceof CapacityExceeded) return { kind: 'crowded' }
   if (isDatabaseOutage(error)) throw error
   if (!(error instanceof PlatformError)) return dead('INTERNAL', 'Something went wrong inside the service')
   switch (error.class) {
@@ -45,7 +45,7 @@ export function troubleOf(error: unknown, platform: Platform): CollectionTrouble
   }
 }
 
-function dead(...[code, message]: Parameters<typeof failure>): CollectionTrouble {
+function dead(...[code, message]: Parameters<typeof failure>): CollectionFailure {
   const reason = failure(code, message)
   return { kind: 'dead', reason: `${reason.code}: ${reason.message}`, isUnexpected: code === 'INTERNAL' }
 }

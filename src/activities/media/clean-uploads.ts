@@ -6,7 +6,7 @@ import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { CleanedFolders, FolderPlace } from '../../workflows/messages.ts'
+import type { CleanedFolders, FolderPlace } from '../../workflows/messages/media.ts'
 
 const PAGE = 500
 const AT_ONCE = 5

@@ -22,7 +22,7 @@ export interface PushDeps {
   users: Pick<UserStore, 'findById'>
   cipher: TokenCipher
   clock: Clock
-  metrics: Pick<Metrics, 'pushed' | 'pushFailed'>
+  metrics: Pick<Metrics, 'pushAttempted' | 'pushFailed'>
 }
 
 /** How it ends: nothing is tried after that. */
@@ -98,7 +98,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     remember: (deviceId: string) => void,
   ): Promise<PushOutcome> {
     const outcome = await send(userId, device, message)
-    metrics.pushed(outcome.kind)
+    metrics.pushAttempted(outcome.kind)
     // As soon as it is known, since a worker that dies now must not send it again.
     if (outcome.kind === 'sent') {
       remember(device._id)

@@ -19,7 +19,7 @@ export interface SendMailDeps {
   mailer: Pick<Mailer, 'send'>
   cipher: TokenCipher
   clock: Clock
-  metrics: Pick<Metrics, 'mailed'>
+  metrics: Pick<Metrics, 'mailAttempted'>
 }
 
 /** `gone`: it was sent or given up before. */
@@ -45,7 +45,7 @@ export function createSendMailActivities({ mails, mailer, cipher, clock, metrics
       if (!(error instanceof MailError)) throw error
       log.warn('A mail was not taken', { mailId: mail._id, kind: mail.kind, reason: error.message })
       if (error.isFinal) return 'REFUSED'
-      metrics.mailed('later')
+      metrics.mailAttempted('later')
       // Without its cause, which names the address: failures stand in the workflow's history.
       throw ApplicationFailure.create({ type: 'MailServer', message: error.message })
     }
@@ -68,7 +68,7 @@ export function createSendMailActivities({ mails, mailer, cipher, clock, metrics
       const failure = isTaken ? null : await attempt(mail)
       if (failure === null) heartbeat(TAKEN)
       await mails.end(mailId, failure, clock.now())
-      metrics.mailed(failure ?? 'sent')
+      metrics.mailAttempted(failure ?? 'sent')
       return failure ?? 'sent'
     },
   }

@@ -9,19 +9,26 @@ import type { Credentials, DeliveryLog, PlatformAdapter } from '../../platforms/
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
-import type { DeliveryInput, DeliveryResult } from '../../workflows/messages.ts'
-import { Crowded, type Bulkheads } from '../shared/call-limiter.ts'
-import { createBurst } from './send-priority.ts'
+import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
+import { CapacityExceeded, type CallLimiter } from '../shared/call-limiter.ts'
+import { createSendPriority } from './send-priority.ts'
 import { createSettleDoubt } from './reconcile-delivery.ts'
-import { createOutcomes, GONE, isGone, resultOf, TryAgainIn, type Telling } from './record-outcome.ts'
 import {
-  createPreparation,
+  createOutcomeRecorder,
+  POST_DELETED,
+  isPostDeleted,
+  toDeliveryResult,
+  TryAgainIn,
+  type TimelineContext,
+} from './record-outcome.ts'
+import {
+  createPrepareDelivery,
   isUnauthorized,
-  outgoing,
-  type PreparationDeps,
-  type PreparationIo,
+  toOutgoingPost,
+  type PrepareDeliveryDeps,
+  type PrepareDeliveryIo,
 } from './prepare-delivery.ts'
-import { verdictOn } from './retry-policy.ts'
+import { classifyFailure } from './retry-policy.ts'
 
 /** A timer fires this early at the most: an attempt for a post further ahead waits outside its slot. */
 const LONGEST_ARMED_MS = 15 * SECOND
@@ -38,11 +45,11 @@ const LONGEST_STAND_BACK_MS = 200
 
 export type DeliveryMetrics = Pick<
   Metrics,
-  'publishStarted' | 'publishEnded' | 'deliveryRecorded' | 'sendWaited' | 'sendCrowdedOut'
+  'publishStarted' | 'publishEnded' | 'deliveryRecorded' | 'callDequeued' | 'callRejected'
 >
 
-export interface DeliverDeps extends PreparationDeps {
-  bulkheads: Bulkheads
+export interface DeliveryAttemptDeps extends PrepareDeliveryDeps {
+  callLimiter: CallLimiter
   metrics: DeliveryMetrics
   publishTimeoutMs: number
   maxLatenessMs: number
@@ -51,41 +58,41 @@ export interface DeliverDeps extends PreparationDeps {
 }
 
 /** What an attempt needs of the activity that runs it. */
-export interface ActivityIo extends PreparationIo {
+export interface ActivityIo extends PrepareDeliveryIo {
   /** What an earlier attempt that died left behind, if it got that far. */
   remembered: (AttemptRef & Published) | null
   /** Keeps an accepted result safe outside the database. */
   remember(result: AttemptRef & Published): void
   /** The workflow run it belongs to, for the timeline. */
   runId: string
-  log: Telling['log']
+  log: TimelineContext['log']
 }
 
-export interface AttemptIo extends ActivityIo, Telling {
+export interface AttemptIo extends ActivityIo, TimelineContext {
   /** A refused login is renewed once; refused again, the connection has ended. */
   hasRenewed: boolean
 }
 
 /** Everything before the claim, in order. Whoever returns a result has ended the attempt. */
-export function createDeliver(deps: DeliverDeps) {
-  const { posts, notifications, credentials, platforms, clock, bulkheads, metrics } = deps
-  const preparation = createPreparation(deps)
-  const outcomes = createOutcomes({ posts, notifications, clock, metrics })
+export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
+  const { posts, notifications, credentials, platforms, clock, callLimiter: bulkheads, metrics } = deps
+  const preparation = createPrepareDelivery(deps)
+  const outcomes = createOutcomeRecorder({ posts, notifications, clock, metrics })
   const settleDoubt = createSettleDoubt({ ...deps, outcomes, preparation })
-  const burst = createBurst(LONGEST_STAND_BACK_MS)
+  const burst = createSendPriority(LONGEST_STAND_BACK_MS)
 
   /**
    * One attempt to bring one platform of a post out (design section 4, step 5).
    * @throws TryAgainIn; errors of the database pass through
    */
   async function deliver(input: DeliveryInput, activity: ActivityIo): Promise<DeliveryResult> {
-    const io: AttemptIo = { ...activity, hasRenewed: false, untold: [] }
+    const io: AttemptIo = { ...activity, hasRenewed: false, pendingEvents: [] }
     for (let look = 0; look < MOST_LOOKS; look++) {
       try {
         const result = await lookAndAct(input, io)
         if (result) return result
       } catch (error) {
-        if (isGone(error)) return GONE
+        if (isPostDeleted(error)) return POST_DELETED
         if (!(error instanceof ClaimRefused)) throw error
         if (error.reason === 'not-due' || error.reason === 'stale') return outcomes.again(input)
       }
@@ -96,7 +103,7 @@ export function createDeliver(deps: DeliverDeps) {
   /** Returns null when something changed and the post has to be looked at afresh. */
   async function lookAndAct(input: DeliveryInput, io: AttemptIo): Promise<DeliveryResult | null> {
     const post = await posts.find(input.postId)
-    if (!post) return GONE
+    if (!post) return POST_DELETED
     const entry = deliverable(post, input.platform, input.round)
     if (!entry) return outcomes.ended(post, input)
     const from = { round: input.round, attempt: entry.delivery.attempt }
@@ -104,7 +111,7 @@ export function createDeliver(deps: DeliverDeps) {
       return outcomes.accepted(post, input, from, io.remembered, io)
     }
     const now = clock.now()
-    if (post.dueAt === null) return resultOf(post, input.platform, 'again')
+    if (post.dueAt === null) return toDeliveryResult(post, input.platform, 'again')
     // Moved, and called back in a moment; or our clock is behind Temporal's, and the workflow would send us again at once.
     const ahead = post.dueAt.getTime() - now.getTime()
     if (ahead > LONGEST_ARMED_MS) throw new TryAgainIn(ahead - LONGEST_ARMED_MS, 'It is too early to arm')
@@ -135,7 +142,7 @@ export function createDeliver(deps: DeliverDeps) {
 
     const lastLook = post.dueAt.getTime() - LAST_LOOK_MS - (spread(post._id) % LAST_LOOK_SPREAD_MS)
     if (clock.now().getTime() < lastLook) {
-      io.untold.push({ at: clock.now(), type: 'wait', platform: input.platform, until: post.dueAt })
+      io.pendingEvents.push({ at: clock.now(), type: 'wait', platform: input.platform, until: post.dueAt })
       await clock.sleepUntil(new Date(lastLook), io.signal)
       return null
     }
@@ -144,7 +151,7 @@ export function createDeliver(deps: DeliverDeps) {
     return send(post, entry, adapter, account, input, isArmed, io)
   }
 
-  const change = (post: Post, move: Move, io: Telling): Promise<Post> => outcomes.change(post._id, move, io)
+  const change = (post: Post, move: Move, io: TimelineContext): Promise<Post> => outcomes.change(post._id, move, io)
 
   async function failedBeforeClaim(
     error: unknown,
@@ -155,7 +162,7 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<DeliveryResult | null> {
     io.signal.throwIfAborted()
     // A post that was deleted before its claim is nothing out of the ordinary.
-    if (error instanceof ClaimRefused || isDatabaseOutage(error) || isGone(error)) throw error
+    if (error instanceof ClaimRefused || isDatabaseOutage(error) || isPostDeleted(error)) throw error
     const waitedMs = clock.now().getTime() - (post.dueAt?.getTime() ?? Infinity)
     return settle(error, post, input, { round: input.round, attempt: entry.delivery.attempt }, io, waitedMs)
   }
@@ -170,8 +177,8 @@ export function createDeliver(deps: DeliverDeps) {
     isArmed: boolean,
     io: AttemptIo,
   ): Promise<DeliveryResult | null> {
-    const timeoutMs = adapter.publishTimeoutMs?.(outgoing(post, input)) ?? deps.publishTimeoutMs
-    const inTurn = isArmed ? burst.first : <T>(work: () => Promise<T>) => work()
+    const timeoutMs = adapter.publishTimeoutMs?.(toOutgoingPost(post, input)) ?? deps.publishTimeoutMs
+    const inTurn = isArmed ? burst.send : <T>(work: () => Promise<T>) => work()
     let sent: { from: AttemptRef; published: Published } | { from: AttemptRef; error: unknown }
     try {
       const claimAndSend = async () => {
@@ -194,7 +201,7 @@ export function createDeliver(deps: DeliverDeps) {
         )!
         const from = { round: input.round, attempt: claimed.delivery.attempt }
         if (leaseUntil.getTime() - clock.now().getTime() < timeoutMs) {
-          return { from, error: new Crowded(input.platform) }
+          return { from, error: new CapacityExceeded(input.platform) }
         }
         const log: DeliveryLog = {
           ...preparation.log(post, { ...entry, delivery: claimed.delivery }, account, input),
@@ -205,14 +212,14 @@ export function createDeliver(deps: DeliverDeps) {
         if (isFirst(from)) metrics.publishStarted(input.platform, post, clock.now())
         const deadline = AbortSignal.timeout(timeoutMs)
         try {
-          const published = await adapter.publish(outgoing(post, input), account, log, { signal: deadline })
+          const published = await adapter.publish(toOutgoingPost(post, input), account, log, { signal: deadline })
           return { from, published }
         } catch (error) {
           return { from, error }
         }
       }
       const destination = { platform: input.platform, server: account.serviceUrl ?? '', userId: post.userId }
-      sent = await inTurn(() => bulkheads.send(destination, claimAndSend))
+      sent = await inTurn(() => bulkheads.run(destination, claimAndSend))
     } catch (error) {
       return failedBeforeClaim(error, post, entry, input, io)
     }
@@ -230,7 +237,7 @@ export function createDeliver(deps: DeliverDeps) {
   ): Promise<DeliveryResult> {
     const late = setTimeout(() => io.remember({ ...from, ...published }), REMEMBER_AFTER_MS)
     try {
-      await burst.over()
+      await burst.whenIdle()
       return await outcomes.accepted(post, input, from, published, io)
     } finally {
       clearTimeout(late)
@@ -282,7 +289,7 @@ export function createDeliver(deps: DeliverDeps) {
     waitedMs: number | null = null,
   ): Promise<DeliveryResult | null> {
     const tries = entryOf(post, input.platform)?.delivery.tries ?? 0
-    const verdict = verdictOn(error, tries, Math.random(), waitedMs)
+    const verdict = classifyFailure(error, tries, Math.random(), waitedMs)
     if (verdict.reason.code === 'INTERNAL') io.report('A delivery failed in an unexpected way', error)
     if (verdict.kind === 'defer') return outcomes.deferred(post, input, from, verdict.reason, verdict, io)
     return outcomes.refused(post, input, from, verdict.reason, io)
@@ -300,9 +307,9 @@ export function createDeliver(deps: DeliverDeps) {
 }
 
 /** Whether a failed visible call definitely left nothing on the platform. */
-function isRefusal(error: unknown): error is PlatformError | Crowded {
+function isRefusal(error: unknown): error is PlatformError | CapacityExceeded {
   if (error instanceof PlatformError) return error.certain && error.class !== 'duplicate'
-  return error instanceof Crowded
+  return error instanceof CapacityExceeded
 }
 
 /** Later calls say nothing of how late a post was: a wait or a user's retry stands between. */

@@ -13,7 +13,7 @@ interface Group {
  * share reads and claims; and they wait a moment for each other before they end. Nobody waits for that end, since what they did
  * stands in the post; but each that ends alone costs Temporal a workflow task of its own, and those that end together share one.
  */
-export function createSiblings(longestWaitMs: number) {
+export function createFanoutGroups(longestWaitMs: number) {
   const running = new Map<string, Group>()
 
   function join(postId: string): Group {
@@ -36,7 +36,7 @@ export function createSiblings(longestWaitMs: number) {
 
   return {
     /** Runs `work`, and when it succeeded waits for the others of this post, for a moment at most. */
-    async together<T>(postId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    async run<T>(postId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       const group = join(postId)
       let result: T
       try {

@@ -10,10 +10,10 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { DeliveryInput, DeliveryResult, PostState } from '../../workflows/messages.ts'
-import { resultOf } from './record-outcome.ts'
+import type { DeliveryInput, DeliveryResult, PostState } from '../../workflows/messages/publishing.ts'
+import { toDeliveryResult } from './record-outcome.ts'
 
-export interface RecordDeps {
+export interface PostActivitiesDeps {
   posts: PostStore
   notifications: NotificationStore
   metrics: Pick<Metrics, 'deliveryRecorded'>
@@ -21,7 +21,7 @@ export interface RecordDeps {
 }
 
 /** Short reads and writes that workflows make as local activities; each may be repeated. */
-export function createRecordActivities({ posts, notifications, metrics, discardPrepared }: RecordDeps) {
+export function createPostActivities({ posts, notifications, metrics, discardPrepared }: PostActivitiesDeps) {
   return {
     async readPost(postId: string): Promise<PostState> {
       const post = await posts.find(postId)
@@ -51,7 +51,7 @@ export function createRecordActivities({ posts, notifications, metrics, discardP
         const ending = postEnded(left)
         if (ending) await notifications.insertOnce(ending)
       }
-      return resultOf(left, platform, entry?.status === 'completed' ? 'completed' : 'failed')
+      return toDeliveryResult(left, platform, entry?.status === 'completed' ? 'completed' : 'failed')
     },
   }
 }

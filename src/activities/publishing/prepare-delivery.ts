@@ -14,15 +14,15 @@ import type { NotificationStore } from '../../store/notifications/notifications.
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { DeliveryInput } from '../../workflows/messages.ts'
-import { isGone, TryAgainIn } from './record-outcome.ts'
-import { verdictOn } from './retry-policy.ts'
+import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
+import { isPostDeleted, TryAgainIn } from './record-outcome.ts'
+import { classifyFailure } from './retry-policy.ts'
 
 /** How long it holds that the owner may post. */
 const LONGEST_TRUSTED_MS = 2 * SECOND
 const SHUT_OUT = failure('ACCOUNT_DISABLED', 'The account of this user is disabled')
 
-export interface PreparationDeps {
+export interface PrepareDeliveryDeps {
   posts: PostStore
   users: Pick<UserStore, 'findById'>
   notifications: NotificationStore
@@ -32,7 +32,7 @@ export interface PreparationDeps {
 }
 
 /** What it needs of the activity that runs it. */
-export interface PreparationIo {
+export interface PrepareDeliveryIo {
   /** Ends waits and invisible work; never the visible call. */
   signal: AbortSignal
   /** Something of ours went wrong; goes to the log, not to the user. */
@@ -40,14 +40,21 @@ export interface PreparationIo {
 }
 
 /** All that nobody sees of a delivery: before its claim, or well ahead of its instant. */
-export function createPreparation({ posts, users, notifications, credentials, platforms, clock }: PreparationDeps) {
+export function createPrepareDelivery({
+  posts,
+  users,
+  notifications,
+  credentials,
+  platforms,
+  clock,
+}: PrepareDeliveryDeps) {
   /** All that is invisible. Answers with the reason when a rule of ours stands in the way. */
-  async function ready(
+  async function prepareAccount(
     post: Post,
     entry: PlatformStatus,
     adapter: PlatformAdapter,
     input: DeliveryInput,
-    io: Pick<PreparationIo, 'signal'>,
+    io: Pick<PrepareDeliveryIo, 'signal'>,
   ): Promise<Credentials | Failure> {
     const begun = clock.now()
     if (await isShutOut(post.userId)) return SHUT_OUT
@@ -56,7 +63,7 @@ export function createPreparation({ posts, users, notifications, credentials, pl
     const prepare = async (used: Credentials) => {
       await discardOutdated(post, entry, adapter, used, io)
       await keepingOwnErrors(log(post, entry, used, input), (watched) =>
-        adapter.prepare(outgoing(post, input), used, watched, { signal: io.signal }),
+        adapter.prepare(toOutgoingPost(post, input), used, watched, { signal: io.signal }),
       )
     }
     try {
@@ -92,7 +99,7 @@ export function createPreparation({ posts, users, notifications, credentials, pl
     { delivery }: PlatformStatus,
     adapter: PlatformAdapter,
     account: Credentials,
-    { signal }: Pick<PreparationIo, 'signal'>,
+    { signal }: Pick<PrepareDeliveryIo, 'signal'>,
   ): Promise<void> {
     const handles = outdatedHandles(delivery, { accountId: account.accountId, contentVersion })
     if (!handles || !adapter.discard) return
@@ -123,20 +130,20 @@ export function createPreparation({ posts, users, notifications, credentials, pl
    * @param attempt counts from 1
    * @throws TryAgainIn while it may still come right; errors of the database pass through
    */
-  async function ahead(input: DeliveryInput, attempt: number, io: PreparationIo): Promise<void> {
+  async function prepareAhead(input: DeliveryInput, attempt: number, io: PrepareDeliveryIo): Promise<void> {
     const post = await posts.find(input.postId)
     const entry = post && deliverable(post, input.platform, input.round)
     const adapter = platforms.find(input.platform)
     if (!post || !entry || !adapter || isInDoubt(entry.delivery, clock.now())) return
-    const obstacle = await ready(post, entry, adapter, input, io).catch((error: unknown) => {
+    const obstacle = await prepareAccount(post, entry, adapter, input, io).catch((error: unknown) => {
       io.signal.throwIfAborted()
       if (isDatabaseOutage(error)) throw error
-      if (isGone(error)) return null
+      if (isPostDeleted(error)) return null
       if (error instanceof ClaimRefused) {
         if (error.reason === 'stale') throw new TryAgainIn(SECOND, 'The post was changed while it was prepared')
         return null
       }
-      const verdict = verdictOn(error, attempt - 1, Math.random(), 0)
+      const verdict = classifyFailure(error, attempt - 1, Math.random(), 0)
       if (verdict.reason.code === 'INTERNAL') io.report('Preparing ahead failed in an unexpected way', error)
       if (verdict.kind === 'defer') throw new TryAgainIn(verdict.waitMs, explainFailure(verdict.reason, input.platform))
       return verdict.reason
@@ -146,12 +153,12 @@ export function createPreparation({ posts, users, notifications, credentials, pl
     }
   }
 
-  return { ready, log, ahead }
+  return { ready: prepareAccount, log, ahead: prepareAhead }
 }
 
-export type Preparation = ReturnType<typeof createPreparation>
+export type PrepareDelivery = ReturnType<typeof createPrepareDelivery>
 
-export function outgoing(post: Post, { platform }: DeliveryInput): OutgoingPost {
+export function toOutgoingPost(post: Post, { platform }: DeliveryInput): OutgoingPost {
   return { postId: post._id, content: effectiveContent(post, platform) }
 }
 

@@ -1,11 +1,11 @@
 import { activityInfo, type ApplicationFailure, cancellationSignal, log } from '@temporalio/activity'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Logger } from '../../logger.ts'
-import type { DeliveryInput, DeliveryResult } from '../../workflows/messages.ts'
-import { createBulkheads } from '../shared/call-limiter.ts'
-import { createDeliver, type ActivityIo, type DeliverDeps } from './delivery-attempt.ts'
+import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
+import { createCallLimiter } from '../shared/call-limiter.ts'
+import { createDeliveryAttempts, type ActivityIo, type DeliveryAttemptDeps } from './delivery-attempt.ts'
 import { keepAlive, waiting } from '../shared/heartbeat.ts'
-import { createSiblings } from './fanout-group.ts'
+import { createFanoutGroups } from './fanout-group.ts'
 import { TryAgainIn } from './record-outcome.ts'
 
 /** Platforms that are asked at the same instant mostly answer within this of each other. */
@@ -13,7 +13,7 @@ const LONGEST_SIBLING_WAIT_MS = 2 * SECOND
 /** Long enough that the stopping worker's last poll is gone: a task it took would be missed only by the heartbeat. */
 const HAND_OVER_MS = SECOND / 4
 
-export interface DeliveryDeps extends Omit<DeliverDeps, 'bulkheads'> {
+export interface PublishActivitiesDeps extends Omit<DeliveryAttemptDeps, 'callLimiter'> {
   /** Aborts when the worker is told to stop: armed deliveries hand themselves over. */
   draining: AbortSignal
   logger: Pick<Logger, 'warn'>
@@ -23,12 +23,12 @@ export interface DeliveryDeps extends Omit<DeliverDeps, 'bulkheads'> {
 type Remembered = ActivityIo['remembered']
 
 /** The activities that work on one platform of a post. Their outcome stands in the post; the result is for the workflow. */
-export function createDeliveryActivities(deps: DeliveryDeps) {
-  const { deliver, prepareAhead } = createDeliver({
+export function createPublishActivities(deps: PublishActivitiesDeps) {
+  const { deliver, prepareAhead } = createDeliveryAttempts({
     ...deps,
-    bulkheads: createBulkheads(deps.callsInFlight, deps.metrics),
+    callLimiter: createCallLimiter(deps.callsInFlight, deps.metrics),
   })
-  const siblings = createSiblings(LONGEST_SIBLING_WAIT_MS)
+  const siblings = createFanoutGroups(LONGEST_SIBLING_WAIT_MS)
 
   function surroundings(input: DeliveryInput): Pick<ActivityIo, 'signal' | 'report'> {
     return {
@@ -55,7 +55,7 @@ export function createDeliveryActivities(deps: DeliveryDeps) {
         log: (message, fields) => deps.logger.warn({ ...input, ...fields }, message),
       }
       try {
-        return await siblings.together(input.postId, io.signal, () => deliver(input, io))
+        return await siblings.run(input.postId, io.signal, () => deliver(input, io))
       } catch (error) {
         const wait = waitOf(error)
         if (wait) throw wait

@@ -3,15 +3,18 @@ import { giveUp, markAbsent, publishAnew, RECONCILE_WAITS_MS } from '../../domai
 import type { PlatformStatus, Post, Published } from '../../domain/posts/post.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import type { DeliveryInput, DeliveryResult } from '../../workflows/messages.ts'
-import type { AttemptIo, DeliverDeps } from './delivery-attempt.ts'
-import { isGone, type Outcomes } from './record-outcome.ts'
+import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
+import type { AttemptIo, DeliveryAttemptDeps } from './delivery-attempt.ts'
+import { isPostDeleted, type OutcomeRecorder } from './record-outcome.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
-import { outgoing, type Preparation } from './prepare-delivery.ts'
+import { toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
 
-interface DoubtDeps extends Pick<DeliverDeps, 'posts' | 'credentials' | 'clock' | 'metrics' | 'unansweredSettleMs'> {
-  outcomes: Outcomes
-  preparation: Preparation
+interface DoubtDeps extends Pick<
+  DeliveryAttemptDeps,
+  'posts' | 'credentials' | 'clock' | 'metrics' | 'unansweredSettleMs'
+> {
+  outcomes: OutcomeRecorder
+  preparation: PrepareDelivery
 }
 
 /** What reconciling came to. `unreachable`: the platform could not be asked. */
@@ -67,7 +70,7 @@ export function createSettleDoubt(deps: DoubtDeps) {
     }
 
     function note(result: 'found' | 'absent' | 'unknown'): void {
-      io.untold.push({ at: clock.now(), type: 'reconcile', platform: input.platform, ...from, result })
+      io.pendingEvents.push({ at: clock.now(), type: 'reconcile', platform: input.platform, ...from, result })
     }
 
     async function end(why: string): Promise<DeliveryResult> {
@@ -86,7 +89,7 @@ export function createSettleDoubt(deps: DoubtDeps) {
         if (account && account.accountId !== accountId) return 'other-account'
         if (!account) return 'not-connected'
         const log = { ...preparation.log(post, entry, account, input), key, startedAt, isRepeat: true }
-        return await adapter.reconcile(outgoing(post, input), account, log, {
+        return await adapter.reconcile(toOutgoingPost(post, input), account, log, {
           signal: io.signal,
           calledAt,
           wasAnswered: entry.delivery.answered ?? false,
@@ -94,7 +97,7 @@ export function createSettleDoubt(deps: DoubtDeps) {
         })
       } catch (error) {
         io.signal.throwIfAborted()
-        if (isDatabaseOutage(error) || isGone(error)) throw error
+        if (isDatabaseOutage(error) || isPostDeleted(error)) throw error
         if (!(error instanceof PlatformError)) io.report('Looking for the trace of a post failed', error)
         return isAnswerToTheQuestion(error) ? 'undecidable' : 'unreachable'
       }

@@ -10,7 +10,7 @@ import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { DeliveryInput, DeliveryResult } from '../../workflows/messages.ts'
+import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
 
 interface OutcomeDeps {
   posts: PostStore
@@ -20,10 +20,10 @@ interface OutcomeDeps {
 }
 
 /** What an attempt has to tell with its moves. */
-export interface Telling {
+export interface TimelineContext {
   runId: string
   /** Waits and looks since the last move: they are stored with the next one. */
-  untold: TimelineEvent[]
+  pendingEvents: TimelineEvent[]
   /** Writes an event to the log, with the delivery that it belongs to. */
   log(message: string, fields: object): void
 }
@@ -31,7 +31,7 @@ export interface Telling {
 const UNKNOWN_FAILURE = failure('INTERNAL', 'Unknown')
 
 /** The post was deleted; nothing outranks that. */
-export const GONE: DeliveryResult = { outcome: 'void', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER }
+export const POST_DELETED: DeliveryResult = { outcome: 'void', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER }
 
 /** Thrown when the attempt has to be made again, after a while that is known. */
 export class TryAgainIn extends Error {
@@ -44,8 +44,8 @@ export class TryAgainIn extends Error {
 }
 
 /** Records what an attempt came to, and tells the user once. Whatever is returned ends the attempt; null asks for a fresh look. */
-export function createOutcomes({ posts, notifications, clock, metrics }: OutcomeDeps) {
-  async function change(postId: string, move: Move, { runId, untold }: Telling): Promise<Post> {
+export function createOutcomeRecorder({ posts, notifications, clock, metrics }: OutcomeDeps) {
+  async function change(postId: string, move: Move, { runId, pendingEvents: untold }: TimelineContext): Promise<Post> {
     const notes = [...untold]
     const left = await posts.transition(postId, move, { runId, notes, isKnown: true })
     untold.splice(0, notes.length)
@@ -57,7 +57,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     input: DeliveryInput,
     from: AttemptRef,
     published: Published,
-    io: Telling,
+    io: TimelineContext,
   ): Promise<DeliveryResult> {
     const { platformPostId, platformPostUrl } = published
     let left: Post | null
@@ -73,7 +73,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     // A post that was deleted meanwhile is out all the same: its owner has to know.
     await notifications.insertOnce(postPublished(left ?? post, input.platform, platformPostUrl))
     if (left) await notifyPostEnd(left)
-    return left ? resultOf(left, input.platform, 'completed') : GONE
+    return left ? toDeliveryResult(left, input.platform, 'completed') : POST_DELETED
   }
 
   /** Never before the instant: until then the user may still cancel, or mend what stands in the way. */
@@ -82,7 +82,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     input: DeliveryInput,
     from: AttemptRef,
     reason: Failure,
-    io: Telling & { signal: AbortSignal },
+    io: TimelineContext & { signal: AbortSignal },
   ): Promise<DeliveryResult | null> {
     if (post.dueAt && post.dueAt > clock.now()) {
       await clock.sleepUntil(post.dueAt, io.signal)
@@ -102,7 +102,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     from: AttemptRef,
     reason: Failure,
     wait: { waitMs: number; countsAsTry: boolean },
-    io: Telling,
+    io: TimelineContext,
   ): Promise<DeliveryResult> {
     const at = new Date(clock.now().getTime() + wait.waitMs)
     const move = defer(input.platform, reason, from, { at, countsAsTry: wait.countsAsTry })
@@ -116,7 +116,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     input: DeliveryInput,
     from: AttemptRef,
     { reason, answered }: { reason: Failure; answered?: boolean },
-    io: Telling,
+    io: TimelineContext,
   ): Promise<DeliveryResult> {
     const left = await change(post._id, markUnknown(input.platform, reason, from, answered), io)
     logFailure('delivery outcome unknown', reason, from, io)
@@ -146,7 +146,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
   /** The entry is no longer open: the notification may be missing when an earlier attempt died before it. */
   async function ended(post: Post, input: DeliveryInput): Promise<DeliveryResult> {
     await notifyEnd(post, input)
-    return resultOf(post, input.platform, endOf(post, input))
+    return toDeliveryResult(post, input.platform, endOf(post, input))
   }
 
   async function notifyEnd(post: Post, { platform, round }: DeliveryInput): Promise<void> {
@@ -169,16 +169,16 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
 
   async function again(input: DeliveryInput): Promise<DeliveryResult> {
     const post = await posts.find(input.postId)
-    return post ? resultOf(post, input.platform, 'again') : GONE
+    return post ? toDeliveryResult(post, input.platform, 'again') : POST_DELETED
   }
 
   return { change, accepted, refused, deferred, unknown, ended, again }
 }
 
-export type Outcomes = ReturnType<typeof createOutcomes>
+export type OutcomeRecorder = ReturnType<typeof createOutcomeRecorder>
 
 /** The result that a workflow gets of one platform's delivery, with the reason of a failed one. */
-export function resultOf(post: Post, platform: Platform, outcome: DeliveryResult['outcome']): DeliveryResult {
+export function toDeliveryResult(post: Post, platform: Platform, outcome: DeliveryResult['outcome']): DeliveryResult {
   const entry = entryOf(post, platform)
   const reason = entry && failureOf(entry)
   return {
@@ -199,7 +199,7 @@ function logFailure(
   message: string,
   { code, platformReason }: Failure,
   { attempt }: AttemptRef,
-  { log }: Telling,
+  { log }: TimelineContext,
 ): void {
   log(message, { errorCode: code, attempt, platformCode: platformReason?.code, platformText: platformReason?.text })
 }
@@ -208,12 +208,12 @@ async function unlessGone(changing: Promise<Post>): Promise<Post | null> {
   try {
     return await changing
   } catch (error) {
-    if (isGone(error)) return null
+    if (isPostDeleted(error)) return null
     throw error
   }
 }
 
 /** The post was deleted meanwhile. */
-export function isGone(error: unknown): boolean {
+export function isPostDeleted(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'NOT_FOUND'
 }

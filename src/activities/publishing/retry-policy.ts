@@ -1,10 +1,10 @@
 import { failure, MediaUnavailableError, type Failure } from '../../domain/posts/failure.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import { Crowded } from '../shared/call-limiter.ts'
+import { CapacityExceeded } from '../shared/call-limiter.ts'
 
 /** What follows from a failure that definitely left nothing on the platform. */
-export type Verdict =
+export type FailureDecision =
   { kind: 'refuse'; reason: Failure } | { kind: 'defer'; reason: Failure; waitMs: number; countsAsTry: boolean }
 
 /** Waits after the first, second ... definite failure that passes (platforms.md section 8). */
@@ -25,10 +25,15 @@ const NEXT_LOOK = 1 / 20
  * @param jitter 0 to 1, spreads those that failed together
  * @param waitedMs since the post's instant, of one that is being prepared; null when the visible call was made
  */
-export function verdictOn(error: unknown, tries: number, jitter: number, waitedMs: number | null): Verdict {
+export function classifyFailure(
+  error: unknown,
+  tries: number,
+  jitter: number,
+  waitedMs: number | null,
+): FailureDecision {
   if (error instanceof MediaUnavailableError)
     return { kind: 'refuse', reason: failure('MEDIA_UNAVAILABLE', error.message) }
-  if (error instanceof Crowded) {
+  if (error instanceof CapacityExceeded) {
     const reason = failure('transient', 'Too many posts are on their way to this platform')
     return { kind: 'defer', reason, waitMs: CROWDED_WAIT_MS * (1 + jitter), countsAsTry: false }
   }
@@ -58,12 +63,12 @@ export function verdictOn(error: unknown, tries: number, jitter: number, waitedM
   }
 }
 
-function again(reason: Failure, waitMs: number): Verdict {
+function again(reason: Failure, waitMs: number): FailureDecision {
   return { kind: 'defer', reason, waitMs: Math.min(waitMs, LONGEST_STATED_WAIT_MS), countsAsTry: true }
 }
 
 /** The platform's work takes the time it takes, whatever the number of looks. A post that it had taken for ready is another matter. */
-function notReady(reason: Failure, waitMs: number, waitedMs: number | null): Verdict {
+function notReady(reason: Failure, waitMs: number, waitedMs: number | null): FailureDecision {
   if (waitedMs === null) return again(reason, waitMs)
   if (waitedMs <= LONGEST_PROCESSING_MS) {
     return { kind: 'defer', reason, waitMs: Math.max(waitMs, waitedMs * NEXT_LOOK), countsAsTry: false }
@@ -74,7 +79,7 @@ function notReady(reason: Failure, waitMs: number, waitedMs: number | null): Ver
   }
 }
 
-function rateLimited(reason: Failure, waitMs: number): Verdict {
+function rateLimited(reason: Failure, waitMs: number): FailureDecision {
   if (waitMs <= LONGEST_STATED_WAIT_MS) return { kind: 'defer', reason, waitMs, countsAsTry: false }
   const minutes = Math.ceil(waitMs / MINUTE)
   return {

@@ -2,13 +2,13 @@
  * When many posts share an instant, the calls that make them visible come first: what they answered is recorded behind them,
  * a moment later at most. What a crash would leave unrecorded meanwhile is reconciled like any other lost answer.
  */
-export function createBurst(longestWaitMs: number) {
+export function createSendPriority(longestWaitMs: number) {
   let unsent = 0
   let allSent = Promise.withResolvers<void>()
 
   return {
     /** Runs a send that waited for its instant; others' records stand back until it has ended. */
-    async first<T>(send: () => Promise<T>): Promise<T> {
+    async send<T>(send: () => Promise<T>): Promise<T> {
       unsent += 1
       try {
         return await send()
@@ -22,7 +22,7 @@ export function createBurst(longestWaitMs: number) {
     },
 
     /** Resolves when no send stands before the caller, or soon. */
-    async over(): Promise<void> {
+    async whenIdle(): Promise<void> {
       if (unsent === 0) return
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, longestWaitMs)

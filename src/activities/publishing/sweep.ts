@@ -4,12 +4,13 @@ import { createdNotifications } from '../../commands/posts/post-created.ts'
 import { checkUploads, type CheckUploadsDeps } from '../../commands/media/upload-quota.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { Finding, Metrics } from '../../telemetry/metrics.ts'
+import type { SweepFinding, Metrics } from '../../telemetry/metrics.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { backgroundWorkflowId, publishPostWorkflowId, type BackgroundWork } from '../../workflows/messages.ts'
+import { backgroundWorkflowId, type BackgroundWork } from '../../workflows/background-work.ts'
+import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
 
 const OVERDUE_AFTER_MS = 30 * SECOND
 const STALLED_AFTER_MS = 5 * MINUTE
@@ -21,7 +22,7 @@ const STARTS_AT_ONCE = 20
 const UPLOADS_PER_RUN = 200
 
 /** Records that ask for work in the background, and may have got none because of a crash or an outage. */
-export interface Backlog {
+export interface BackgroundBacklog {
   work: BackgroundWork
   /** For operators, in the Temporal UI. */
   summary: string
@@ -30,13 +31,13 @@ export interface Backlog {
 }
 
 export interface SweepDeps extends CheckUploadsDeps {
-  backlogs: Backlog[]
+  backlogs: BackgroundBacklog[]
   posts: PostStore
   notifications: Pick<NotificationStore, 'insertOnce'>
   users: Pick<UserStore, 'findTimezones'>
   orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork' | 'terminateStuck' | 'listOverdue'>
   clock: Clock
-  metrics: Pick<Metrics, 'swept' | 'tookUp'>
+  metrics: Pick<Metrics, 'sweepEnded' | 'backlogClaimed'>
 }
 
 /**
@@ -46,7 +47,7 @@ export interface SweepDeps extends CheckUploadsDeps {
 export function createSweepActivities(deps: SweepDeps) {
   const { posts, notifications, orchestrator, backlogs, clock, metrics } = deps
 
-  async function takeUpWork({ work, summary, listUnstarted }: Backlog): Promise<number> {
+  async function claimBacklog({ work, summary, listUnstarted: listUnstarted }: BackgroundBacklog): Promise<number> {
     const before = new Date(clock.now().getTime() - OVERDUE_AFTER_MS)
     const unstarted = await listUnstarted(before, MOST_PER_RUN)
     let takenUp = 0
@@ -60,12 +61,12 @@ export function createSweepActivities(deps: SweepDeps) {
       takenUp += started.filter(Boolean).length
       heartbeat(takenUp)
     }
-    metrics.tookUp(work, takenUp)
+    metrics.backlogClaimed(work, takenUp)
     if (takenUp > 0) log.info('Took up work that nobody had begun', { work, takenUp })
     return takenUp
   }
 
-  async function takeUpPosts(): Promise<number> {
+  async function claimStrandedPosts(): Promise<number> {
     const now = clock.now()
     const stranded = await posts.listStranded({
       overdueBefore: new Date(now.getTime() - OVERDUE_AFTER_MS),
@@ -93,7 +94,7 @@ export function createSweepActivities(deps: SweepDeps) {
       takenUp += started.filter(Boolean).length
       heartbeat(takenUp)
     }
-    metrics.swept(stranded.map(findingOf))
+    metrics.sweepEnded(stranded.map(toFinding))
     if (takenUp > 0) log.info('Took up deliveries that nobody moved on', { takenUp })
     return takenUp
   }
@@ -108,8 +109,8 @@ export function createSweepActivities(deps: SweepDeps) {
   return {
     /** Posts first: of all that may have been left, only they have an instant to keep. */
     async sweepDeliveries(): Promise<{ takenUp: number }> {
-      let takenUp = await takeUpPosts()
-      for (const backlog of backlogs) takenUp += await takeUpWork(backlog)
+      let takenUp = await claimStrandedPosts()
+      for (const backlog of backlogs) takenUp += await claimBacklog(backlog)
       await terminateLeftovers()
       await checkUploads(deps, UPLOADS_PER_RUN).catch((error: unknown) =>
         log.warn('uploads could not be checked', { error }),
@@ -123,7 +124,7 @@ function isLongOverdue({ dueAt }: Post, now: Date): boolean {
   return dueAt !== null && now.getTime() - dueAt.getTime() > CHECKED_AFTER_MS
 }
 
-function findingOf({ startPending, status }: Post): Finding {
+function toFinding({ startPending, status }: Post): SweepFinding {
   if (startPending) return 'untold'
   return status === 'PROCESSING' ? 'stalled' : 'overdue'
 }

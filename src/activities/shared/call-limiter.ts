@@ -12,7 +12,7 @@ interface Destination {
 }
 
 /** Sending is crowded or the platform is down: nothing was sent. */
-export class Crowded extends Error {
+export class CapacityExceeded extends Error {
   constructor(platform: Platform) {
     super(`no room to send to ${platform}`)
     this.name = 'Crowded'
@@ -23,7 +23,7 @@ export class Crowded extends Error {
  * One compartment for each server we talk to: a limit on sends in flight, with turns per user, and a breaker that opens while the
  * server keeps failing. So a hanging platform holds up nobody but itself, and a user with many posts delays others by one send.
  */
-export function createBulkheads(callsInFlight: number, metrics: Pick<Metrics, 'sendWaited' | 'sendCrowdedOut'>) {
+export function createCallLimiter(callsInFlight: number, metrics: Pick<Metrics, 'callDequeued' | 'callRejected'>) {
   const compartments = new Map<string, ReturnType<typeof createCompartment<object>>>()
 
   function of(platform: Platform, server: string) {
@@ -38,23 +38,23 @@ export function createBulkheads(callsInFlight: number, metrics: Pick<Metrics, 's
      * Runs `send` when there is room. What its call failed with it returns as `error`: the breaker goes by that.
      * @throws Crowded before `send` ran, when the line is too long or the breaker is open; and what `send` throws
      */
-    async send<T extends object>({ platform, server, userId }: Destination, send: () => Promise<T>): Promise<T> {
+    async run<T extends object>({ platform, server, userId }: Destination, send: () => Promise<T>): Promise<T> {
       const inLineSince = performance.now()
       try {
         return await of(platform, server).run(userId, () => {
-          metrics.sendWaited(platform, performance.now() - inLineSince)
+          metrics.callDequeued(platform, performance.now() - inLineSince)
           return send()
         })
       } catch (error) {
         if (!(error instanceof NoRoom)) throw error
-        metrics.sendCrowdedOut(platform, error.reason)
-        throw new Crowded(platform)
+        metrics.callRejected(platform, error.reason)
+        throw new CapacityExceeded(platform)
       }
     },
   }
 }
 
-export type Bulkheads = ReturnType<typeof createBulkheads>
+export type CallLimiter = ReturnType<typeof createCallLimiter>
 
 function isServerTrouble(result: object): boolean {
   const { error } = result as { error?: unknown }

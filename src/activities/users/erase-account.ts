@@ -9,7 +9,8 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { foldersOf } from '../../domain/media/storage-keys.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { ConnectedAccount } from '../../store/accounts/platform-accounts.ts'
-import { backgroundWorkflowId, publishPostWorkflowId } from '../../workflows/messages.ts'
+import { backgroundWorkflowId } from '../../workflows/background-work.ts'
+import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
 import { waiting } from '../shared/heartbeat.ts'
 
 /** Longer than an upload address, a login that was just being checked, or a call to a platform can be on its way. */

@@ -18,7 +18,7 @@ export const requestFigures = fastifyPlugin<{ context: Pick<Context, 'metrics'> 
     app.addHook('onResponse', async (request, reply) => {
       if (request.routeOptions.config?.isStream && reply.statusCode < 400) return
       const method = METHODS.has(request.method) ? request.method : 'other'
-      metrics.requested(method, request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / SECOND)
+      metrics.requestEnded(method, request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / SECOND)
     })
   },
   { name: 'request-figures', fastify: '5.x' },

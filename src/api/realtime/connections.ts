@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { Metrics, SocketEnding, SocketTransport } from '../../telemetry/metrics.ts'
+import type { Metrics, SocketEndReason, SocketTransport } from '../../telemetry/metrics.ts'
 
 /** A connection of a client, as a transport knows it. */
 export interface Connection {
@@ -10,7 +10,7 @@ export interface Connection {
   /** Bytes that the client has not taken yet, in whatever buffer of this process they are. */
   outstanding(): number
   /** Tells the client why, and closes as the protocol has it. */
-  end(ending: SocketEnding): void
+  end(ending: SocketEndReason): void
   /** Lets go of everything at once, whatever the client does. */
   destroy(): void
   /** Asks the client for a sign of life now and then; false when it gives none. */
@@ -26,7 +26,7 @@ export interface OpenConnection {
   sent(): void
   /** The transport of the connection became another one. */
   moved(): void
-  end(ending: SocketEnding): void
+  end(ending: SocketEndReason): void
   /** It is gone. */
   closed(): void
 }
@@ -70,7 +70,7 @@ export function createConnections(
   const strangers = new Set<Entry>()
   const isFull = () => entries.size >= limits.most || strangers.size >= limits.mostStrangers
 
-  function end(entry: Entry, ending: SocketEnding): void {
+  function end(entry: Entry, ending: SocketEndReason): void {
     if (entry.ending || !entries.has(entry)) return
     metrics.socketEnded(ending)
     const { connection } = entry
@@ -152,7 +152,7 @@ export function createConnections(
     },
 
     /** Tells all of them, and gives them so long to go. */
-    async endAll(ending: SocketEnding, withinMs: number): Promise<void> {
+    async endAll(ending: SocketEndReason, withinMs: number): Promise<void> {
       for (const entry of entries) end(entry, ending)
       if (entries.size === 0) return
       const lastOne = new Promise<void>((resolve) => void (onLastOne = resolve))

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { SocketEnding } from '../../telemetry/metrics.ts'
+import type { SocketEndReason } from '../../telemetry/metrics.ts'
 
 interface Farewell {
   message: string
@@ -29,7 +29,7 @@ const refused = (code: string, message: string): Farewell => ({
 })
 
 /** What a client is told when the service ends its connection. */
-export const FAREWELLS: Record<SocketEnding, Farewell> = {
+export const FAREWELLS: Record<SocketEndReason, Farewell> = {
   unauthorized: UNAUTHORIZED,
   silent: UNAUTHORIZED,
   expired: UNAUTHORIZED,
@@ -45,7 +45,7 @@ export const FAREWELLS: Record<SocketEnding, Farewell> = {
 }
 
 /** What an error means for the connection on which it came up. */
-export function endingOf(error: unknown): SocketEnding {
+export function endingOf(error: unknown): SocketEndReason {
   if (!(error instanceof ServiceError)) return 'unavailable'
   if (error.code === 'ACCOUNT_DISABLED') return 'disabled'
   if (error.code === 'RATE_LIMITED') return 'crowded'

@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { Role } from '../../domain/users/user.ts'
 import type { VerifiedClaims } from '../../domain/users/access-tokens.ts'
-import type { SocketEnding } from '../../telemetry/metrics.ts'
+import type { SocketEndReason } from '../../telemetry/metrics.ts'
 import type { Change, ChangeFeed } from '../../store/shared/change-stream.ts'
 import { readClaims, readStanding, type IdentityDeps } from '../shared/identity.ts'
 import { presentNotification } from '../notifications/present.ts'
@@ -14,7 +14,7 @@ import { createGroups } from './groups.ts'
 /** One who listens for a user, whatever the transport. */
 export interface Listener {
   send(notification: NotificationView): void
-  end(ending: SocketEnding): void
+  end(ending: SocketEndReason): void
 }
 
 export interface Membership {

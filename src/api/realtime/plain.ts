@@ -2,7 +2,7 @@ import websocket, { type WebSocket } from '@fastify/websocket'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { SocketEnding } from '../../telemetry/metrics.ts'
+import type { SocketEndReason } from '../../telemetry/metrics.ts'
 import { operation } from '../openapi/operation.ts'
 import { bearerToken } from '../plugins/access-tokens.ts'
 import { errorResponses } from '../shared/schemas/envelope.ts'
@@ -90,7 +90,7 @@ function serve(socket: WebSocket, token: string | null, { hub, connections }: Om
       tell('notification', notification)
       open.sent()
     },
-    end: (ending: SocketEnding) => open.end(ending),
+    end: (ending: SocketEndReason) => open.end(ending),
   }
 
   async function authenticate(presented: string): Promise<void> {

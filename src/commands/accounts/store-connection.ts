@@ -10,7 +10,7 @@ import type {
 } from '../../store/accounts/platform-accounts.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { toConnectionId } from '../../workflows/messages.ts'
+import { toConnectionId } from '../../workflows/messages/analytics.ts'
 import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
 
 export interface StoreConnectionDeps {

@@ -8,7 +8,7 @@ import type { Logger } from '../../logger.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { RateLimits } from '../../store/shared/rate-limits.ts'
 import type { PostSnapshot, SnapshotStore } from '../../store/analytics/snapshots.ts'
-import { REFRESH_LASTS_MS } from '../../workflows/messages.ts'
+import { REFRESH_TIMEOUT_MS } from '../../workflows/messages/analytics.ts'
 
 /** Spec section 8: about 5 seconds. */
 const LONGEST_WAIT_MS = 5 * SECOND
@@ -65,7 +65,7 @@ async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): 
 async function returnAllowanceLater(deps: RefreshMetricsDeps, refresh: Refresh, askedAt: Date): Promise<void> {
   const { snapshots, clock, draining, logger } = deps
   try {
-    await clock.sleepUntil(new Date(askedAt.getTime() + REFRESH_LASTS_MS), draining)
+    await clock.sleepUntil(new Date(askedAt.getTime() + REFRESH_TIMEOUT_MS), draining)
     const latest = await snapshots.latest(refresh.postId, refresh.platform)
     if (!latest || latest.takenAt < askedAt) await returnAllowance(deps, refresh.userId)
   } catch (error) {

@@ -15,20 +15,12 @@ import { planOf } from '../../domain/posts/publish-plan.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import {
-  paymentEventSignal,
-  PUBLISH_SIGNALS,
-  publishPostWorkflowId,
-  REFRESH_LASTS_MS,
-  refreshWorkflowId,
-  SUBSCRIPTION_SUMMARY,
-  type BackgroundWork,
-  type PaymentNews,
-  type PublishSignal,
-  type RefreshOutcome,
-} from '../../workflows/messages.ts'
-import { scheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../../workflows/schedules.ts'
-import { TASK_QUEUES, TASKS_OF, type TaskKind, type TaskQueue } from '../../workflows/task-queues.ts'
+import { REFRESH_TIMEOUT_MS, refreshWorkflowId, type RefreshOutcome } from '../../workflows/messages/analytics.ts'
+import type { BackgroundWork } from '../../workflows/background-work.ts'
+import { paymentEventSignal, SUBSCRIPTION_SUMMARY, type PaymentEventRef } from '../../workflows/messages/billing.ts'
+import { PUBLISH_SIGNALS, publishPostWorkflowId, type PublishSignal } from '../../workflows/messages/publishing.ts'
+import { listScheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../../workflows/schedules.ts'
+import { TASK_QUEUES, TASKS_BY_QUEUE, type TaskKind, type TaskQueue } from '../../workflows/task-queues.ts'
 import { attributesOf, createSearchAttributes, createTaggedStarts, listOpenPosts } from './search-attributes.ts'
 import { startOptions, workOptions, type WorkOptions } from './workflow-options.ts'
 import { terminateIfStuck, type StuckWorkflow } from './stuck-workflows.ts'
@@ -162,7 +154,7 @@ export function createOrchestrator({
     },
 
     /** Tells the workflow that watches over the user's subscription, and starts it when it does not run. Answers like `start`. */
-    tellOfPayment(userId: string, news: PaymentNews): Promise<boolean> {
+    tellOfPayment(userId: string, news: PaymentEventRef): Promise<boolean> {
       const options = workOptions('subscription', userId, { summary: SUBSCRIPTION_SUMMARY, fairnessKey: userId })
       return acknowledged(() =>
         workflows.signalWithStart('subscription', { ...options, signal: paymentEventSignal, signalArgs: [news] }),
@@ -182,7 +174,7 @@ export function createOrchestrator({
           taskQueue: 'analytics' satisfies TaskQueue,
           workflowIdConflictPolicy: 'USE_EXISTING',
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          workflowRunTimeout: REFRESH_LASTS_MS,
+          workflowRunTimeout: REFRESH_TIMEOUT_MS,
           staticSummary: `Fresh metrics from ${platformLabel(platform)}`,
           args: [postId, platform],
         })
@@ -236,7 +228,7 @@ export function createOrchestrator({
 
     /** The Schedules of the service, made or brought up to date. */
     async ensureSchedules(sweepIntervalMs: number, metricsIntervalMs = 15 * MINUTE): Promise<void> {
-      await Promise.all(scheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }).map(ensureSchedule))
+      await Promise.all(listScheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }).map(ensureSchedule))
     },
 
     /** @throws within 2 s */
@@ -250,7 +242,7 @@ export function createOrchestrator({
         return await bounded(async () => {
           const found = await Promise.all([
             ...TASK_QUEUES.flatMap((queue) =>
-              TASKS_OF[queue].map((kind) => pollerProblem(queue, kind, workerSilenceMs)),
+              TASKS_BY_QUEUE[queue].map((kind) => pollerProblem(queue, kind, workerSilenceMs)),
             ),
             sweeperProblem(sweepIntervalMs),
           ])
@@ -277,7 +269,15 @@ export function createOrchestrator({
   }
 
   async function ensureSchedule(workflow: ScheduledWorkflow): Promise<void> {
-    const { name, taskQueue = 'maintenance', everyMs, offsetMs = 0, catchUpMs, longestRunMs, summary } = workflow
+    const {
+      name,
+      taskQueue = 'maintenance',
+      intervalMs: everyMs,
+      offsetMs = 0,
+      catchUpMs,
+      maxRunMs: longestRunMs,
+      summary,
+    } = workflow
     const schedule = {
       spec: { intervals: [{ every: everyMs, offset: offsetMs }] },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpMs, pauseOnFailure: false },

@@ -1,12 +1,8 @@
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import type { PublishPlan } from '../../domain/posts/publish-plan.ts'
-import {
-  BACKGROUND_WORK,
-  backgroundWorkflowId,
-  publishPostWorkflowId,
-  type BackgroundWork,
-} from '../../workflows/messages.ts'
+import { BACKGROUND_WORK, backgroundWorkflowId, type BackgroundWork } from '../../workflows/background-work.ts'
+import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
 import type { TaskQueue } from '../../workflows/task-queues.ts'
 
 export interface WorkOptions {

@@ -2,7 +2,7 @@ import { continueAsNew, proxyActivities, sleep, workflowInfo } from '@temporalio
 import type { Activities } from '../../activities/index.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { FollowersPage } from '../messages.ts'
+import type { FollowersPage } from '../messages/analytics.ts'
 
 /** A page is repeated until it is done; who was asked about today is not asked about again. */
 const analytics = proxyActivities<Activities>({

@@ -2,7 +2,7 @@ import { continueAsNew, isCancellation, proxyActivities, workflowInfo } from '@t
 import type { Activities } from '../../activities/index.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { CollectedPosts, DueAccount, DuePage, DuePlace, Pauses } from '../messages.ts'
+import type { CollectedPosts, DueAccount, DuePage, DuePlace, Pauses } from '../messages/analytics.ts'
 
 /** A run lists so many pages and goes on as a new one: its history stays short. */
 const PAGES_A_RUN = 5

@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { BilledPlace } from '../messages.ts'
+import type { BilledPlace } from '../messages/billing.ts'
 
 /** A page is asked for again while the processor gives no answer at all; what became of one user never ends a run. */
 const maintenance = proxyActivities<Activities>({

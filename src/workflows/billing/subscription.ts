@@ -1,7 +1,7 @@
 import { condition, continueAsNew, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 import { DAY, HOUR, MINUTE } from '../../domain/shared/times.ts'
 import { billing } from './billing-activities.ts'
-import { paymentEventSignal, type PaymentNews, type SubscriptionState } from '../messages.ts'
+import { paymentEventSignal, type PaymentEventRef, type SubscriptionState } from '../messages/billing.ts'
 
 /** A run asks the processor so often, and goes on as a new one: its history stays short. */
 const LONGEST_RUN = 200
@@ -10,7 +10,7 @@ const AFTER_PERIOD_MS = 5 * MINUTE
 const STORY_LINES = 12
 
 interface Progress {
-  queue: PaymentNews[]
+  queue: PaymentEventRef[]
   /** Null before the first look. */
   state: SubscriptionState | null
   /** When the processor was asked last, epoch milliseconds. */

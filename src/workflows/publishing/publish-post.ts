@@ -25,7 +25,7 @@ import {
   type PostState,
   type PublishPostInput,
   type PublishPostResult,
-} from '../messages.ts'
+} from '../messages/publishing.ts'
 import { DUE_AT, POST_STATUS } from '../search-attributes.ts'
 import type { TaskQueue } from '../task-queues.ts'
 

@@ -9,7 +9,7 @@ import { publishedKey, rollUp } from '../../../src/domain/posts/post-entries.ts'
 import { DAY } from '../../../src/domain/shared/times.ts'
 import type { StoredPost } from '../../../src/store/posts/post-schema.ts'
 import type { PostSnapshot } from '../../../src/store/analytics/snapshots.ts'
-import type { CollectedBatch, DuePage, DuePlace } from '../../../src/workflows/messages.ts'
+import type { CollectedBatch, DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
 /** The two weeks that `npm run dev` makes up, with every platform of the sandbox. */

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, expect, it } from 'vitest'
-import { Crowded } from '../../../src/activities/shared/call-limiter.ts'
+import { CapacityExceeded } from '../../../src/activities/shared/call-limiter.ts'
 import { slotAt } from '../../../src/domain/analytics/collection.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
-import type { FollowersPage, Pauses } from '../../../src/workflows/messages.ts'
+import type { FollowersPage, Pauses } from '../../../src/workflows/messages/analytics.ts'
 import { connectedUser } from '../../support/published.ts'
 import { later, startToldCollection, trouble } from './told-collection.ts'
 
@@ -81,7 +81,7 @@ it('are left out while their platform wants to be left alone, and asked for once
 
 it('are asked of everybody else on a platform while one of its servers is down', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['mastodon'])
-  platforms.tell('mastodon').followerTroubles.push(new Crowded('mastodon'))
+  platforms.tell('mastodon').followerTroubles.push(new CapacityExceeded('mastodon'))
   expect(await everyone()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })
   expect(await everyone({ on: ['mastodon'] })).toMatchObject({ taken: 1, skipped: 11, paused: 0 })
 })

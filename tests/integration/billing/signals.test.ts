@@ -5,8 +5,9 @@ import { DAY } from '../../../src/domain/shared/times.ts'
 import { createOrchestrator, type PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { bundleWorkflows } from '../../../src/worker/bundle.ts'
-import { CONNECTION_OPTIONS, workerShape } from '../../../src/worker/create-workers.ts'
-import { backgroundWorkflowId, type SubscriptionState } from '../../../src/workflows/messages.ts'
+import { CONNECTION_OPTIONS, toWorkerOptions } from '../../../src/worker/create-workers.ts'
+import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
+import type { SubscriptionState } from '../../../src/workflows/messages/billing.ts'
 import { registerNamespace, testConfig } from '../../support/servers.ts'
 
 /** The workflow and a real server: what the activities answer is said here. */
@@ -32,7 +33,7 @@ beforeAll(async () => {
     connection: native,
     namespace,
     taskQueue: 'billing',
-    ...workerShape('billing', 0, { workflowBundle: await bundleWorkflows() }),
+    ...toWorkerOptions('billing', 0, { workflowBundle: await bundleWorkflows() }),
     activities: {
       async applyPaymentEvent(_userId: string, eventId: string) {
         applied.push(eventId)

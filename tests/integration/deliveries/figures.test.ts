@@ -1,6 +1,6 @@
 import { Connection, WorkflowClient } from '@temporalio/client'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { publishPostWorkflowId } from '../../../src/workflows/messages.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { DUE_AT, PLATFORM_NAMES } from '../../../src/workflows/search-attributes.ts'
 import { unique } from '../../support/servers.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'

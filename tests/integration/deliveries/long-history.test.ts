@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
-import { PUBLISH_SIGNALS, publishPostWorkflowId } from '../../../src/workflows/messages.ts'
+import { PUBLISH_SIGNALS, publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 
 /** From here on Temporal suggests a new history; at 50 thousand events it ends the workflow. */

@@ -4,18 +4,14 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startMailCatcher, type MailCatcher } from '../../../sandbox/services/mail.ts'
-import { createSweepActivities, type Backlog } from '../../../src/activities/publishing/sweep.ts'
+import { createSweepActivities, type BackgroundBacklog } from '../../../src/activities/publishing/sweep.ts'
 import { createPost } from '../../../src/commands/posts/create-post.ts'
 import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
 import { updatePost } from '../../../src/commands/posts/update-post.ts'
 import { codeMail } from '../../../src/domain/notifications/mail-texts.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
-import {
-  BACKGROUND_WORK,
-  backgroundWorkflowId,
-  publishPostWorkflowId,
-  type BackgroundWork,
-} from '../../../src/workflows/messages.ts'
+import { BACKGROUND_WORK, backgroundWorkflowId, type BackgroundWork } from '../../../src/workflows/background-work.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { unique } from '../../support/servers.ts'
 
@@ -39,7 +35,7 @@ afterAll(async () => {
 })
 
 /** The sweeper's activity, as if `ms` had gone by since the posts were stored. */
-async function sweepIn(ms: number, backlogs: Backlog[] = []): Promise<{ takenUp: number }> {
+async function sweepIn(ms: number, backlogs: BackgroundBacklog[] = []): Promise<{ takenUp: number }> {
   const clock = { ...world.context.clock, now: () => new Date(Date.now() + ms) }
   const { sweepDeliveries } = createSweepActivities({ ...world.context, backlogs, clock })
   return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)

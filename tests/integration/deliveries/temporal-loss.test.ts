@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../../sandbox/servers/process.ts'
 import { findTemporal, startTemporal, type Temporal } from '../../../sandbox/servers/temporal.ts'
 import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
-import { watchForTemporalLoss } from '../../../src/worker/temporal-data-loss.ts'
+import { watchForTemporalDataLoss } from '../../../src/worker/temporal-data-loss.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 
 const WAITING = 120
@@ -53,7 +53,7 @@ it("after the loss of Temporal's data every scheduled post is under way again be
   await temporal.stop()
   temporal = await start([namespace])
   await world.startWorkers()
-  const stopWatching = watchForTemporalLoss(context, SECOND)
+  const stopWatching = watchForTemporalDataLoss(context, SECOND)
 
   const connection = await Connection.connect({ address })
   try {

@@ -27,7 +27,10 @@ import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
-import { backgroundWorkflowId, publishPostWorkflowId, refreshWorkflowId, SUBSCRIPTION_SUMMARY } from '../../../src/workflows/messages.ts'
+import { refreshWorkflowId } from '../../../src/workflows/messages/analytics.ts'
+import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
+import { SUBSCRIPTION_SUMMARY } from '../../../src/workflows/messages/billing.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { signatureOf } from '../../support/webhooks.ts'
 
 /**

@@ -3,7 +3,7 @@ import { Connection, WorkflowClient } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { NewConnection } from '../../../../src/store/accounts/platform-accounts.ts'
 import { createOrchestrator } from '../../../../src/integrations/temporal/orchestrator.ts'
-import { publishPostWorkflowId } from '../../../../src/workflows/messages.ts'
+import { publishPostWorkflowId } from '../../../../src/workflows/messages/publishing.ts'
 import { inAnHour, postBody, postsWorld, type PostsWorld } from '../../../support/posts-api.ts'
 
 let world: PostsWorld

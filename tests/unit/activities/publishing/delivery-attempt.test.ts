@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createBulkheads } from '../../../../src/activities/shared/call-limiter.ts'
+import { createCallLimiter } from '../../../../src/activities/shared/call-limiter.ts'
 import {
-  createDeliver,
+  createDeliveryAttempts,
   type ActivityIo,
-  type DeliverDeps,
+  type DeliveryAttemptDeps,
 } from '../../../../src/activities/publishing/delivery-attempt.ts'
 import { systemClock } from '../../../../src/clock.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
@@ -29,10 +29,10 @@ import { after, buildPost, claimOf } from '../../../support/posts.ts'
 const account = { accountId: 'did:plc:someone', handle: 'x.test', accessToken: 'token', version: 1 }
 
 /** Attempts on posts in memory, at a platform that answers what the test says. */
-function attempts(publish: PlatformAdapter['publish'], overrides: Partial<DeliverDeps> = {}) {
+function attempts(publish: PlatformAdapter['publish'], overrides: Partial<DeliveryAttemptDeps> = {}) {
   const stored = new Map<string, Post>()
   const adapter = { platform: 'bluesky', prepare: async () => {}, publish } as unknown as PlatformAdapter
-  const { deliver } = createDeliver({
+  const { deliver } = createDeliveryAttempts({
     posts: {
       find: async (id: string) => stored.get(id) ?? null,
       async transition(id: string, move: Move) {
@@ -46,13 +46,13 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
     credentials: { get: async () => account, renew: async () => account, markExpired: async () => true },
     platforms: { find: () => adapter },
     clock: systemClock,
-    bulkheads: createBulkheads(1, createMetrics()),
+    callLimiter: createCallLimiter(1, createMetrics()),
     metrics: createMetrics(),
     publishTimeoutMs: 8 * SECOND,
     unansweredSettleMs: 600 * SECOND,
     maxLatenessMs: 3_600 * SECOND,
     ...overrides,
-  } as unknown as DeliverDeps)
+  } as unknown as DeliveryAttemptDeps)
   return {
     stored,
     attempt: (post: Post, signal: AbortSignal, report: ActivityIo['report'] = () => {}, round = 0) => {
@@ -76,7 +76,7 @@ describe('an attempt that is called back', () => {
       throw stop.signal.reason
     }
     const { add, attempt, stored, deliveryOf } = attempts(() => Promise.reject(refused), {
-      credentials: { get: async () => account, renew } as unknown as DeliverDeps['credentials'],
+      credentials: { get: async () => account, renew } as unknown as DeliveryAttemptDeps['credentials'],
     })
     const post = add(buildPost({}, new Date()))
     await expect(attempt(post, stop.signal)).rejects.toThrow('stopping')
@@ -88,18 +88,18 @@ describe('an attempt that is called back', () => {
   it('while it stands in line claims nothing', async () => {
     const gate = Promise.withResolvers<void>()
     const bothInLine = Promise.withResolvers<void>()
-    const real = createBulkheads(1, createMetrics())
+    const real = createCallLimiter(1, createMetrics())
     let inLine = 0
-    const send: typeof real.send = (...args) => {
+    const send: typeof real.run = (...args) => {
       inLine += 1
       if (inLine === 2) bothInLine.resolve()
-      return real.send(...args)
+      return real.run(...args)
     }
     const publish = async () => {
       await gate.promise
       return { platformPostId: '1', platformPostUrl: 'https://x.example/1' }
     }
-    const { add, attempt, deliveryOf } = attempts(publish, { bulkheads: { send } })
+    const { add, attempt, deliveryOf } = attempts(publish, { callLimiter: { run: send } })
     const stop = new AbortController()
     const first = attempt(add(buildPost({}, new Date())), new AbortController().signal)
     const post = add(buildPost({}, new Date()))
@@ -153,7 +153,7 @@ it('does not end what another attempt took while this one found a reason to refu
         world.add(claimOf(post, 'bluesky', now)(world.stored.get(post._id)!, now))
         return { isDisabled: true }
       },
-    } as unknown as DeliverDeps['users'],
+    } as unknown as DeliveryAttemptDeps['users'],
   })
   const post = world.add(buildPost({}, new Date()))
   await expect(world.attempt(post, new AbortController().signal)).rejects.toThrow('Another attempt may be sending')
@@ -171,7 +171,7 @@ it('does not go out when its owner was disabled while its files were uploaded fo
   const slow = { platform: 'bluesky', prepare, publish: () => Promise.reject(new Error('not to be called')) }
   const { add, attempt, stored } = attempts(slow.publish, {
     clock,
-    users: { findById: async () => ({ isDisabled }) } as unknown as DeliverDeps['users'],
+    users: { findById: async () => ({ isDisabled }) } as unknown as DeliveryAttemptDeps['users'],
     platforms: { find: () => slow as unknown as PlatformAdapter },
   })
   const post = add(buildPost({}, new Date()))
@@ -195,7 +195,7 @@ it('looks again for its own effect when the one it found is on record as another
       return moved
     },
   }
-  const { attempt } = attempts(async () => taken, { posts: posts as unknown as DeliverDeps['posts'] })
+  const { attempt } = attempts(async () => taken, { posts: posts as unknown as DeliveryAttemptDeps['posts'] })
   const post = world.add(buildPost({}, new Date()))
   await expect(attempt(post, new AbortController().signal)).rejects.toThrow('on record as another post')
   expect(world.stored.get(post._id)!.platformStatuses[0]).toMatchObject({
@@ -220,11 +220,11 @@ it('tells the search when the last call began, and which effects are taken', asy
     isTaken,
   }
   const { attempt } = attempts(() => Promise.reject(new Error('not to be called')), {
-    posts: posts as unknown as DeliverDeps['posts'],
+    posts: posts as unknown as DeliveryAttemptDeps['posts'],
     platforms: { find: () => adapter },
     credentials: {
       get: async () => ({ ...account, accountId: 'did:plc:someone' }),
-    } as unknown as DeliverDeps['credentials'],
+    } as unknown as DeliveryAttemptDeps['credentials'],
   })
   const before = after(new Date(), -60 * SECOND)
   const fresh = buildPost({}, before)
@@ -238,7 +238,7 @@ it('finds a post that was deleted before the claim gone, and nothing wrong with 
   const post = buildPost({}, new Date())
   const posts = { find: async () => post, transition: () => Promise.reject(gone) }
   const { attempt } = attempts(() => Promise.reject(new Error('There must be no call')), {
-    posts: posts as unknown as DeliverDeps['posts'],
+    posts: posts as unknown as DeliveryAttemptDeps['posts'],
   })
   const reports: string[] = []
   const result = await attempt(post, new AbortController().signal, (message) => reports.push(message))
@@ -257,7 +257,7 @@ it('tells once of a post that was published by a round that had been given up', 
     {
       notifications: {
         insertOnce: async ({ dedupeKey }: NewNotification) => told.add(dedupeKey),
-      } as unknown as DeliverDeps['notifications'],
+      } as unknown as DeliveryAttemptDeps['notifications'],
     },
   )
   const post = add(buildPost({}, new Date()))
@@ -291,7 +291,7 @@ describe("a user's retry after an unknown outcome", () => {
     }
     const world = attempts(adapter.publish, {
       platforms: { find: () => adapter as unknown as PlatformAdapter },
-      credentials: { get: async () => connected } as unknown as DeliverDeps['credentials'],
+      credentials: { get: async () => connected } as unknown as DeliveryAttemptDeps['credentials'],
     })
     const fresh = buildPost({}, HOURS_AGO)
     const claimed = claimOf(fresh, 'bluesky', HOURS_AGO)(fresh, HOURS_AGO)

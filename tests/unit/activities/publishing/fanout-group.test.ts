@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
-import { createSiblings } from '../../../../src/activities/publishing/fanout-group.ts'
+import { createFanoutGroups } from '../../../../src/activities/publishing/fanout-group.ts'
 
 const never = new AbortController().signal
 
 it('lets the deliveries of a post begin in one turn and end together', async () => {
-  const siblings = createSiblings(60_000)
+  const siblings = createFanoutGroups(60_000)
   const log: string[] = []
   const slow = Promise.withResolvers<void>()
   const run = (name: string, work: Promise<void>) =>
     siblings
-      .together('post', never, async () => {
+      .run('post', never, async () => {
         log.push(`${name} begins`)
         await work
         log.push(`${name} has done its work`)
@@ -24,21 +24,21 @@ it('lets the deliveries of a post begin in one turn and end together', async () 
 })
 
 it('waits for a slow one no longer than it was told', async () => {
-  const siblings = createSiblings(1)
+  const siblings = createFanoutGroups(1)
   const slow = Promise.withResolvers<void>()
-  const waiting = siblings.together('post', never, () => slow.promise)
-  expect(await siblings.together('post', never, async () => 'done')).toBe('done')
+  const waiting = siblings.run('post', never, () => slow.promise)
+  expect(await siblings.run('post', never, async () => 'done')).toBe('done')
   slow.resolve()
   await waiting
 })
 
 it('does not wait once it is called back, nor for a delivery that failed', async () => {
-  const siblings = createSiblings(60_000)
+  const siblings = createFanoutGroups(60_000)
   const calledBack = new AbortController()
   const slow = Promise.withResolvers<void>()
-  const waiting = siblings.together('post', never, () => slow.promise)
-  const first = siblings.together('post', calledBack.signal, async () => 'first')
-  const failing = siblings.together('post', never, () => Promise.reject(new Error('no')))
+  const waiting = siblings.run('post', never, () => slow.promise)
+  const first = siblings.run('post', calledBack.signal, async () => 'first')
+  const failing = siblings.run('post', never, () => Promise.reject(new Error('no')))
   await expect(failing).rejects.toThrow('no')
   calledBack.abort()
   expect(await first).toBe('first')
@@ -47,10 +47,10 @@ it('does not wait once it is called back, nor for a delivery that failed', async
 })
 
 it('keeps posts apart', async () => {
-  const siblings = createSiblings(60_000)
+  const siblings = createFanoutGroups(60_000)
   const slow = Promise.withResolvers<void>()
-  const waiting = siblings.together('one', never, () => slow.promise)
-  expect(await siblings.together('another', never, async () => 'done')).toBe('done')
+  const waiting = siblings.run('one', never, () => slow.promise)
+  expect(await siblings.run('another', never, async () => 'done')).toBe('done')
   slow.resolve()
   await waiting
 })

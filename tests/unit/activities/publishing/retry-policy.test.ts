@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Crowded } from '../../../../src/activities/shared/call-limiter.ts'
-import { verdictOn } from '../../../../src/activities/publishing/retry-policy.ts'
+import { CapacityExceeded } from '../../../../src/activities/shared/call-limiter.ts'
+import { classifyFailure } from '../../../../src/activities/publishing/retry-policy.ts'
 import {
   MediaUnavailableError,
   PLATFORM_ERROR_CLASSES,
@@ -26,7 +26,7 @@ const FINAL: PlatformErrorClass[] = [
 
 describe('the verdict on a definite failure', () => {
   it.each(FINAL)('%s is final, with its class as the code', (errorClass) => {
-    expect(verdictOn(refusalOf(errorClass, SECOND), 0, 0, null)).toEqual({
+    expect(classifyFailure(refusalOf(errorClass, SECOND), 0, 0, null)).toEqual({
       kind: 'refuse',
       reason: { code: errorClass, message: 'The platform said no' },
     })
@@ -35,7 +35,7 @@ describe('the verdict on a definite failure', () => {
   it.each(PLATFORM_ERROR_CLASSES.filter((errorClass) => !FINAL.includes(errorClass)))(
     '%s is worth another try',
     (errorClass) => {
-      expect(verdictOn(refusalOf(errorClass), 0, 0, null)).toMatchObject({
+      expect(classifyFailure(refusalOf(errorClass), 0, 0, null)).toMatchObject({
         kind: 'defer',
         reason: { code: errorClass },
       })
@@ -43,7 +43,7 @@ describe('the verdict on a definite failure', () => {
   )
 
   it('waits as long as the platform states, which costs no try', () => {
-    expect(verdictOn(refusalOf('rate_limited', HOUR), 0, 1, null)).toMatchObject({
+    expect(classifyFailure(refusalOf('rate_limited', HOUR), 0, 1, null)).toMatchObject({
       kind: 'defer',
       waitMs: HOUR,
       countsAsTry: false,
@@ -51,7 +51,7 @@ describe('the verdict on a definite failure', () => {
   })
 
   it('is final when the stated wait is longer than an hour, and says how long it is', () => {
-    expect(verdictOn(refusalOf('rate_limited', 90 * MINUTE), 0, 0, null)).toEqual({
+    expect(classifyFailure(refusalOf('rate_limited', 90 * MINUTE), 0, 0, null)).toEqual({
       kind: 'refuse',
       reason: { code: 'rate_limited', message: 'The platform said no (the platform asks to wait 90 minutes)' },
     })
@@ -62,20 +62,23 @@ describe('the verdict on a definite failure', () => {
     ['transient', SECOND],
     ['media_not_ready', 15 * SECOND],
   ] as const)('%s without a wait, or with none to speak of, is not tried again at once', (errorClass, waitMs) => {
-    expect(verdictOn(refusalOf(errorClass), 0, 0, null)).toMatchObject({ kind: 'defer', waitMs })
-    expect(verdictOn(refusalOf(errorClass, 0), 0, 0, null)).toMatchObject({ kind: 'defer', waitMs })
+    expect(classifyFailure(refusalOf(errorClass), 0, 0, null)).toMatchObject({ kind: 'defer', waitMs })
+    expect(classifyFailure(refusalOf(errorClass, 0), 0, 0, null)).toMatchObject({ kind: 'defer', waitMs })
   })
 
   it('spends its tries no faster than it backs off, however short the stated waits', () => {
-    expect(verdictOn(refusalOf('transient', SECOND), 2, 0, null)).toMatchObject({
+    expect(classifyFailure(refusalOf('transient', SECOND), 2, 0, null)).toMatchObject({
       waitMs: 30 * SECOND,
       countsAsTry: true,
     })
-    expect(verdictOn(refusalOf('transient', MINUTE), 2, 0, null)).toMatchObject({ waitMs: MINUTE, countsAsTry: true })
+    expect(classifyFailure(refusalOf('transient', MINUTE), 2, 0, null)).toMatchObject({
+      waitMs: MINUTE,
+      countsAsTry: true,
+    })
   })
 
   it('backs off further with every try', () => {
-    const waits = [0, 1, 2, 3, 4, 9].map((tries) => verdictOn(refusalOf('transient'), tries, 0, null))
+    const waits = [0, 1, 2, 3, 4, 9].map((tries) => classifyFailure(refusalOf('transient'), tries, 0, null))
     expect(waits).toMatchObject(
       [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 10 * MINUTE].map((waitMs) => ({
         kind: 'defer',
@@ -92,9 +95,9 @@ describe('the verdict on a definite failure', () => {
       [0, 20 * SECOND],
       [HOUR, 3 * MINUTE],
     ] as const) {
-      expect(verdictOn(busy, 4, 0, waitedMs)).toMatchObject({ kind: 'defer', waitMs, countsAsTry: false })
+      expect(classifyFailure(busy, 4, 0, waitedMs)).toMatchObject({ kind: 'defer', waitMs, countsAsTry: false })
     }
-    expect(verdictOn(busy, 0, 0, HOUR + 1)).toEqual({
+    expect(classifyFailure(busy, 0, 0, HOUR + 1)).toEqual({
       kind: 'refuse',
       reason: {
         code: 'media_not_ready',
@@ -104,28 +107,34 @@ describe('the verdict on a definite failure', () => {
   })
 
   it('has tries to lose with a platform that takes a post for ready and then refuses it as not', () => {
-    expect(verdictOn(refusalOf('media_not_ready'), 0, 0, null)).toMatchObject({ kind: 'defer', countsAsTry: true })
+    expect(classifyFailure(refusalOf('media_not_ready'), 0, 0, null)).toMatchObject({
+      kind: 'defer',
+      countsAsTry: true,
+    })
   })
 
   it('lets a platform fetch media twice, and no more', () => {
     const failed = refusalOf('media_fetch_failed', MINUTE)
-    expect(verdictOn(failed, 0, 0, null)).toMatchObject({ kind: 'defer', waitMs: MINUTE })
-    expect(verdictOn(refusalOf('media_fetch_failed'), 1, 0, null)).toMatchObject({ kind: 'refuse' })
+    expect(classifyFailure(failed, 0, 0, null)).toMatchObject({ kind: 'defer', waitMs: MINUTE })
+    expect(classifyFailure(refusalOf('media_fetch_failed'), 1, 0, null)).toMatchObject({ kind: 'refuse' })
   })
 
   it('costs no try when there is no room to send', () => {
-    expect(verdictOn(new Crowded('bluesky'), 4, 0, null)).toMatchObject({ kind: 'defer', countsAsTry: false })
+    expect(classifyFailure(new CapacityExceeded('bluesky'), 4, 0, null)).toMatchObject({
+      kind: 'defer',
+      countsAsTry: false,
+    })
   })
 
   it('is final for media that is not there', () => {
-    expect(verdictOn(new MediaUnavailableError('The file a.png is gone'), 0, 0, null)).toEqual({
+    expect(classifyFailure(new MediaUnavailableError('The file a.png is gone'), 0, 0, null)).toEqual({
       kind: 'refuse',
       reason: { code: 'MEDIA_UNAVAILABLE', message: 'The file a.png is gone' },
     })
   })
 
   it('says nothing to users of what went wrong inside', () => {
-    expect(verdictOn(new TypeError('x of undefined'), 0, 0, null)).toMatchObject({
+    expect(classifyFailure(new TypeError('x of undefined'), 0, 0, null)).toMatchObject({
       kind: 'defer',
       countsAsTry: true,
       reason: { code: 'INTERNAL', message: 'Something went wrong inside the service' },

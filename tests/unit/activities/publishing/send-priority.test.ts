@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { createBurst } from '../../../../src/activities/publishing/send-priority.ts'
+import { createSendPriority } from '../../../../src/activities/publishing/send-priority.ts'
 
 it('lets records stand back until every send of the instant has ended, also by failing', async () => {
-  const burst = createBurst(60_000)
+  const burst = createSendPriority(60_000)
   const log: string[] = []
   const [one, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const sends = [burst.first(() => one.promise), burst.first(() => other.promise).catch(() => {})]
-  const recorded = burst.over().then(() => log.push('recorded'))
+  const sends = [burst.send(() => one.promise), burst.send(() => other.promise).catch(() => {})]
+  const recorded = burst.whenIdle().then(() => log.push('recorded'))
   one.resolve()
   await sends[0]
   log.push('one is out')
@@ -16,11 +16,11 @@ it('lets records stand back until every send of the instant has ended, also by f
 })
 
 it('lets nothing stand back for long, and at other times not at all', async () => {
-  const burst = createBurst(1)
-  await burst.over()
+  const burst = createSendPriority(1)
+  await burst.whenIdle()
   const slow = Promise.withResolvers<void>()
-  const sending = burst.first(() => slow.promise)
-  await burst.over()
+  const sending = burst.send(() => slow.promise)
+  await burst.whenIdle()
   slow.resolve()
   await sending
 })

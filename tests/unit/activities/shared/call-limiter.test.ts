@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createBulkheads, Crowded } from '../../../../src/activities/shared/call-limiter.ts'
+import { createCallLimiter, CapacityExceeded } from '../../../../src/activities/shared/call-limiter.ts'
 import { createMetrics } from '../../../../src/telemetry/metrics.ts'
 import { PlatformError } from '../../../../src/platforms/errors.ts'
 
@@ -8,11 +8,11 @@ const down = new PlatformError('transient', 'down', { certain: false })
 /** Sends that hang until they are let go. */
 const to = (server: string, userId = 'ann') => ({ platform: 'bluesky', server, userId }) as const
 
-function hanging(bulkheads: ReturnType<typeof createBulkheads>, server: string) {
+function hanging(bulkheads: ReturnType<typeof createCallLimiter>, server: string) {
   const gate = Promise.withResolvers<void>()
   let begun = 0
   const send = (userId?: string) =>
-    bulkheads.send(to(server, userId), async () => {
+    bulkheads.run(to(server, userId), async () => {
       begun += 1
       await gate.promise
       return {}
@@ -24,7 +24,7 @@ afterEach(() => vi.useRealTimers())
 
 describe('a bulkhead', () => {
   it('lets so many send at once, and the others after them', async () => {
-    const { send, begun, letGo } = hanging(createBulkheads(2, createMetrics()), 'https://a')
+    const { send, begun, letGo } = hanging(createCallLimiter(2, createMetrics()), 'https://a')
     const sends = [send(), send(), send()]
     await Promise.resolve()
     expect(begun()).toBe(2)
@@ -34,33 +34,33 @@ describe('a bulkhead', () => {
   })
 
   it('keeps a hanging server from holding up another one', async () => {
-    const bulkheads = createBulkheads(1, createMetrics())
+    const bulkheads = createCallLimiter(1, createMetrics())
     const stuck = hanging(bulkheads, 'https://hangs')
     const waiting = [stuck.send(), stuck.send()]
-    expect(await bulkheads.send(to('https://answers'), async () => ({ published: 1 }))).toEqual({ published: 1 })
+    expect(await bulkheads.run(to('https://answers'), async () => ({ published: 1 }))).toEqual({ published: 1 })
     stuck.letGo()
     await Promise.all(waiting)
   })
 
   it('sends the rest away when the line is too long', async () => {
-    const { send, letGo } = hanging(createBulkheads(1, createMetrics()), 'https://a')
+    const { send, letGo } = hanging(createCallLimiter(1, createMetrics()), 'https://a')
     const sends = Array.from({ length: 2_001 }, () => send())
-    await expect(send()).rejects.toBeInstanceOf(Crowded)
+    await expect(send()).rejects.toBeInstanceOf(CapacityExceeded)
     letGo()
     await Promise.all(sends)
   })
 
   it('lets another user send while one has filled the line, and next', async () => {
-    const bulkheads = createBulkheads(1, createMetrics())
+    const bulkheads = createCallLimiter(1, createMetrics())
     const gate = Promise.withResolvers<void>()
     const sent: string[] = []
     const sendAs = (userId: string) =>
-      bulkheads.send(to('https://a', userId), async () => {
+      bulkheads.run(to('https://a', userId), async () => {
         await gate.promise
         return { sent: sent.push(userId) }
       })
     const sends = Array.from({ length: 2_001 }, () => sendAs('many'))
-    await expect(sendAs('many')).rejects.toBeInstanceOf(Crowded)
+    await expect(sendAs('many')).rejects.toBeInstanceOf(CapacityExceeded)
     sends.push(sendAs('one'))
     gate.resolve()
     await Promise.all(sends)
@@ -69,9 +69,9 @@ describe('a bulkhead', () => {
 
   it('counts how long sends stood in line, and those it sent away', async () => {
     const metrics = createMetrics()
-    const { send, letGo } = hanging(createBulkheads(1, metrics), 'https://a')
+    const { send, letGo } = hanging(createCallLimiter(1, metrics), 'https://a')
     const sends = Array.from({ length: 2_001 }, () => send())
-    await expect(send()).rejects.toBeInstanceOf(Crowded)
+    await expect(send()).rejects.toBeInstanceOf(CapacityExceeded)
     letGo()
     await Promise.all(sends)
     const text = await metrics.text()
@@ -80,26 +80,26 @@ describe('a bulkhead', () => {
   })
 
   it('stops sending to a server that keeps failing, those in line included', async () => {
-    const bulkheads = createBulkheads(1, createMetrics())
-    const fail = () => bulkheads.send(to('https://a'), async () => ({ error: down }))
+    const bulkheads = createCallLimiter(1, createMetrics())
+    const fail = () => bulkheads.run(to('https://a'), async () => ({ error: down }))
     const results = await Promise.allSettled(Array.from({ length: 15 }, fail))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
     const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
-    expect(reasons.filter((reason) => reason instanceof Crowded)).toHaveLength(5)
-    await expect(fail()).rejects.toBeInstanceOf(Crowded)
+    expect(reasons.filter((reason) => reason instanceof CapacityExceeded)).toHaveLength(5)
+    await expect(fail()).rejects.toBeInstanceOf(CapacityExceeded)
   })
 
   it('does not take refusals for a server that is down', async () => {
-    const bulkheads = createBulkheads(1, createMetrics())
+    const bulkheads = createCallLimiter(1, createMetrics())
     const refused = new PlatformError('validation', 'no', { certain: true })
-    const refuse = () => bulkheads.send(to('https://a'), async () => ({ error: refused }))
+    const refuse = () => bulkheads.run(to('https://a'), async () => ({ error: refused }))
     expect(await Promise.all(Array.from({ length: 20 }, refuse))).toHaveLength(20)
   })
 
   it('sends one to see whether the server has recovered, and then the others', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    const bulkheads = createBulkheads(3, createMetrics())
-    const fail = () => bulkheads.send(to('https://a'), async () => ({ error: down }))
+    const bulkheads = createCallLimiter(3, createMetrics())
+    const fail = () => bulkheads.run(to('https://a'), async () => ({ error: down }))
     await Promise.allSettled(Array.from({ length: 11 }, fail))
     vi.advanceTimersByTime(6_000)
     const { send, begun, letGo } = hanging(bulkheads, 'https://a')

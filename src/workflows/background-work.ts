@@ -1,0 +1,21 @@
+import type { TaskQueue } from './task-queues.ts'
+
+/**
+ * Work in the background that a stored record asks for: the workflow of this name gets the record's id as its only argument, and
+ * runs under that id, so that it is single.
+ */
+export const BACKGROUND_WORK = {
+  sendMail: { idPrefix: 'mail/', taskQueue: 'notifying' },
+  deliverPush: { idPrefix: 'push/', taskQueue: 'notifying' },
+  subscription: { idPrefix: 'subscription/', taskQueue: 'billing' },
+  routePaymentEvent: { idPrefix: 'payment-event/', taskQueue: 'billing' },
+  eraseAccount: { idPrefix: 'erase/', taskQueue: 'maintenance' },
+  collectFollowers: { idPrefix: 'followers/', taskQueue: 'analytics' },
+  replayDeadLetter: { idPrefix: 'dead-letter/', taskQueue: 'analytics' },
+} as const satisfies Record<string, { idPrefix: string; taskQueue: TaskQueue }>
+
+export type BackgroundWork = keyof typeof BACKGROUND_WORK
+
+export function backgroundWorkflowId(work: BackgroundWork, id: string): string {
+  return `${BACKGROUND_WORK[work].idPrefix}${id}`
+}
