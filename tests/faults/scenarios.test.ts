@@ -159,9 +159,9 @@ it('a worker frozen past its lease between claim and call, and thawed when anoth
     'worker-slow',
     copySource(join(dir, 'slow'), [
       {
-        file: 'activities/publishing/delivery-attempt.ts',
-        find: 'const from = { round: input.round, attempt: claimed.delivery.attempt }',
-        put: 'await new Promise((go) => setTimeout(go, 2_000))\nconst from = { round: input.round, attempt: claimed.delivery.attempt }',
+        file: 'activities/publishing/send-post.ts',
+        find: 'const claimed = { round, attempt: delivery.attempt }',
+        put: 'await new Promise((go) => setTimeout(go, 2_000))\nconst claimed = { round, attempt: delivery.attempt }',
       },
     ]),
     // With its slot taken it asks for nothing more: a frozen worker swallows what is handed to its open requests.

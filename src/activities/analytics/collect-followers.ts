@@ -10,8 +10,8 @@ import type { PlatformAccounts, PlatformAccountStore } from '../../store/account
 import type { SaveSnapshots } from '../../store/analytics/snapshot-writer.ts'
 import type { SnapshotStore } from '../../store/analytics/snapshots.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { CallAccount } from './account-calls.ts'
-import { classifyCollectionFailure } from './collection-trouble.ts'
+import type { CallAccount } from './call-account.ts'
+import { classifyCollectionFailure } from './collection-failure.ts'
 
 /** How old a figure that is taken daily may be to go with a post's. */
 const FOLLOWERS_LAST_MS = 2 * DAY
@@ -30,22 +30,22 @@ export interface CollectFollowersDeps {
   clock: Clock
 }
 
-/** `paused`: to be asked for again, where the platform is to be left alone for so long before. */
+/** `paused`: the platform asks for no calls for `waitMs`. */
 export type CollectFollowersResult = { kind: 'taken' | 'skipped' | 'failed' } | { kind: 'paused'; waitMs: number }
 
-/** How many follow the accounts, once a day. */
+/** Collects the follower counts of accounts, once a day. */
 export function createCollectFollowers(deps: CollectFollowersDeps) {
   const { accounts, users, platforms, snapshots, saveSnapshots, callAccount, clock } = deps
 
   const unknownUntil = new Map<string, number>()
 
-  function noteUnknown(name: string): void {
+  function rememberUnknown(name: string): void {
     if (unknownUntil.size >= MOST_UNKNOWN) unknownUntil.clear()
     unknownUntil.set(name, clock.now().getTime() + UNKNOWN_LASTS_MS)
   }
 
-  /** Asks the platform and stores what it says; null where it tells nobody. */
-  async function take(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
+  /** Reads the count from the platform and stores it; null when the platform does not report it. */
+  async function readAndSave(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
     if (!platforms.find(platform)?.followers) return null
     const takenAt = clock.now()
     const count = await callAccount(
@@ -60,23 +60,23 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
     return count
   }
 
-  /** The last figure of the account that is connected now: there may have been another one before it. */
-  async function latestOf(userId: string, platform: Platform) {
+  /** The last count of the account that is connected now. Counts of an earlier account are ignored. */
+  async function findLatest(userId: string, platform: Platform) {
     const [latest, account] = await Promise.all([
       snapshots.latestFollowers(userId, platform),
       accounts.findConnected(userId, platform),
     ])
-    const isOfAnother = latest !== null && account !== null && latest.takenAt < account.connectedAt
-    return { latest: isOfAnother ? null : latest, version: account?.version }
+    const isOfOtherAccount = latest !== null && account !== null && latest.takenAt < account.connectedAt
+    return { latest: isOfOtherAccount ? null : latest, version: account?.version }
   }
 
-  async function isTaken(userId: string, platform: Platform): Promise<boolean> {
-    const { latest } = await latestOf(userId, platform)
+  async function isCollectedToday(userId: string, platform: Platform): Promise<boolean> {
+    const { latest } = await findLatest(userId, platform)
     return latest !== null && latest.slot >= slotAt(clock.now(), DAY)
   }
 
   return {
-    /** Where an account tells how many follow it. */
+    /** The platforms of an account that report a follower count. */
     listSupported: (owner: PlatformAccounts, on: readonly Platform[]): Platform[] =>
       on.filter((platform) => {
         const account = owner[platform]
@@ -84,27 +84,28 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
       }),
 
     /**
-     * The figure of the day, or the one asked for now; null where it cannot be had, which is no reason to go without a post's counts.
-     * @throws what says that the platform has to be left alone
+     * Returns today's count, or reads it now; null when it is not available. Post metrics are collected without it.
+     * @throws PlatformError for a rate limit, and errors other than PlatformError
      */
     async findCurrent(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
-      const { latest, version } = await latestOf(userId, platform)
+      const { latest, version } = await findLatest(userId, platform)
       if (latest && latest.takenAt.getTime() >= clock.now().getTime() - FOLLOWERS_LAST_MS) return latest.followers
       const name = `${userId}/${platform}/${version}`
       if ((unknownUntil.get(name) ?? 0) > clock.now().getTime()) return null
       let count: number | null = null
       try {
-        count = await take(userId, platform, signal)
+        count = await readAndSave(userId, platform, signal)
       } catch (error) {
         if (!(error instanceof PlatformError) || error.class === 'rate_limited') throw error
       }
-      if (count === null) noteUnknown(name)
+      if (count === null) rememberUnknown(name)
       return count
     },
 
     /**
-     * One snapshot a day, however often it is repeated.
-     * @throws what is no trouble with the platform
+     * Stores one snapshot per day, however often it is called. Failures at the platform are returned.
+     * @param isAsked collects again although there is a snapshot of today
+     * @throws errors of the database, and the reason of an aborted signal
      */
     async collect(
       userId: string,
@@ -112,23 +113,27 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
       signal: AbortSignal,
       isAsked = false,
     ): Promise<CollectFollowersResult> {
-      if (!isAsked && (await isTaken(userId, platform))) return { kind: 'skipped' }
+      if (!isAsked && (await isCollectedToday(userId, platform))) return { kind: 'skipped' }
       const owner = await users.findById(userId)
       if (!owner || owner.isDisabled) return { kind: 'skipped' }
       try {
-        return { kind: (await take(userId, platform, signal)) === null ? 'skipped' : 'taken' }
+        return { kind: (await readAndSave(userId, platform, signal)) === null ? 'skipped' : 'taken' }
       } catch (error) {
         signal.throwIfAborted()
-        const trouble = classifyCollectionFailure(error, platform)
-        if (trouble.kind === 'pause') return { kind: 'paused', waitMs: trouble.waitMs }
-        if (trouble.kind === 'crowded') return { kind: 'paused', waitMs: 0 }
-        if (trouble.kind === 'dead') {
-          if (trouble.isUnexpected) log.error('Collecting followers failed in an unexpected way', { error })
-          await deps.deadLetters.add([{ type: 'account', postId: null, userId, platform }], trouble.reason, clock.now())
+        const collectionFailure = classifyCollectionFailure(error, platform)
+        if (collectionFailure.kind === 'pause') return { kind: 'paused', waitMs: collectionFailure.waitMs }
+        if (collectionFailure.kind === 'no-capacity') return { kind: 'paused', waitMs: 0 }
+        if (collectionFailure.kind === 'dead-letter') {
+          if (collectionFailure.isUnexpected) log.error('follower collection failed unexpectedly', { error })
+          await deps.deadLetters.add(
+            [{ type: 'account', postId: null, userId, platform }],
+            collectionFailure.reason,
+            clock.now(),
+          )
           return { kind: 'failed' }
         }
-        if (trouble.why === 'permission') {
-          log.warn('Followers are left out: the connection lacks a permission', { userId, platform })
+        if (collectionFailure.why === 'permission') {
+          log.warn('followers skipped, permission missing', { userId, platform })
         }
         return { kind: 'skipped' }
       }

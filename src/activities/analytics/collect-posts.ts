@@ -13,9 +13,9 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import type { PublishedPost, PublishedPostStore } from '../../store/analytics/due-metrics.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import type { CollectedBatch, DueBatch } from '../../workflows/messages/analytics.ts'
-import type { CallAccount } from './account-calls.ts'
+import type { CallAccount } from './call-account.ts'
 import type { CollectFollowers } from './collect-followers.ts'
-import { classifyCollectionFailure } from './collection-trouble.ts'
+import { classifyCollectionFailure } from './collection-failure.ts'
 import { isPostDeleted } from '../publishing/record-outcome.ts'
 import type { SaveSnapshots } from '../../store/analytics/snapshot-writer.ts'
 
@@ -34,23 +34,23 @@ export interface CollectPostsDeps {
   saveSnapshots: SaveSnapshots
 }
 
-/** An entry whose metrics are asked for. */
-interface Wanted {
+/** A published post whose metrics are collected. */
+interface WantedPost {
   postId: string
   platformPostId: string
   completedAt: Date
-  /** The account it was published on. */
+  /** The account that it was published on. */
   accountId: string | null
 }
 
 const NOTHING: CollectedBatch = { saved: 0, deleted: 0, skipped: 0, failed: 0, end: 'done' }
 
-/** The metrics of some posts of one account, in as few calls as its platform allows. */
+/** Collects the metrics of posts of one account, in as few calls as its platform allows. */
 export function createCollectPosts(deps: CollectPostsDeps) {
   const { published, users, platforms, clock, collection, callAccount, followers, saveSnapshots } = deps
 
-  /** What the call answers; a post that went out on another account is not this one's to ask for. */
-  async function read(userId: string, platform: Platform, wanted: Wanted[], signal: AbortSignal) {
+  /** Reads the counts of the posts that were published on the connected account. Another account cannot read them. */
+  async function readCounts(userId: string, platform: Platform, wanted: WantedPost[], signal: AbortSignal) {
     return callAccount(
       userId,
       platform,
@@ -64,7 +64,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     )
   }
 
-  async function remove(postId: string, platform: Platform): Promise<void> {
+  async function markPostDeleted(postId: string, platform: Platform): Promise<void> {
     try {
       await deps.posts.transition(postId, markDeleted(platform))
     } catch (error) {
@@ -72,12 +72,12 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     }
   }
 
-  /** `isAsked`: also what has a snapshot of this slot already. */
+  /** @param isAsked collects again although there is a snapshot of this slot */
   async function collect(batch: DueBatch, isAsked: boolean, signal: AbortSignal): Promise<CollectedBatch> {
     const { userId, platform, postIds } = batch
     const slot = new Date(batch.slot)
     const found = await published.find(postIds)
-    const wanted = found.flatMap((post) => wantedOf(post, userId, platform, isAsked ? null : slot))
+    const wanted = found.flatMap((post) => toWantedPosts(post, userId, platform, isAsked ? null : slot))
     if (wanted.length === 0) return NOTHING
     const ids = wanted.map(({ postId }) => postId)
     const owner = await users.findById(userId)
@@ -87,68 +87,70 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     }
     const takenAt = clock.now()
     const followerCount = await followers.findCurrent(userId, platform, signal)
-    const answers = await read(userId, platform, wanted, signal)
-    const seen: Parameters<SaveSnapshots['posts']>[1] = []
+    const countsById = await readCounts(userId, platform, wanted, signal)
+    const rows: Parameters<SaveSnapshots['posts']>[1] = []
     let deleted = 0
     for (const { postId, platformPostId, completedAt } of wanted) {
-      const counts = answers?.get(platformPostId)
+      const counts = countsById?.get(platformPostId)
       if (counts === 'deleted') {
         if (!canBeDeleted(completedAt, collection.deletionGraceMs, takenAt)) continue
-        await remove(postId, platform)
+        await markPostDeleted(postId, platform)
         deleted += 1
       } else if (counts) {
         const derived = deriveFrom(counts, followerCount)
-        seen.push({ postId, completedAt, ...counts, ...derived, followerCountAtSnapshot: followerCount })
+        rows.push({ postId, completedAt, ...counts, ...derived, followerCountAtSnapshot: followerCount })
       }
     }
-    const saved = await saveSnapshots.posts({ userId, platform, slot, takenAt }, seen, deleted > 0)
-    const silent = wanted.length - deleted - saved
-    if (silent > 0) await published.settle(platform, ids, slot)
-    return { ...NOTHING, saved, deleted, skipped: silent }
+    const saved = await saveSnapshots.posts({ userId, platform, slot, takenAt }, rows, deleted > 0)
+    const missing = wanted.length - deleted - saved
+    if (missing > 0) await published.settle(platform, ids, slot)
+    return { ...NOTHING, saved, deleted, skipped: missing }
   }
 
-  async function fail(error: unknown, { userId, platform, postIds, slot }: DueBatch): Promise<CollectedBatch> {
-    const trouble = classifyCollectionFailure(error, platform)
+  /** Turns a failure at the platform into the result of the batch. */
+  async function handleFailure(error: unknown, { userId, platform, postIds, slot }: DueBatch): Promise<CollectedBatch> {
+    const collectionFailure = classifyCollectionFailure(error, platform)
     const skipped = { ...NOTHING, skipped: postIds.length }
-    // What is left out is still due.
-    if (trouble.kind === 'pause') return { ...skipped, end: 'platform', pauseMs: trouble.waitMs }
-    if (trouble.kind === 'crowded') return { ...skipped, end: 'account' }
-    if (trouble.kind === 'shut') {
-      if (trouble.why === 'permission') {
-        log.warn('Metrics are left out: the connection lacks a permission', { userId, platform })
+    // Skipped posts stay due.
+    if (collectionFailure.kind === 'pause') {
+      return { ...skipped, end: 'platform', pauseMs: collectionFailure.waitMs }
+    }
+    if (collectionFailure.kind === 'no-capacity') return { ...skipped, end: 'account' }
+    if (collectionFailure.kind === 'account-blocked') {
+      if (collectionFailure.why === 'permission') {
+        log.warn('metrics skipped, permission missing', { userId, platform })
       }
-      // The rest of the account comes to the same, in this run.
+      // The other due posts of the account would fail the same way in this run.
       for (const bounds of boundsOf(collection.ages, [platform], clock.now())) await published.settleDue(userId, bounds)
       await published.settle(platform, postIds, new Date(slot))
       return { ...skipped, end: 'account' }
     }
-    if (trouble.isUnexpected) log.error('Collecting metrics failed in an unexpected way', { error })
-    // Of a post that its owner deletes meanwhile there is no letter.
+    if (collectionFailure.isUnexpected) log.error('metrics collection failed unexpectedly', { error })
+    // A post that its owner deletes meanwhile gets no dead letter.
     await deps.database.transaction(async (session) => {
       const there = await published.note(platform, postIds, { slot: new Date(slot) }, session)
       const letters = [...there].map((postId) => ({ type: 'post' as const, postId, userId, platform }))
-      await deps.deadLetters.add(letters, trouble.reason, clock.now(), session)
+      await deps.deadLetters.add(letters, collectionFailure.reason, clock.now(), session)
     })
     return { ...NOTHING, failed: postIds.length }
   }
 
-  /** In one call. */
+  /** Collects posts that fit into one call. */
   async function collectOnce(batch: DueBatch, isAsked: boolean, signal: AbortSignal): Promise<CollectedBatch> {
     let result: CollectedBatch
     try {
       result = await collect(batch, isAsked, signal)
     } catch (error) {
       signal.throwIfAborted()
-      result = await fail(error, batch)
+      result = await handleFailure(error, batch)
     }
     deps.metrics.metricsCollected(batch.platform, result)
     return result
   }
 
   /**
-   * One snapshot for each post that is still due, however often it is repeated. What goes wrong at the platform is dealt with and
-   * told by the result.
-   * @throws what is no trouble with the platform
+   * Stores one snapshot per due post, however often it is called. The result reports failures at the platform.
+   * @throws errors of the database, and the reason of an aborted signal
    */
   return async function collectPosts(batch: DueBatch, signal: AbortSignal, isAsked = false): Promise<CollectedBatch> {
     const total = { ...NOTHING }
@@ -161,7 +163,9 @@ export function createCollectPosts(deps: CollectPostsDeps) {
   }
 }
 
-function wantedOf(post: PublishedPost, userId: string, platform: Platform, slot: Date | null): Wanted[] {
+export type CollectPosts = ReturnType<typeof createCollectPosts>
+
+function toWantedPosts(post: PublishedPost, userId: string, platform: Platform, slot: Date | null): WantedPost[] {
   const entry = post.platformStatuses.find((one) => one.platform === platform)
   if (post.userId !== userId || entry?.status !== 'completed') return []
   const { platformPostId, completedAt, metricsSlot } = entry

@@ -9,7 +9,7 @@ import { HOUR } from '../../domain/shared/times.ts'
 import type { StoredPaymentEvent } from '../../store/billing/payment-events.ts'
 import { backgroundWorkflowId } from '../../workflows/background-work.ts'
 import { SUBSCRIPTION_SUMMARY, type BilledPlace, type SubscriptionState } from '../../workflows/messages/billing.ts'
-import { keepAlive } from '../shared/heartbeat.ts'
+import { withHeartbeat } from '../shared/heartbeat.ts'
 
 const PAGE = 50
 const AT_ONCE = 5
@@ -42,7 +42,7 @@ export function createBillingActivities(deps: BillingDeps) {
   return {
     /** Null for an event that was acted on before. */
     applyPaymentEvent: (userId: string, eventId: string): Promise<SubscriptionState | null> =>
-      attempt(async () => {
+      runActivity(async () => {
         const event = await paymentEvents.find(eventId)
         if (event?.state !== 'waiting') return null
         const isErased = (await erasures.find(userId)) !== null
@@ -53,11 +53,11 @@ export function createBillingActivities(deps: BillingDeps) {
       }),
 
     lookAtSubscription: (userId: string): Promise<SubscriptionState> =>
-      attempt(async () => present(await syncSubscription(userId))),
+      runActivity(async () => present(await syncSubscription(userId))),
 
     /** Finds out whose event it is and tells the workflow of that user, which settles it. */
     routePaymentEvent: (eventId: string): Promise<{ isSettled: boolean }> =>
-      attempt(async () => {
+      runActivity(async () => {
         const event = await paymentEvents.tend(eventId, new Date(clock.now().getTime() + TENDED_MS))
         if (!event) return { isSettled: true }
         const { type } = event
@@ -77,7 +77,7 @@ export function createBillingActivities(deps: BillingDeps) {
 
     /** One page of those who pay, and of those whose checkout may have been paid. What goes wrong for one is tried again tomorrow. */
     reconcileBilled: ({ by, after }: BilledPlace): Promise<ReconciledPage> =>
-      attempt(async () => {
+      runActivity(async () => {
         const page = await users.listBilled(by, { after, limit: PAGE })
         const unanswered: PaymentsError[] = []
         let failed = 0
@@ -132,16 +132,13 @@ export function createBillingActivities(deps: BillingDeps) {
   }
 }
 
-async function attempt<T>(work: () => Promise<T>): Promise<T> {
-  const beat = keepAlive(null)
+/** Heartbeats while `work` runs, and removes the cause of a payments error: a history must not hold what it contains. */
+async function runActivity<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work()
+    return await withHeartbeat(null, work)
   } catch (error) {
-    // Without its cause, which may have more to tell than a history should hold.
     if (error instanceof PaymentsError) throw ApplicationFailure.create({ type: error.name, message: error.message })
     throw error
-  } finally {
-    beat.stop()
   }
 }
 

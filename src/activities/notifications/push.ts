@@ -9,8 +9,9 @@ import type { Notification } from '../../store/notifications/notifications.ts'
 import type { PushStore } from '../../store/notifications/pushes.ts'
 import type { PushDevice, PushTokenStore } from '../../store/notifications/push-tokens.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { keepAlive, waiting } from '../shared/heartbeat.ts'
-import { createCompartment, NoRoom } from '../shared/compartment.ts'
+import { CapacityExceeded, createServerLimiter } from '../shared/call-limiter.ts'
+import { withHeartbeat } from '../shared/heartbeat.ts'
+import { retryAfter } from '../shared/retry-after.ts'
 
 /** In one worker. Mails wait for the same slots: a push service that hangs takes no more of them than this. */
 const CALLS_IN_FLIGHT = 32
@@ -33,7 +34,7 @@ interface End {
 
 /** What a notification's push came to stands on its record, device by device, so that an attempt goes on where the last one ended. */
 export function createPushActivities({ push, pushes, pushTokens, users, cipher, clock, metrics }: PushDeps) {
-  const compartment = createCompartment<PushOutcome>(
+  const limiter = createServerLimiter<PushOutcome>(
     CALLS_IN_FLIGHT,
     (outcome) => outcome.kind === 'later' && outcome.isTrouble,
   )
@@ -49,20 +50,17 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
       if (notification.push.state === 'waiting') await pushes.acknowledge(notificationId)
       const { heartbeatDetails } = activityInfo()
       const served = new Set([...(notification.push.servedDevices ?? []), ...((heartbeatDetails ?? []) as string[])])
-      const beat = keepAlive([...served])
-      // Also where the database cannot be told: then the next attempt has it from here.
-      const remember = (deviceId: string) => beat.tell([...served.add(deviceId)])
-      try {
+      return withHeartbeat([...served], async ({ update }) => {
+        // The heartbeat tells the next attempt even when the database is down.
+        const remember = (deviceId: string) => update([...served.add(deviceId)])
         const { state, reason } = await attempt(notification, served, remember)
         await pushes.settle(notificationId, state, reason)
         if (state === 'failed') {
           metrics.pushFailed()
-          log.warn('A notification was not pushed to every device', { notificationId, reason })
+          log.warn('push incomplete', { notificationId, reason })
         }
         return state
-      } finally {
-        beat.stop()
-      }
+      })
     },
   }
 
@@ -84,7 +82,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
       const reason = `${late.length} of ${served.size + late.length} devices not reached: the push service ${late[0]!.why}`
       if (clock.now().getTime() - createdAt.getTime() >= PUSH_LIFE_MS) return { state: 'failed', reason }
       const waits = late.flatMap(({ waitMs }) => waitMs ?? [])
-      throw waiting(reason, waits.length > 0 ? Math.max(...waits) : undefined)
+      throw retryAfter(reason, waits.length > 0 ? Math.max(...waits) : undefined)
     }
     const [refused] = outcomes.filter((outcome) => outcome.kind === 'refused')
     if (refused) return { state: 'failed', reason: `the push service ${refused.why}` }
@@ -113,9 +111,10 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     const token = tokenOf({ cipher }, device)
     if (token === null) return { kind: 'dead', why: 'is not asked: the token can no longer be read' }
     try {
-      return await compartment.run(userId, () => push.send(token, message, clock.now()))
+      return await limiter.run(userId, () => push.send(token, message, clock.now()))
     } catch (error) {
-      if (error instanceof NoRoom) return { kind: 'later', why: `is not asked now: ${error.message}`, isTrouble: true }
+      if (error instanceof CapacityExceeded)
+        return { kind: 'later', why: `is not asked now: ${error.message}`, isTrouble: true }
       throw error
     }
   }

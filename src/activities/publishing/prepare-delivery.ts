@@ -5,7 +5,7 @@ import { explainFailure, failure, type Failure } from '../../domain/posts/failur
 import { preparationFailed } from '../../domain/notifications/notifications.ts'
 import { ClaimRefused, saveHandle } from '../../domain/posts/delivery-moves.ts'
 import { deliverable, handlesFor, isInDoubt, outdatedHandles } from '../../domain/posts/post-entries.ts'
-import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
+import type { Post } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
@@ -15,12 +15,13 @@ import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
-import { isPostDeleted, TryAgainIn } from './record-outcome.ts'
+import { retryIn, type AttemptResult, type DeliveryTarget, type PrepareDeliveryIo } from './attempt.ts'
+import { isPostDeleted } from './record-outcome.ts'
 import { classifyFailure } from './retry-policy.ts'
 
-/** How long it holds that the owner may post. */
-const LONGEST_TRUSTED_MS = 2 * SECOND
-const SHUT_OUT = failure('ACCOUNT_DISABLED', 'The account of this user is disabled')
+/** After this the owner is read again, since an administrator may have disabled them. */
+const OWNER_CHECK_VALID_MS = 2 * SECOND
+const ACCOUNT_DISABLED = failure('ACCOUNT_DISABLED', 'The account of this user is disabled')
 
 export interface PrepareDeliveryDeps {
   posts: PostStore
@@ -31,15 +32,7 @@ export interface PrepareDeliveryDeps {
   clock: Clock
 }
 
-/** What it needs of the activity that runs it. */
-export interface PrepareDeliveryIo {
-  /** Ends waits and invisible work; never the visible call. */
-  signal: AbortSignal
-  /** Something of ours went wrong; goes to the log, not to the user. */
-  report(message: string, error: unknown): void
-}
-
-/** All that nobody sees of a delivery: before its claim, or well ahead of its instant. */
+/** Does the invisible part of a delivery: before its claim, or well before the post is due. */
 export function createPrepareDelivery({
   posts,
   users,
@@ -48,58 +41,59 @@ export function createPrepareDelivery({
   platforms,
   clock,
 }: PrepareDeliveryDeps) {
-  /** All that is invisible. Answers with the reason when a rule of ours stands in the way. */
-  async function prepareAccount(
-    post: Post,
-    entry: PlatformStatus,
-    adapter: PlatformAdapter,
-    input: DeliveryInput,
-    io: Pick<PrepareDeliveryIo, 'signal'>,
-  ): Promise<Credentials | Failure> {
-    const begun = clock.now()
-    if (await isShutOut(post.userId)) return SHUT_OUT
-    const account = await credentials.get(post.userId, input.platform, { signal: io.signal })
+  /**
+   * Uploads and prepares whatever the visible call needs.
+   * @returns the credentials for that call, or the rule of this service that forbids it
+   * @throws PlatformError, ClaimRefused, and errors of the database
+   */
+  async function prepareAccount(target: DeliveryTarget, adapter: PlatformAdapter): Promise<Credentials | Failure> {
+    const { userId } = target.post
+    const { platform } = target.input
+    const { signal } = target.activity
+    const startedAt = clock.now()
+    if (await isDisabled(userId)) return ACCOUNT_DISABLED
+    const account = await credentials.get(userId, platform, { signal })
     if (!account) return failure('PLATFORM_NOT_CONNECTED', 'The platform is not connected')
-    const prepare = async (used: Credentials) => {
-      await discardOutdated(post, entry, adapter, used, io)
-      await keepingOwnErrors(log(post, entry, used, input), (watched) =>
-        adapter.prepare(toOutgoingPost(post, input), used, watched, { signal: io.signal }),
-      )
-    }
     try {
-      await prepare(account)
-      return await unlessShutOut(account)
+      await prepareContent(target, adapter, account)
+      return await refuseIfDisabled(account)
     } catch (error) {
       if (!isUnauthorized(error)) throw error
     }
-    const renewed = await credentials.renew(post.userId, input.platform, account, { signal: io.signal })
+    const renewed = await credentials.renew(userId, platform, account, { signal })
     try {
-      await prepare(renewed)
+      await prepareContent(target, adapter, renewed)
     } catch (error) {
-      if (isUnauthorized(error)) await credentials.markExpired(post.userId, input.platform, renewed, error.message)
+      if (isUnauthorized(error)) await credentials.markExpired(userId, platform, renewed, error.message)
       throw error
     }
-    return unlessShutOut(renewed)
+    return refuseIfDisabled(renewed)
 
-    /** Files may have been uploaded for minutes, and a post that other platforms have already is not told of its owner's end. */
-    async function unlessShutOut(used: Credentials): Promise<Credentials | Failure> {
-      const isFresh = clock.now().getTime() - begun.getTime() < LONGEST_TRUSTED_MS
-      return isFresh || !(await isShutOut(post.userId)) ? used : SHUT_OUT
+    /** Uploads may have taken minutes, and disabling a user does not change a post that other platforms already have. */
+    async function refuseIfDisabled(used: Credentials): Promise<Credentials | Failure> {
+      const isFresh = clock.now().getTime() - startedAt.getTime() < OWNER_CHECK_VALID_MS
+      return isFresh || !(await isDisabled(userId)) ? used : ACCOUNT_DISABLED
     }
   }
 
-  async function isShutOut(userId: string): Promise<boolean> {
+  async function prepareContent(target: DeliveryTarget, adapter: PlatformAdapter, account: Credentials): Promise<void> {
+    await discardOutdated(target, adapter, account)
+    await rethrowSaveErrors(createLog(target, account), (log) =>
+      adapter.prepare(toOutgoingPost(target.post, target.input), account, log, { signal: target.activity.signal }),
+    )
+  }
+
+  /** A deleted user counts as disabled. */
+  async function isDisabled(userId: string): Promise<boolean> {
     const owner = await users.findById(userId)
     return !owner || owner.isDisabled
   }
 
-  /** Best effort: what stays on the platform is seen by the account's owner alone, and never published. */
+  /** Best effort: leftovers on the platform are visible to the account's owner alone, and are never published. */
   async function discardOutdated(
-    { contentVersion }: Post,
-    { delivery }: PlatformStatus,
+    { post: { contentVersion }, entry: { delivery }, activity: { signal } }: DeliveryTarget,
     adapter: PlatformAdapter,
     account: Credentials,
-    { signal }: Pick<PrepareDeliveryIo, 'signal'>,
   ): Promise<void> {
     const handles = outdatedHandles(delivery, { accountId: account.accountId, contentVersion })
     if (!handles || !adapter.discard) return
@@ -111,7 +105,7 @@ export function createPrepareDelivery({
     }
   }
 
-  function log(post: Post, entry: PlatformStatus, account: Credentials, input: DeliveryInput) {
+  function createLog({ post, entry, input }: DeliveryTarget, account: Credentials) {
     const handles = new Map(Object.entries(handlesFor(entry.delivery, account.accountId, post.contentVersion)))
     return {
       handle: (name: string) => handles.get(name),
@@ -126,34 +120,42 @@ export function createPrepareDelivery({
   }
 
   /**
-   * The invisible steps alone, well ahead of the instant. What would make the delivery fail is told as a warning.
+   * Does the invisible steps alone, well before the post is due. A failure that would end the delivery becomes a warning to the user.
    * @param attempt counts from 1
-   * @throws TryAgainIn while it may still come right; errors of the database pass through
+   * @returns `retryIn` while another attempt may succeed, and null at the end
+   * @throws errors of the database
    */
-  async function prepareAhead(input: DeliveryInput, attempt: number, io: PrepareDeliveryIo): Promise<void> {
+  async function prepareAhead(
+    input: DeliveryInput,
+    attempt: number,
+    activity: PrepareDeliveryIo,
+  ): Promise<(AttemptResult & { kind: 'retryIn' }) | null> {
     const post = await posts.find(input.postId)
     const entry = post && deliverable(post, input.platform, input.round)
     const adapter = platforms.find(input.platform)
-    if (!post || !entry || !adapter || isInDoubt(entry.delivery, clock.now())) return
-    const obstacle = await prepareAccount(post, entry, adapter, input, io).catch((error: unknown) => {
-      io.signal.throwIfAborted()
+    if (!post || !entry || !adapter || isInDoubt(entry.delivery, clock.now())) return null
+    let obstacle: Failure
+    try {
+      const prepared = await prepareAccount({ input, post, entry, activity }, adapter)
+      if (!('code' in prepared)) return null
+      obstacle = prepared
+    } catch (error) {
+      activity.signal.throwIfAborted()
       if (isDatabaseOutage(error)) throw error
       if (isPostDeleted(error)) return null
       if (error instanceof ClaimRefused) {
-        if (error.reason === 'stale') throw new TryAgainIn(SECOND, 'The post was changed while it was prepared')
-        return null
+        return error.reason === 'stale' ? retryIn(SECOND, 'The post was changed while it was prepared') : null
       }
-      const verdict = classifyFailure(error, attempt - 1, Math.random(), 0)
-      if (verdict.reason.code === 'INTERNAL') io.report('Preparing ahead failed in an unexpected way', error)
-      if (verdict.kind === 'defer') throw new TryAgainIn(verdict.waitMs, explainFailure(verdict.reason, input.platform))
-      return verdict.reason
-    })
-    if (obstacle && 'code' in obstacle) {
-      await notifications.insertOnce(preparationFailed(post, input.platform, input.round, obstacle))
+      const decision = classifyFailure(error, attempt - 1, Math.random(), 0)
+      if (decision.reason.code === 'INTERNAL') activity.report('early preparation failed unexpectedly', error)
+      if (decision.kind === 'defer') return retryIn(decision.waitMs, explainFailure(decision.reason, input.platform))
+      obstacle = decision.reason
     }
+    await notifications.insertOnce(preparationFailed(post, input.platform, input.round, obstacle))
+    return null
   }
 
-  return { ready: prepareAccount, log, ahead: prepareAhead }
+  return { prepareAccount, createLog, prepareAhead }
 }
 
 export type PrepareDelivery = ReturnType<typeof createPrepareDelivery>
@@ -162,19 +164,19 @@ export function toOutgoingPost(post: Post, { platform }: DeliveryInput): Outgoin
   return { postId: post._id, content: effectiveContent(post, platform) }
 }
 
-/** Errors of `save` pass the adapter by, whatever it makes of them. */
-async function keepingOwnErrors<L extends { save(name: string, value: string): Promise<void> }>(
+/** Throws an error of `save` again after `work`, because an adapter may swallow or wrap it. */
+async function rethrowSaveErrors<L extends { save(name: string, value: string): Promise<void> }>(
   log: L,
   work: (log: L) => Promise<void>,
 ): Promise<void> {
-  let own: unknown
+  let saveError: unknown
   const watched = {
     ...log,
     async save(name: string, value: string) {
       try {
         await log.save(name, value)
       } catch (error) {
-        own = error
+        saveError = error
         throw error
       }
     },
@@ -182,7 +184,7 @@ async function keepingOwnErrors<L extends { save(name: string, value: string): P
   try {
     await work(watched)
   } catch (error) {
-    throw own ?? error
+    throw saveError ?? error
   }
 }
 

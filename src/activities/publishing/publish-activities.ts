@@ -1,80 +1,88 @@
-import { activityInfo, type ApplicationFailure, cancellationSignal, log } from '@temporalio/activity'
+import { activityInfo, ApplicationFailure, cancellationSignal, log } from '@temporalio/activity'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Logger } from '../../logger.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
 import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
 import { createCallLimiter } from '../shared/call-limiter.ts'
-import { createDeliveryAttempts, type ActivityIo, type DeliveryAttemptDeps } from './delivery-attempt.ts'
-import { keepAlive, waiting } from '../shared/heartbeat.ts'
+import { withHeartbeat } from '../shared/heartbeat.ts'
+import { retryAfter } from '../shared/retry-after.ts'
+import type { ActivityIo, PrepareDeliveryIo } from './attempt.ts'
+import { createDeliveryAttempts, type DeliveryAttemptDeps } from './delivery-attempt.ts'
 import { createFanoutGroups } from './fanout-group.ts'
-import { TryAgainIn } from './record-outcome.ts'
 
-/** Platforms that are asked at the same instant mostly answer within this of each other. */
-const LONGEST_SIBLING_WAIT_MS = 2 * SECOND
-/** Long enough that the stopping worker's last poll is gone: a task it took would be missed only by the heartbeat. */
+/** Platforms that are called at the same time mostly answer within this time of each other. */
+const MAX_FANOUT_WAIT_MS = 2 * SECOND
+/** By then the stopping worker's last poll has ended. A task that it took would be lost until its heartbeat times out. */
 const HAND_OVER_MS = SECOND / 4
 
 export interface PublishActivitiesDeps extends Omit<DeliveryAttemptDeps, 'callLimiter'> {
-  /** Aborts when the worker is told to stop: armed deliveries hand themselves over. */
+  /** Aborts when the worker stops: armed deliveries move to another worker. */
   draining: AbortSignal
   logger: Pick<Logger, 'warn'>
   callsInFlight: number
+  metrics: DeliveryAttemptDeps['metrics'] & Pick<Metrics, 'callDequeued' | 'callRejected'>
 }
 
 type Remembered = ActivityIo['remembered']
 
-/** The activities that work on one platform of a post. Their outcome stands in the post; the result is for the workflow. */
+/** The activities for one platform of a post. The post stores their outcome; the workflow gets the result. */
 export function createPublishActivities(deps: PublishActivitiesDeps) {
-  const { deliver, prepareAhead } = createDeliveryAttempts({
+  const { attemptDelivery, prepareAhead } = createDeliveryAttempts({
     ...deps,
     callLimiter: createCallLimiter(deps.callsInFlight, deps.metrics),
   })
-  const siblings = createFanoutGroups(LONGEST_SIBLING_WAIT_MS)
+  const fanoutGroups = createFanoutGroups(MAX_FANOUT_WAIT_MS)
 
-  function surroundings(input: DeliveryInput): Pick<ActivityIo, 'signal' | 'report'> {
+  function createIo(input: DeliveryInput): PrepareDeliveryIo {
     return {
       signal: AbortSignal.any([cancellationSignal(), deps.draining]),
-      report: (message, error) => log.error(message, { error, ...input }),
+      report: (event, error) => log.error(event, { error, ...input }),
     }
   }
 
-  function waitOf(error: unknown): ApplicationFailure | null {
-    if (error instanceof TryAgainIn) return waiting(error.message, error.waitMs)
-    return deps.draining.aborted ? waiting('This worker is stopping', HAND_OVER_MS) : null
+  /** Throws the failure that Temporal retries for an expected wait or a stopping worker, and returns for every other error. */
+  function throwIfRetried(error: unknown): void {
+    if (error instanceof ApplicationFailure) throw error
+    if (deps.draining.aborted) throw retryAfter('This worker is stopping', HAND_OVER_MS)
   }
 
   return {
     async publishToPlatform(input: DeliveryInput): Promise<DeliveryResult> {
       const cancelled = cancellationSignal()
       const { heartbeatDetails, workflowExecution } = activityInfo()
-      const beat = keepAlive<Remembered>(heartbeatDetails as Remembered)
-      const io: ActivityIo = {
-        ...surroundings(input),
-        remembered: beat.details ?? null,
-        remember: beat.tell,
-        runId: workflowExecution?.runId ?? '',
-        log: (message, fields) => deps.logger.warn({ ...input, ...fields }, message),
-      }
-      try {
-        return await siblings.run(input.postId, io.signal, () => deliver(input, io))
-      } catch (error) {
-        const wait = waitOf(error)
-        if (wait) throw wait
-        if (cancelled.aborted) return { outcome: 'again', status: 'PROCESSING', revision: 0 }
-        throw error
-      } finally {
-        beat.stop()
-      }
+      const details = heartbeatDetails as Remembered
+      return withHeartbeat<Remembered, DeliveryResult>(details, async ({ update }) => {
+        const io: ActivityIo = {
+          ...createIo(input),
+          remembered: details ?? null,
+          remember: update,
+          runId: workflowExecution?.runId ?? '',
+          log: (event, fields) => deps.logger.warn({ ...input, ...fields }, event),
+        }
+        try {
+          return await fanoutGroups.run(input.postId, io.signal, async () => {
+            const end = await attemptDelivery(input, io)
+            if (end.kind === 'retryIn') throw retryAfter(end.why, end.waitMs)
+            return end.result
+          })
+        } catch (error) {
+          throwIfRetried(error)
+          if (cancelled.aborted) return { outcome: 'again', status: 'PROCESSING', revision: 0 }
+          throw error
+        }
+      })
     },
 
     async preparePlatform(input: DeliveryInput): Promise<void> {
-      const beat = keepAlive<null>(null)
-      try {
-        await prepareAhead(input, activityInfo().attempt, surroundings(input))
-      } catch (error) {
-        throw waitOf(error) ?? error
-      } finally {
-        beat.stop()
-      }
+      await withHeartbeat(null, async () => {
+        try {
+          const retry = await prepareAhead(input, activityInfo().attempt, createIo(input))
+          if (retry) throw retryAfter(retry.why, retry.waitMs)
+        } catch (error) {
+          throwIfRetried(error)
+          throw error
+        }
+      })
     },
   }
 }

@@ -1,112 +1,116 @@
+import type { Clock } from '../../clock.ts'
+import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { failure } from '../../domain/posts/failure.ts'
 import { giveUp, markAbsent, publishAnew, RECONCILE_WAITS_MS } from '../../domain/posts/delivery-moves.ts'
-import type { PlatformStatus, Post, Published } from '../../domain/posts/post.ts'
+import type { Published } from '../../domain/posts/post.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
-import type { AttemptIo, DeliveryAttemptDeps } from './delivery-attempt.ts'
-import { isPostDeleted, type OutcomeRecorder } from './record-outcome.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
 import { toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
+import { isPostDeleted, type OutcomeRecorder } from './record-outcome.ts'
 
-interface DoubtDeps extends Pick<
-  DeliveryAttemptDeps,
-  'posts' | 'credentials' | 'clock' | 'metrics' | 'unansweredSettleMs'
-> {
+export interface ReconcileDeliveryDeps {
+  posts: PostStore
+  credentials: AccountCredentials
+  clock: Clock
+  metrics: Pick<Metrics, 'deliveryRecorded'>
+  /** How long an unanswered call may still take effect on a platform that does not detect repeats. */
+  unansweredSettleMs: number
   outcomes: OutcomeRecorder
   preparation: PrepareDelivery
 }
 
-/** What reconciling came to. `unreachable`: the platform could not be asked. */
+/** The result of reconciling. `unreachable`: the platform did not answer. */
 type Finding = Published | 'absent' | 'undecidable' | 'unsettled' | 'other-account' | 'not-connected' | 'unreachable'
 
-/** A repeat that the user asked for goes out when so many times nobody could be asked: the last wait of the schedule is left out. */
-const MOST_UNREACHABLE = RECONCILE_WAITS_MS.length - 1
+/** After this many unreachable reconciles a retry of the user repeats the call. It skips the last wait of the schedule. */
+const MAX_UNREACHABLE = RECONCILE_WAITS_MS.length - 1
 
 const WHY_UNKNOWN = {
-  undecidable: 'The platform does not tell whether the post is there',
+  undecidable: 'The platform does not report whether the post exists',
   unsettled: 'The platform has no trace of the post yet',
   'not-connected': 'The platform is not connected',
-  unreachable: 'The platform could not be asked whether the post is there',
+  unreachable: 'The platform did not answer whether the post exists',
 }
 
-/** What is done about a call of which nobody knows whether it was accepted. */
-export function createSettleDoubt(deps: DoubtDeps) {
+/** Handles a delivery whose earlier call may have been accepted: it searches for the post before anything is repeated. */
+export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
   const { posts, credentials, clock, metrics, unansweredSettleMs, outcomes, preparation } = deps
 
-  /** An earlier call may have been accepted: find out before anything is repeated. */
-  return async function settleDoubt(
-    post: Post,
-    entry: PlatformStatus,
-    adapter: PlatformAdapter | null,
-    input: DeliveryInput,
-    io: AttemptIo,
-  ): Promise<DeliveryResult | null> {
-    const from = { round: input.round, attempt: entry.delivery.attempt }
+  return async function reconcileDelivery(attempt: Attempt, adapter: PlatformAdapter | null): Promise<AttemptResult> {
+    const { input, entry, ref } = attempt
+    const { platform } = input
     const calledAt = entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
-    const found = await look()
+    const found = await findEarlierCall(attempt, adapter, calledAt)
     if (typeof found === 'object') {
-      note('found')
-      return outcomes.accepted(post, input, from, found, io)
+      addEvent('found')
+      return outcomes.recordAccepted(attempt, found)
     }
-    const next = entry.delivery.repeatAllowed ? afterUsersRetry(found) : found
+    const next = entry.delivery.repeatAllowed ? allowRepeat(found) : found
     if (next === 'absent' || next === 'anew') {
-      note(found === 'absent' ? 'absent' : 'unknown')
+      addEvent(found === 'absent' ? 'absent' : 'unknown')
       const move = next === 'absent' ? markAbsent : publishAnew
-      await outcomes.change(post._id, move(input.platform, from), io)
-      return null
+      await outcomes.applyMove(attempt, move(platform, ref))
+      return RELOAD
     }
-    if (next === 'other-account') return end('The account was changed while the post was on its way.')
-    if (next === 'not-connected' && entry.delivery.repeatAllowed) return end('The platform is not connected.')
-    note('unknown')
-    return outcomes.unknown(post, input, from, { reason: failure('OUTCOME_UNKNOWN', WHY_UNKNOWN[next]) }, io)
+    if (next === 'other-account') return giveUpDelivery('The account was changed while the post was being published.')
+    if (next === 'not-connected' && entry.delivery.repeatAllowed) {
+      return giveUpDelivery('The platform is not connected.')
+    }
+    addEvent('unknown')
+    return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', WHY_UNKNOWN[next]))
 
-    /** The user knows that nobody knows, and asked for the post all the same: what cannot be decided no longer keeps it back. */
-    function afterUsersRetry(finding: Exclude<Finding, Published>) {
+    /** The user retried although the outcome is unknown, so an undecidable outcome no longer blocks the post. */
+    function allowRepeat(finding: Exclude<Finding, Published>) {
       if (finding === 'other-account') return 'anew'
-      if (finding === 'unreachable' && entry.delivery.reconcileTries >= MOST_UNREACHABLE) return 'absent'
+      if (finding === 'unreachable' && entry.delivery.reconcileTries >= MAX_UNREACHABLE) return 'absent'
       const isSettled = clock.now().getTime() - calledAt.getTime() >= unansweredSettleMs
       return finding === 'undecidable' && isSettled ? 'anew' : finding
     }
 
-    function note(result: 'found' | 'absent' | 'unknown'): void {
-      io.pendingEvents.push({ at: clock.now(), type: 'reconcile', platform: input.platform, ...from, result })
+    function addEvent(result: 'found' | 'absent' | 'unknown'): void {
+      attempt.activity.pendingEvents.push({ at: clock.now(), type: 'reconcile', platform, ...ref, result })
     }
 
-    async function end(why: string): Promise<DeliveryResult> {
+    async function giveUpDelivery(why: string): Promise<AttemptResult> {
       const reason = failure('OUTCOME_UNKNOWN', why)
-      const left = await outcomes.change(post._id, giveUp(input.platform, reason, input.round), io)
-      metrics.deliveryRecorded(input.platform, 'failed', reason.code)
-      return outcomes.ended(left, input)
+      const moved = await outcomes.applyMove(attempt, giveUp(platform, reason, input.round))
+      metrics.deliveryRecorded(platform, 'failed', reason.code)
+      return outcomes.endDelivery(moved, input)
     }
+  }
 
-    async function look(): Promise<Finding> {
-      const { key, startedAt, accountId } = entry.delivery
-      if (key === null || startedAt === null) return 'absent'
-      if (!adapter) return 'undecidable'
-      try {
-        const account = await credentials.get(post.userId, input.platform, { signal: io.signal })
-        if (account && account.accountId !== accountId) return 'other-account'
-        if (!account) return 'not-connected'
-        const log = { ...preparation.log(post, entry, account, input), key, startedAt, isRepeat: true }
-        return await adapter.reconcile(toOutgoingPost(post, input), account, log, {
-          signal: io.signal,
-          calledAt,
-          wasAnswered: entry.delivery.answered ?? false,
-          isTaken: (platformPostId) => posts.isTaken(post._id, input.platform, platformPostId),
-        })
-      } catch (error) {
-        io.signal.throwIfAborted()
-        if (isDatabaseOutage(error) || isPostDeleted(error)) throw error
-        if (!(error instanceof PlatformError)) io.report('Looking for the trace of a post failed', error)
-        return isAnswerToTheQuestion(error) ? 'undecidable' : 'unreachable'
-      }
+  async function findEarlierCall(attempt: Attempt, adapter: PlatformAdapter | null, calledAt: Date): Promise<Finding> {
+    const { input, post, entry, activity } = attempt
+    const { signal } = activity
+    const { key, startedAt, accountId } = entry.delivery
+    if (key === null || startedAt === null) return 'absent'
+    if (!adapter) return 'undecidable'
+    try {
+      const account = await credentials.get(post.userId, input.platform, { signal })
+      if (account && account.accountId !== accountId) return 'other-account'
+      if (!account) return 'not-connected'
+      const log = { ...preparation.createLog(attempt, account), key, startedAt, isRepeat: true }
+      return await adapter.reconcile(toOutgoingPost(post, input), account, log, {
+        signal,
+        calledAt,
+        wasAnswered: entry.delivery.answered ?? false,
+        isTaken: (platformPostId) => posts.isTaken(post._id, input.platform, platformPostId),
+      })
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isDatabaseOutage(error) || isPostDeleted(error)) throw error
+      if (!(error instanceof PlatformError)) activity.report('reconcile failed unexpectedly', error)
+      return isRefusalToReport(error) ? 'undecidable' : 'unreachable'
     }
   }
 }
 
-/** The platform itself refused to tell, which asking again does not change. */
-function isAnswerToTheQuestion(error: unknown): boolean {
+/** Whether the platform refused the search itself. Another search would be refused, too. */
+function isRefusalToReport(error: unknown): boolean {
   return (
     error instanceof PlatformError && error.certain && ['permission', 'not_found', 'validation'].includes(error.class)
   )

@@ -1,152 +1,149 @@
 import type { Clock } from '../../clock.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
 import { postEnded, postFailed, postPublished } from '../../domain/notifications/notifications.ts'
-import { accept, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
+import { accept, ClaimRefused, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { deliverable, entryOf, failureOf } from '../../domain/posts/post-entries.ts'
-import type { AttemptRef, Move, Post, Published } from '../../domain/posts/post.ts'
+import type { Move, Post, Published } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
+import { POST_DELETED, RELOAD, retryIn, type Attempt, type AttemptResult } from './attempt.ts'
+import { classifyFailure } from './retry-policy.ts'
 
-interface OutcomeDeps {
+export interface OutcomeRecorderDeps {
   posts: PostStore
   notifications: NotificationStore
   clock: Clock
   metrics: Pick<Metrics, 'deliveryRecorded'>
 }
 
-/** What an attempt has to tell with its moves. */
-export interface TimelineContext {
-  runId: string
-  /** Waits and looks since the last move: they are stored with the next one. */
-  pendingEvents: TimelineEvent[]
-  /** Writes an event to the log, with the delivery that it belongs to. */
-  log(message: string, fields: object): void
-}
-
 const UNKNOWN_FAILURE = failure('INTERNAL', 'Unknown')
 
-/** The post was deleted; nothing outranks that. */
-export const POST_DELETED: DeliveryResult = { outcome: 'void', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER }
-
-/** Thrown when the attempt has to be made again, after a while that is known. */
-export class TryAgainIn extends Error {
-  readonly waitMs: number
-  constructor(waitMs: number, why: string) {
-    super(why)
-    this.name = 'TryAgainIn'
-    this.waitMs = Math.max(1, Math.ceil(waitMs))
-  }
-}
-
-/** Records what an attempt came to, and tells the user once. Whatever is returned ends the attempt; null asks for a fresh look. */
-export function createOutcomeRecorder({ posts, notifications, clock, metrics }: OutcomeDeps) {
-  async function change(postId: string, move: Move, { runId, pendingEvents: untold }: TimelineContext): Promise<Post> {
-    const notes = [...untold]
-    const left = await posts.transition(postId, move, { runId, notes, isKnown: true })
-    untold.splice(0, notes.length)
-    return left
+/** Records the outcome of an attempt and notifies the user once. */
+export function createOutcomeRecorder({ posts, notifications, clock, metrics }: OutcomeRecorderDeps) {
+  /** Changes the post, and stores the pending timeline events with it. */
+  async function applyMove({ post, activity }: Attempt, move: Move): Promise<Post> {
+    const { runId, pendingEvents } = activity
+    const notes = [...pendingEvents]
+    const moved = await posts.transition(post._id, move, { runId, notes, isKnown: true })
+    pendingEvents.splice(0, notes.length)
+    return moved
   }
 
-  async function accepted(
-    post: Post,
-    input: DeliveryInput,
-    from: AttemptRef,
-    published: Published,
-    io: TimelineContext,
-  ): Promise<DeliveryResult> {
+  async function recordAccepted(attempt: Attempt, published: Published): Promise<AttemptResult> {
+    const { post, input } = attempt
     const { platformPostId, platformPostUrl } = published
-    let left: Post | null
+    let moved: Post | null
     try {
-      left = await unlessGone(change(post._id, accept(input.platform, { platformPostId, platformPostUrl }), io))
+      moved = await ignoreNotFound(applyMove(attempt, accept(input.platform, { platformPostId, platformPostUrl })))
     } catch (error) {
       if (!(error instanceof EffectTaken)) throw error
-      // Two posts alike, both in doubt, and the other was first: this one's own effect has yet to be found.
-      const reason = failure('OUTCOME_UNKNOWN', 'What the platform published is on record as another post')
-      return unknown(post, input, from, { reason }, io)
+      // Two equal posts were both reconciled, and the other one was first. The platform post of this one is yet to be found.
+      const reason = failure('OUTCOME_UNKNOWN', 'The platform post already belongs to another post')
+      return recordUnknown(attempt, reason)
     }
     metrics.deliveryRecorded(input.platform, 'accepted')
-    // A post that was deleted meanwhile is out all the same: its owner has to know.
-    await notifications.insertOnce(postPublished(left ?? post, input.platform, platformPostUrl))
-    if (left) await notifyPostEnd(left)
-    return left ? toDeliveryResult(left, input.platform, 'completed') : POST_DELETED
+    // A post that was deleted meanwhile is published all the same, and its owner has to know.
+    await notifications.insertOnce(postPublished(moved ?? post, input.platform, platformPostUrl))
+    if (!moved) return POST_DELETED
+    await notifyPostEnd(moved)
+    return { kind: 'done', result: toDeliveryResult(moved, input.platform, 'completed') }
   }
 
-  /** Never before the instant: until then the user may still cancel, or mend what stands in the way. */
-  async function refused(
-    post: Post,
-    input: DeliveryInput,
-    from: AttemptRef,
-    reason: Failure,
-    io: TimelineContext & { signal: AbortSignal },
-  ): Promise<DeliveryResult | null> {
+  /** Never records a refusal before the post is due: until then the user may cancel the post or fix the cause. */
+  async function recordRefused(attempt: Attempt, reason: Failure): Promise<AttemptResult> {
+    const { post, input, ref, activity } = attempt
     if (post.dueAt && post.dueAt > clock.now()) {
-      await clock.sleepUntil(post.dueAt, io.signal)
-      return null
+      await clock.sleepUntil(post.dueAt, activity.signal)
+      return RELOAD
     }
-    const left = await change(post._id, refuse(input.platform, reason, from), io)
-    // Still open: another attempt took the entry meanwhile, and this one has no say in it.
-    if (deliverable(left, input.platform, input.round)) return null
-    count(left, input, 'failed')
-    logFailure('delivery failed', reason, from, io)
-    return ended(left, input)
+    const moved = await applyMove(attempt, refuse(input.platform, reason, ref))
+    // The entry is still open when another attempt claimed it meanwhile. Then this refusal does not count.
+    if (deliverable(moved, input.platform, input.round)) return RELOAD
+    countOutcome(moved, input, 'failed')
+    logFailure('delivery failed', attempt, reason)
+    return endDelivery(moved, input)
   }
 
-  async function deferred(
-    post: Post,
-    input: DeliveryInput,
-    from: AttemptRef,
+  async function recordDeferred(
+    attempt: Attempt,
     reason: Failure,
     wait: { waitMs: number; countsAsTry: boolean },
-    io: TimelineContext,
-  ): Promise<DeliveryResult> {
+  ): Promise<AttemptResult> {
+    const { input, ref } = attempt
     const at = new Date(clock.now().getTime() + wait.waitMs)
-    const move = defer(input.platform, reason, from, { at, countsAsTry: wait.countsAsTry })
-    const left = await change(post._id, move, io)
-    logFailure('delivery deferred', reason, from, io)
-    return stillOpen(left, input, 'deferred', reason)
+    const moved = await applyMove(attempt, defer(input.platform, reason, ref, { at, countsAsTry: wait.countsAsTry }))
+    logFailure('delivery deferred', attempt, reason)
+    return retryWhenDue(moved, input, 'deferred', reason)
   }
 
-  async function unknown(
-    post: Post,
-    input: DeliveryInput,
-    from: AttemptRef,
-    { reason, answered }: { reason: Failure; answered?: boolean },
-    io: TimelineContext,
-  ): Promise<DeliveryResult> {
-    const left = await change(post._id, markUnknown(input.platform, reason, from, answered), io)
-    logFailure('delivery outcome unknown', reason, from, io)
-    return stillOpen(left, input, 'unknown', reason)
+  /** @param answered whether the call was answered; missing when no call was made */
+  async function recordUnknown(attempt: Attempt, reason: Failure, answered?: boolean): Promise<AttemptResult> {
+    const { input, ref } = attempt
+    const moved = await applyMove(attempt, markUnknown(input.platform, reason, ref, answered))
+    logFailure('delivery outcome unknown', attempt, reason)
+    return retryWhenDue(moved, input, 'unknown', reason)
   }
 
-  /** Ends the attempt of an entry that stays open by asking for the next one; one that ended is told to the user. */
-  async function stillOpen(
-    left: Post,
+  /**
+   * Records a failure that left nothing on the platform: it refuses or defers the delivery, by the retry policy.
+   * @param waitedMs time since the post was due, while it is prepared; null after a visible call
+   */
+  async function recordFailure(
+    attempt: Attempt,
+    error: unknown,
+    waitedMs: number | null = null,
+  ): Promise<AttemptResult> {
+    const { post, input, activity } = attempt
+    const tries = entryOf(post, input.platform)?.delivery.tries ?? 0
+    const decision = classifyFailure(error, tries, Math.random(), waitedMs)
+    if (decision.reason.code === 'INTERNAL') activity.report('delivery failed unexpectedly', error)
+    if (decision.kind === 'defer') return recordDeferred(attempt, decision.reason, decision)
+    return recordRefused(attempt, decision.reason)
+  }
+
+  /** @throws the error itself when the attempt was aborted, the database is down, or the post changed or was deleted */
+  async function recordFailureBeforeClaim(attempt: Attempt, error: unknown): Promise<AttemptResult> {
+    attempt.activity.signal.throwIfAborted()
+    if (error instanceof ClaimRefused || isDatabaseOutage(error) || isPostDeleted(error)) throw error
+    return recordFailure(attempt, error, clock.now().getTime() - (attempt.post.dueAt?.getTime() ?? Infinity))
+  }
+
+  /** Asks for a retry when the entry is next due. An entry that has no tries left is failed, and the user is notified. */
+  async function retryWhenDue(
+    moved: Post,
     input: DeliveryInput,
     outcome: 'deferred' | 'unknown',
     reason: Failure,
-  ): Promise<DeliveryResult> {
-    const entry = deliverable(left, input.platform, input.round)
-    count(left, input, outcome)
-    if (!entry) return ended(left, input)
+  ): Promise<AttemptResult> {
+    const entry = deliverable(moved, input.platform, input.round)
+    countOutcome(moved, input, outcome)
+    if (!entry) return endDelivery(moved, input)
     const waitMs = (entry.delivery.nextAttemptAt?.getTime() ?? 0) - clock.now().getTime()
-    throw new TryAgainIn(waitMs, explainFailure(reason, input.platform))
+    return retryIn(waitMs, explainFailure(reason, input.platform))
   }
 
-  function count(left: Post, { platform, round }: DeliveryInput, outcome: 'failed' | 'deferred' | 'unknown'): void {
-    const entry = entryOf(left, platform)
+  function countOutcome(
+    moved: Post,
+    { platform, round }: DeliveryInput,
+    outcome: 'failed' | 'deferred' | 'unknown',
+  ): void {
+    const entry = entryOf(moved, platform)
     if (entry?.status === 'failed') metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
-    else if (deliverable(left, platform, round)) metrics.deliveryRecorded(platform, outcome)
+    else if (deliverable(moved, platform, round)) metrics.deliveryRecorded(platform, outcome)
   }
 
-  /** The entry is no longer open: the notification may be missing when an earlier attempt died before it. */
-  async function ended(post: Post, input: DeliveryInput): Promise<DeliveryResult> {
+  /** Ends the delivery of an entry that is no longer open. An earlier attempt may have died before it notified the user. */
+  async function endDelivery(post: Post, input: DeliveryInput): Promise<AttemptResult> {
     await notifyEnd(post, input)
-    return toDeliveryResult(post, input.platform, endOf(post, input))
+    const status = entryOf(post, input.platform)?.status
+    return status === 'completed' || status === 'failed'
+      ? { kind: 'done', result: toDeliveryResult(post, input.platform, status) }
+      : { kind: 'superseded', result: toDeliveryResult(post, input.platform, 'void') }
   }
 
   async function notifyEnd(post: Post, { platform, round }: DeliveryInput): Promise<void> {
@@ -161,23 +158,33 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
     await notifyPostEnd(post)
   }
 
-  /** Whichever delivery ends last finds that the post has ended. */
+  /** The delivery that ends last finds that the whole post has ended. */
   async function notifyPostEnd(post: Post): Promise<void> {
     const notification = postEnded(post)
     if (notification) await notifications.insertOnce(notification)
   }
 
-  async function again(input: DeliveryInput): Promise<DeliveryResult> {
-    const post = await posts.find(input.postId)
-    return post ? toDeliveryResult(post, input.platform, 'again') : POST_DELETED
+  /** Makes the workflow read the post again. */
+  async function supersede({ postId, platform }: DeliveryInput): Promise<AttemptResult> {
+    const post = await posts.find(postId)
+    return post ? { kind: 'superseded', result: toDeliveryResult(post, platform, 'again') } : POST_DELETED
   }
 
-  return { change, accepted, refused, deferred, unknown, ended, again }
+  return {
+    applyMove,
+    recordAccepted,
+    recordRefused,
+    recordUnknown,
+    recordFailure,
+    recordFailureBeforeClaim,
+    endDelivery,
+    supersede,
+  }
 }
 
 export type OutcomeRecorder = ReturnType<typeof createOutcomeRecorder>
 
-/** The result that a workflow gets of one platform's delivery, with the reason of a failed one. */
+/** The activity result for one platform's delivery, with the reason of a failed one. */
 export function toDeliveryResult(post: Post, platform: Platform, outcome: DeliveryResult['outcome']): DeliveryResult {
   const entry = entryOf(post, platform)
   const reason = entry && failureOf(entry)
@@ -190,21 +197,16 @@ export function toDeliveryResult(post: Post, platform: Platform, outcome: Delive
   }
 }
 
-function endOf(post: Post, { platform }: DeliveryInput): DeliveryResult['outcome'] {
-  const status = entryOf(post, platform)?.status
-  return status === 'completed' || status === 'failed' ? status : 'void'
+function logFailure(event: string, { ref, activity }: Attempt, { code, platformReason }: Failure): void {
+  activity.log(event, {
+    errorCode: code,
+    attempt: ref.attempt,
+    platformCode: platformReason?.code,
+    platformText: platformReason?.text,
+  })
 }
 
-function logFailure(
-  message: string,
-  { code, platformReason }: Failure,
-  { attempt }: AttemptRef,
-  { log }: TimelineContext,
-): void {
-  log(message, { errorCode: code, attempt, platformCode: platformReason?.code, platformText: platformReason?.text })
-}
-
-async function unlessGone(changing: Promise<Post>): Promise<Post | null> {
+async function ignoreNotFound(changing: Promise<Post>): Promise<Post | null> {
   try {
     return await changing
   } catch (error) {
@@ -213,7 +215,7 @@ async function unlessGone(changing: Promise<Post>): Promise<Post | null> {
   }
 }
 
-/** The post was deleted meanwhile. */
+/** Whether a change failed because its post was deleted meanwhile. */
 export function isPostDeleted(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'NOT_FOUND'
 }

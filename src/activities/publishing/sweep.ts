@@ -47,7 +47,7 @@ export interface SweepDeps extends CheckUploadsDeps {
 export function createSweepActivities(deps: SweepDeps) {
   const { posts, notifications, orchestrator, backlogs, clock, metrics } = deps
 
-  async function claimBacklog({ work, summary, listUnstarted: listUnstarted }: BackgroundBacklog): Promise<number> {
+  async function claimBacklog({ work, summary, listUnstarted }: BackgroundBacklog): Promise<number> {
     const before = new Date(clock.now().getTime() - OVERDUE_AFTER_MS)
     const unstarted = await listUnstarted(before, MOST_PER_RUN)
     let takenUp = 0

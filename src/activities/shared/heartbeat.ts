@@ -1,29 +1,28 @@
-import { ApplicationFailure, heartbeat } from '@temporalio/activity'
-import { ApplicationFailureCategory } from '@temporalio/common'
+import { heartbeat } from '@temporalio/activity'
 import { SECOND } from '../../domain/shared/times.ts'
 
-const HEARTBEAT_EVERY_MS = SECOND
+const HEARTBEAT_INTERVAL_MS = SECOND
 
-/** Expected: shows in the UI as an attempt that waits, without alarm; without `waitMs` for as long as the workflow's own rule says. */
-export function waiting(why: string, waitMs?: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: 'Waiting',
-    message: why,
-    ...(waitMs !== undefined && { nextRetryDelay: waitMs }),
-    category: ApplicationFailureCategory.BENIGN,
-  })
+interface Heartbeat<T> {
+  /** Heartbeats immediately, and keeps these details for the heartbeats that follow. */
+  update(details: T): void
 }
 
-/** Heartbeats on a timer, each with the latest details: a heartbeat without them would forget them. */
-export function keepAlive<T>(details: T) {
+/**
+ * Runs `work` and heartbeats on a timer meanwhile, so that Temporal notices a killed worker. Every heartbeat carries the latest
+ * details, because one without details would erase them.
+ */
+export async function withHeartbeat<T, R>(details: T, work: (heartbeat: Heartbeat<T>) => Promise<R>): Promise<R> {
   let latest = details
-  const timer = setInterval(() => heartbeat(latest), HEARTBEAT_EVERY_MS)
-  return {
-    details,
-    tell(next: T): void {
-      latest = next
-      heartbeat(latest)
-    },
-    stop: () => clearInterval(timer),
+  const timer = setInterval(() => heartbeat(latest), HEARTBEAT_INTERVAL_MS)
+  try {
+    return await work({
+      update(next) {
+        latest = next
+        heartbeat(latest)
+      },
+    })
+  } finally {
+    clearInterval(timer)
   }
 }

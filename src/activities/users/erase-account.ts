@@ -11,7 +11,7 @@ import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { ConnectedAccount } from '../../store/accounts/platform-accounts.ts'
 import { backgroundWorkflowId } from '../../workflows/background-work.ts'
 import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
-import { waiting } from '../shared/heartbeat.ts'
+import { retryAfter } from '../shared/retry-after.ts'
 
 /** Longer than an upload address, a login that was just being checked, or a call to a platform can be on its way. */
 const LOOK_AGAIN_AFTER_MS = 20 * MINUTE
@@ -109,7 +109,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
   async function awaitCalls(userId: string): Promise<void> {
     const until = await posts.leasedUntil(userId)
     const left = (until?.getTime() ?? 0) - clock.now().getTime()
-    if (left > 0) throw waiting('A call to a platform is on its way', Math.min(left, LOOK_EVERY_MS))
+    if (left > 0) throw retryAfter('A call to a platform is in progress', Math.min(left, LOOK_EVERY_MS))
   }
 
   async function removePosts(userId: string): Promise<void> {

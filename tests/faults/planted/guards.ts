@@ -86,8 +86,8 @@ export const GUARDS: Guard[] = [
     removed: [
       {
         file: 'activities/publishing/reconcile-delivery.ts',
-        find: '    const found = await look()\n',
-        put: "    const found: Awaited<ReturnType<typeof look>> = 'absent' as Awaited<ReturnType<typeof look>>\n",
+        find: '    const found = await findEarlierCall(attempt, adapter, calledAt)\n',
+        put: "    const found = 'absent' as Awaited<ReturnType<typeof findEarlierCall>>\n",
       },
     ],
     scenario: 'the answer to an accepted call is lost',

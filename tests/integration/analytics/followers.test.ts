@@ -81,7 +81,7 @@ it('are left out while their platform wants to be left alone, and asked for once
 
 it('are asked of everybody else on a platform while one of its servers is down', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['mastodon'])
-  platforms.tell('mastodon').followerTroubles.push(new CapacityExceeded('mastodon'))
+  platforms.tell('mastodon').followerTroubles.push(new CapacityExceeded('full'))
   expect(await everyone()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })
   expect(await everyone({ on: ['mastodon'] })).toMatchObject({ taken: 1, skipped: 11, paused: 0 })
 })

@@ -118,7 +118,7 @@ describe('what a platform refuses', () => {
     ])
     await collectRun(later(15 * MINUTE))
     expect(await lettersOf(userId)).toMatchObject([
-      { count: 2, reason: 'validation: Bluesky did not accept the question for metrics' },
+      { count: 2, reason: 'validation: Bluesky rejected the request for metrics' },
       { count: 2 },
     ])
   })

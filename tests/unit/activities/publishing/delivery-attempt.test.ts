@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createCallLimiter } from '../../../../src/activities/shared/call-limiter.ts'
+import type { ActivityIo } from '../../../../src/activities/publishing/attempt.ts'
 import {
   createDeliveryAttempts,
-  type ActivityIo,
   type DeliveryAttemptDeps,
 } from '../../../../src/activities/publishing/delivery-attempt.ts'
 import { systemClock } from '../../../../src/clock.ts'
@@ -28,11 +28,14 @@ import { after, buildPost, claimOf } from '../../../support/posts.ts'
 
 const account = { accountId: 'did:plc:someone', handle: 'x.test', accessToken: 'token', version: 1 }
 
-/** Attempts on posts in memory, at a platform that answers what the test says. */
+/** The result of an attempt that has to be repeated, for a reason that contains these words. */
+const retryBecause = (words: string) => ({ kind: 'retryIn', why: expect.stringContaining(words) as string })
+
+/** Makes attempts on posts in memory, at a platform that answers as the test says. */
 function attempts(publish: PlatformAdapter['publish'], overrides: Partial<DeliveryAttemptDeps> = {}) {
   const stored = new Map<string, Post>()
   const adapter = { platform: 'bluesky', prepare: async () => {}, publish } as unknown as PlatformAdapter
-  const { deliver } = createDeliveryAttempts({
+  const { attemptDelivery } = createDeliveryAttempts({
     posts: {
       find: async (id: string) => stored.get(id) ?? null,
       async transition(id: string, move: Move) {
@@ -57,7 +60,7 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
     stored,
     attempt: (post: Post, signal: AbortSignal, report: ActivityIo['report'] = () => {}, round = 0) => {
       const io: ActivityIo = { signal, remembered: null, remember: () => {}, report, runId: 'run', log: () => {} }
-      return deliver({ postId: post._id, platform: 'bluesky', round }, io)
+      return attemptDelivery({ postId: post._id, platform: 'bluesky', round }, io)
     },
     add(post: Post): Post {
       stored.set(post._id, post)
@@ -67,8 +70,8 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
   }
 }
 
-describe('an attempt that is called back', () => {
-  it('while a refused login is renewed costs no try and leaves no doubt', async () => {
+describe('an aborted attempt', () => {
+  it('an attempt aborted while it renews a login costs no try and needs no reconciliation', async () => {
     const stop = new AbortController()
     const refused = new PlatformError('unauthorized', 'The login has expired', { certain: true })
     const renew = async () => {
@@ -85,14 +88,14 @@ describe('an attempt that is called back', () => {
     expect(isInDoubt(deliveryOf(post), after(new Date(), 60 * SECOND))).toBe(false)
   })
 
-  it('while it stands in line claims nothing', async () => {
+  it('an attempt aborted while it waits for capacity claims nothing', async () => {
     const gate = Promise.withResolvers<void>()
-    const bothInLine = Promise.withResolvers<void>()
+    const bothWaiting = Promise.withResolvers<void>()
     const real = createCallLimiter(1, createMetrics())
-    let inLine = 0
+    let waiting = 0
     const send: typeof real.run = (...args) => {
-      inLine += 1
-      if (inLine === 2) bothInLine.resolve()
+      waiting += 1
+      if (waiting === 2) bothWaiting.resolve()
       return real.run(...args)
     }
     const publish = async () => {
@@ -104,23 +107,23 @@ describe('an attempt that is called back', () => {
     const first = attempt(add(buildPost({}, new Date())), new AbortController().signal)
     const post = add(buildPost({}, new Date()))
     const second = attempt(post, stop.signal)
-    await bothInLine.promise
+    await bothWaiting.promise
     stop.abort(new Error('stopping'))
     gate.resolve()
     await expect(second).rejects.toThrow('stopping')
-    expect(await first).toMatchObject({ outcome: 'completed' })
+    expect(await first).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
     expect(deliveryOf(post)).toMatchObject({ attempt: 0, key: null })
   })
 })
 
-it('has a lease that covers a call which may take longer than others', async () => {
+it('the lease of a delivery covers the longer timeout of a slow call', async () => {
   let leaseMs = 0
-  let isGivenUp = true
+  let isAborted = true
   const publish: PlatformAdapter['publish'] = async (_post, _account, _delivery, { signal }) => {
     leaseMs = deliveryOf(post).leaseUntil!.getTime() - Date.now()
-    // Longer than the usual deadline of these attempts.
+    // This is longer than the default timeout in this test.
     await new Promise((resolve) => setTimeout(resolve, 50))
-    isGivenUp = signal.aborted
+    isAborted = signal.aborted
     return { platformPostId: '1', platformPostUrl: 'https://x.example/1' }
   }
   const slow = { platform: 'bluesky', prepare: async () => {}, publish, publishTimeoutMs: () => 100 * SECOND }
@@ -129,23 +132,26 @@ it('has a lease that covers a call which may take longer than others', async () 
     platforms: { find: () => slow as unknown as PlatformAdapter },
   })
   const post = add(buildPost({}, new Date()))
-  expect(await attempt(post, new AbortController().signal)).toMatchObject({ outcome: 'completed' })
+  expect(await attempt(post, new AbortController().signal)).toMatchObject({
+    kind: 'done',
+    result: { outcome: 'completed' },
+  })
   expect(leaseMs).toBeGreaterThan(100 * SECOND)
-  expect(isGivenUp).toBe(false)
+  expect(isAborted).toBe(false)
 })
 
-it('does not call a doubtful delivery refused for a platform that is no longer supported', async () => {
+it('a delivery with an unknown outcome stays unknown when its platform is no longer set up', async () => {
   const { add, attempt, deliveryOf } = attempts(() => Promise.reject(new Error('not to be called')), {
     platforms: { find: () => null },
   })
   const before = after(new Date(), -60 * SECOND)
   const fresh = buildPost({}, before)
   const post = add(claimOf(fresh, 'bluesky', before)(fresh, before))
-  await expect(attempt(post, new AbortController().signal)).rejects.toThrow('does not tell')
+  expect(await attempt(post, new AbortController().signal)).toMatchObject(retryBecause('does not report whether'))
   expect(deliveryOf(post)).toMatchObject({ outcome: 'unknown', doubted: true })
 })
 
-it('does not end what another attempt took while this one found a reason to refuse', async () => {
+it('a refusal does not end a delivery that another attempt claimed meanwhile', async () => {
   const world = attempts(() => Promise.reject(new Error('not to be called')), {
     users: {
       findById: async () => {
@@ -156,11 +162,13 @@ it('does not end what another attempt took while this one found a reason to refu
     } as unknown as DeliveryAttemptDeps['users'],
   })
   const post = world.add(buildPost({}, new Date()))
-  await expect(world.attempt(post, new AbortController().signal)).rejects.toThrow('Another attempt may be sending')
+  expect(await world.attempt(post, new AbortController().signal)).toMatchObject(
+    retryBecause('Another attempt may be sending'),
+  )
   expect(world.stored.get(post._id)!.platformStatuses[0]!.status).toBe('processing')
 })
 
-it('does not go out when its owner was disabled while its files were uploaded for long', async () => {
+it('a post is not sent when its owner is disabled during a long upload', async () => {
   let shiftMs = 0
   let isDisabled = false
   const clock = { ...systemClock, now: () => new Date(Date.now() + shiftMs) }
@@ -175,7 +183,10 @@ it('does not go out when its owner was disabled while its files were uploaded fo
     platforms: { find: () => slow as unknown as PlatformAdapter },
   })
   const post = add(buildPost({}, new Date()))
-  expect(await attempt(post, new AbortController().signal)).toMatchObject({ outcome: 'failed' })
+  expect(await attempt(post, new AbortController().signal)).toMatchObject({
+    kind: 'done',
+    result: { outcome: 'failed' },
+  })
   expect(stored.get(post._id)!.platformStatuses[0]).toMatchObject({
     status: 'failed',
     errorCode: 'ACCOUNT_DISABLED',
@@ -183,7 +194,7 @@ it('does not go out when its owner was disabled while its files were uploaded fo
   })
 })
 
-it('looks again for its own effect when the one it found is on record as another post', async () => {
+it('an accepted platform post that belongs to another post leaves the outcome unknown', async () => {
   const taken = { platformPostId: 'taken', platformPostUrl: 'https://x.example/taken' }
   const world = attempts(async () => taken)
   const posts = {
@@ -197,7 +208,9 @@ it('looks again for its own effect when the one it found is on record as another
   }
   const { attempt } = attempts(async () => taken, { posts: posts as unknown as DeliveryAttemptDeps['posts'] })
   const post = world.add(buildPost({}, new Date()))
-  await expect(attempt(post, new AbortController().signal)).rejects.toThrow('on record as another post')
+  expect(await attempt(post, new AbortController().signal)).toMatchObject(
+    retryBecause('already belongs to another post'),
+  )
   expect(world.stored.get(post._id)!.platformStatuses[0]).toMatchObject({
     status: 'processing',
     platformPostId: null,
@@ -205,7 +218,7 @@ it('looks again for its own effect when the one it found is on record as another
   })
 })
 
-it('tells the search when the last call began, and which effects are taken', async () => {
+it('reconcile gets the start of the last call and the platform posts that are taken', async () => {
   const asked: unknown[] = []
   const reconcile: PlatformAdapter['reconcile'] = async (_post, _account, _delivery, options) => {
     asked.push(options.calledAt, options.wasAnswered, await options.isTaken('an-id'))
@@ -229,11 +242,11 @@ it('tells the search when the last call began, and which effects are taken', asy
   const before = after(new Date(), -60 * SECOND)
   const fresh = buildPost({}, before)
   const post = world.add(claimOf(fresh, 'bluesky', before)(fresh, before))
-  await expect(attempt(post, new AbortController().signal)).rejects.toThrow('does not tell')
+  expect(await attempt(post, new AbortController().signal)).toMatchObject(retryBecause('does not report whether'))
   expect(asked).toEqual([before, false, true])
 })
 
-it('finds a post that was deleted before the claim gone, and nothing wrong with that', async () => {
+it('a post deleted before its claim ends the attempt without an error report', async () => {
   const gone = new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
   const post = buildPost({}, new Date())
   const posts = { find: async () => post, transition: () => Promise.reject(gone) }
@@ -242,13 +255,14 @@ it('finds a post that was deleted before the claim gone, and nothing wrong with 
   })
   const reports: string[] = []
   const result = await attempt(post, new AbortController().signal, (message) => reports.push(message))
-  expect([result.outcome, reports]).toEqual(['void', []])
+  expect(result).toMatchObject({ kind: 'superseded', result: { outcome: 'void', status: 'DELETED' } })
+  expect(reports).toEqual([])
 })
 
-it('tells once of a post that was published by a round that had been given up', async () => {
+it('a post published by an abandoned round notifies its owner once', async () => {
   const answer = Promise.withResolvers<Published>()
   const called = Promise.withResolvers<void>()
-  const told = new Set<string>()
+  const notified = new Set<string>()
   const { add, attempt, stored } = attempts(
     () => {
       called.resolve()
@@ -256,20 +270,20 @@ it('tells once of a post that was published by a round that had been given up', 
     },
     {
       notifications: {
-        insertOnce: async ({ dedupeKey }: NewNotification) => told.add(dedupeKey),
+        insertOnce: async ({ dedupeKey }: NewNotification) => notified.add(dedupeKey),
       } as unknown as DeliveryAttemptDeps['notifications'],
     },
   )
   const post = add(buildPost({}, new Date()))
   const { signal } = new AbortController()
-  const givenUp = attempt(post, signal)
+  const abandoned = attempt(post, signal)
   await called.promise
   const failed = giveUp('bluesky', failure('INTERNAL', 'lost'), 0)(stored.get(post._id)!, new Date())
   add(retry()(failed, new Date()))
   answer.resolve({ platformPostId: '1', platformPostUrl: 'https://x.example/1' })
-  await givenUp
+  await abandoned
   await attempt(post, signal, () => {}, 1)
-  expect([...told]).toEqual([`post-published:${post._id}:bluesky`])
+  expect([...notified]).toEqual([`post-published:${post._id}:bluesky`])
 })
 
 describe("a user's retry after an unknown outcome", () => {
@@ -277,7 +291,7 @@ describe("a user's retry after an unknown outcome", () => {
   const published = { platformPostId: '2', platformPostUrl: 'https://x.example/2' }
   const unreachable = () => Promise.reject(new PlatformError('transient', 'The platform is away', { certain: false }))
 
-  /** A post whose call of two hours ago was given up and never decided, and that its user sent round again. */
+  /** A post with an unknown outcome of two hours ago, which its user retried. */
   function retried(reconcile: () => Promise<Published | Untraced>, connected: Partial<Credentials> | null = account) {
     const sent: { key: string; isRepeat: boolean; container: string | undefined }[] = []
     const adapter = {
@@ -307,15 +321,15 @@ describe("a user's retry after an unknown outcome", () => {
     return { ...world, post, attempt, sent, firstKey: delivery.key }
   }
 
-  it('completes the post without a call where reconciling finds it', async () => {
+  it('a retried post that reconcile finds is completed without a call', async () => {
     const { attempt, sent } = retried(async () => published)
-    expect(await attempt()).toMatchObject({ outcome: 'completed' })
+    expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
     expect(sent).toEqual([])
   })
 
-  it('repeats the call with its key where reconciling finds nothing', async () => {
+  it('a retried post that reconcile does not find is sent again with its key', async () => {
     const { attempt, sent, firstKey } = retried(async () => 'absent')
-    expect(await attempt()).toMatchObject({ outcome: 'completed' })
+    expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
     expect(sent).toEqual([{ key: firstKey, isRepeat: true, container: 'c-1' }])
   })
 
@@ -326,41 +340,41 @@ describe("a user's retry after an unknown outcome", () => {
       () => Promise.reject(new PlatformError('permission', 'Not allowed to read posts', { certain: true })),
       account,
     ],
-    ['would ask an account that is no longer connected', async () => 'absent', { ...account, accountId: 'another' }],
-  ])('publishes the post anew, with a key and preparations of its own, where reconciling %s', async (_, look, as) => {
-    const { attempt, sent, firstKey } = retried(look, as)
-    expect(await attempt()).toMatchObject({ outcome: 'completed' })
+    ['needs an account that is no longer connected', async () => 'absent', { ...account, accountId: 'another' }],
+  ])('a retried post is published with a new key and new preparations when reconcile %s', async (_, reconcile, as) => {
+    const { attempt, sent, firstKey } = retried(reconcile, as)
+    expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
     expect(sent).toEqual([{ key: expect.any(String), isRepeat: false, container: undefined }])
     expect(sent[0]!.key).not.toBe(firstKey)
   })
 
-  it('goes out after five looks that reached nobody', async () => {
+  it('a retried post is sent after five unreachable reconciles', async () => {
     const { attempt, sent, stored, post, deliveryOf } = retried(unreachable)
-    for (let look = 1; look <= 5; look++) {
-      await expect(attempt()).rejects.toThrow('could not be asked')
-      expect(deliveryOf(post).reconcileTries).toBe(look)
+    for (let tries = 1; tries <= 5; tries++) {
+      expect(await attempt()).toMatchObject(retryBecause('did not answer whether'))
+      expect(deliveryOf(post).reconcileTries).toBe(tries)
       const due = changed(stored.get(post._id)!, 'bluesky', { delivery: { ...deliveryOf(post), nextAttemptAt: null } })
       stored.set(post._id, due)
     }
-    expect(await attempt()).toMatchObject({ outcome: 'completed' })
+    expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
     expect(sent).toHaveLength(1)
   })
 
-  it('waits while the earlier call may still take effect', async () => {
+  it('a retried post waits while the earlier call may still take effect', async () => {
     const { attempt, sent } = retried(async () => 'unsettled')
-    await expect(attempt()).rejects.toThrow('no trace of the post yet')
+    expect(await attempt()).toMatchObject(retryBecause('no trace of the post yet'))
     expect(sent).toEqual([])
   })
 
-  it('ends at once and keeps the doubt where no account is connected', async () => {
+  it('a retried post fails immediately with an unknown outcome when no account is connected', async () => {
     const { attempt, sent, stored, post } = retried(async () => 'absent', null)
-    expect(await attempt()).toMatchObject({ outcome: 'failed' })
+    expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'failed' } })
     expect(stored.get(post._id)!.platformStatuses[0]).toMatchObject({ errorCode: 'OUTCOME_UNKNOWN' })
     expect(sent).toEqual([])
   })
 })
 
-it('keeps with an unknown outcome whether the call was answered, through looks that decide nothing', async () => {
+it('an unknown outcome keeps whether the call was answered through undecided reconciles', async () => {
   const wasAnswered: boolean[] = []
   for (const answered of [true, false]) {
     const lost = new PlatformError('transient', 'Lost', { certain: false, answered })

@@ -120,7 +120,7 @@ describe('the verdict on a definite failure', () => {
   })
 
   it('costs no try when there is no room to send', () => {
-    expect(classifyFailure(new CapacityExceeded('bluesky'), 4, 0, null)).toMatchObject({
+    expect(classifyFailure(new CapacityExceeded('full'), 4, 0, null)).toMatchObject({
       kind: 'defer',
       countsAsTry: false,
     })

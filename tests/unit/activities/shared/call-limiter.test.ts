@@ -5,57 +5,57 @@ import { PlatformError } from '../../../../src/platforms/errors.ts'
 
 const down = new PlatformError('transient', 'down', { certain: false })
 
-/** Sends that hang until they are let go. */
 const to = (server: string, userId = 'ann') => ({ platform: 'bluesky', server, userId }) as const
 
-function hanging(bulkheads: ReturnType<typeof createCallLimiter>, server: string) {
+/** Calls that hang until they are released. */
+function hanging(limiter: ReturnType<typeof createCallLimiter>, server: string) {
   const gate = Promise.withResolvers<void>()
-  let begun = 0
+  let started = 0
   const send = (userId?: string) =>
-    bulkheads.run(to(server, userId), async () => {
-      begun += 1
+    limiter.run(to(server, userId), async () => {
+      started += 1
       await gate.promise
       return {}
     })
-  return { send, begun: () => begun, letGo: () => gate.resolve() }
+  return { send, started: () => started, release: () => gate.resolve() }
 }
 
 afterEach(() => vi.useRealTimers())
 
-describe('a bulkhead', () => {
-  it('lets so many send at once, and the others after them', async () => {
-    const { send, begun, letGo } = hanging(createCallLimiter(2, createMetrics()), 'https://a')
+describe('the call limiter', () => {
+  it('the call limiter makes the allowed number of calls concurrently and queues the rest', async () => {
+    const { send, started, release } = hanging(createCallLimiter(2, createMetrics()), 'https://a')
     const sends = [send(), send(), send()]
     await Promise.resolve()
-    expect(begun()).toBe(2)
-    letGo()
+    expect(started()).toBe(2)
+    release()
     await Promise.all(sends)
-    expect(begun()).toBe(3)
+    expect(started()).toBe(3)
   })
 
-  it('keeps a hanging server from holding up another one', async () => {
-    const bulkheads = createCallLimiter(1, createMetrics())
-    const stuck = hanging(bulkheads, 'https://hangs')
+  it('a hanging server does not delay calls to another server', async () => {
+    const limiter = createCallLimiter(1, createMetrics())
+    const stuck = hanging(limiter, 'https://hangs')
     const waiting = [stuck.send(), stuck.send()]
-    expect(await bulkheads.run(to('https://answers'), async () => ({ published: 1 }))).toEqual({ published: 1 })
-    stuck.letGo()
+    expect(await limiter.run(to('https://answers'), async () => ({ published: 1 }))).toEqual({ published: 1 })
+    stuck.release()
     await Promise.all(waiting)
   })
 
-  it('sends the rest away when the line is too long', async () => {
-    const { send, letGo } = hanging(createCallLimiter(1, createMetrics()), 'https://a')
+  it('the call limiter rejects calls when its queue is full', async () => {
+    const { send, release } = hanging(createCallLimiter(1, createMetrics()), 'https://a')
     const sends = Array.from({ length: 2_001 }, () => send())
     await expect(send()).rejects.toBeInstanceOf(CapacityExceeded)
-    letGo()
+    release()
     await Promise.all(sends)
   })
 
-  it('lets another user send while one has filled the line, and next', async () => {
-    const bulkheads = createCallLimiter(1, createMetrics())
+  it('a user who fills the queue does not delay the next call of another user', async () => {
+    const limiter = createCallLimiter(1, createMetrics())
     const gate = Promise.withResolvers<void>()
     const sent: string[] = []
     const sendAs = (userId: string) =>
-      bulkheads.run(to('https://a', userId), async () => {
+      limiter.run(to('https://a', userId), async () => {
         await gate.promise
         return { sent: sent.push(userId) }
       })
@@ -67,21 +67,21 @@ describe('a bulkhead', () => {
     expect(sent.indexOf('one')).toBe(1)
   })
 
-  it('counts how long sends stood in line, and those it sent away', async () => {
+  it('the call limiter counts waiting times and rejected calls', async () => {
     const metrics = createMetrics()
-    const { send, letGo } = hanging(createCallLimiter(1, metrics), 'https://a')
+    const { send, release } = hanging(createCallLimiter(1, metrics), 'https://a')
     const sends = Array.from({ length: 2_001 }, () => send())
     await expect(send()).rejects.toBeInstanceOf(CapacityExceeded)
-    letGo()
+    release()
     await Promise.all(sends)
     const text = await metrics.text()
     expect(text).toContain('postonce_send_wait_seconds_count{platform="bluesky"} 2001')
     expect(text).toContain('postonce_sends_crowded_out_total{platform="bluesky",reason="full"} 1')
   })
 
-  it('stops sending to a server that keeps failing, those in line included', async () => {
-    const bulkheads = createCallLimiter(1, createMetrics())
-    const fail = () => bulkheads.run(to('https://a'), async () => ({ error: down }))
+  it('the call limiter stops all calls, queued ones included, to a server that keeps failing', async () => {
+    const limiter = createCallLimiter(1, createMetrics())
+    const fail = () => limiter.run(to('https://a'), async () => ({ error: down }))
     const results = await Promise.allSettled(Array.from({ length: 15 }, fail))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
     const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
@@ -89,25 +89,25 @@ describe('a bulkhead', () => {
     await expect(fail()).rejects.toBeInstanceOf(CapacityExceeded)
   })
 
-  it('does not take refusals for a server that is down', async () => {
-    const bulkheads = createCallLimiter(1, createMetrics())
+  it('refusals of a platform do not open the circuit breaker', async () => {
+    const limiter = createCallLimiter(1, createMetrics())
     const refused = new PlatformError('validation', 'no', { certain: true })
-    const refuse = () => bulkheads.run(to('https://a'), async () => ({ error: refused }))
+    const refuse = () => limiter.run(to('https://a'), async () => ({ error: refused }))
     expect(await Promise.all(Array.from({ length: 20 }, refuse))).toHaveLength(20)
   })
 
-  it('sends one to see whether the server has recovered, and then the others', async () => {
+  it('a recovering server gets one trial call before the other calls', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    const bulkheads = createCallLimiter(3, createMetrics())
-    const fail = () => bulkheads.run(to('https://a'), async () => ({ error: down }))
+    const limiter = createCallLimiter(3, createMetrics())
+    const fail = () => limiter.run(to('https://a'), async () => ({ error: down }))
     await Promise.allSettled(Array.from({ length: 11 }, fail))
     vi.advanceTimersByTime(6_000)
-    const { send, begun, letGo } = hanging(bulkheads, 'https://a')
+    const { send, started, release } = hanging(limiter, 'https://a')
     const sends = [send(), send(), send()]
     await Promise.resolve()
-    expect(begun()).toBe(1)
-    letGo()
+    expect(started()).toBe(1)
+    release()
     await Promise.all(sends)
-    expect(begun()).toBe(3)
+    expect(started()).toBe(3)
   })
 })

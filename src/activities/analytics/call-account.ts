@@ -5,74 +5,68 @@ import { PlatformError } from '../../platforms/errors.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { CallLimiter } from '../shared/call-limiter.ts'
 
-interface AccountCallDeps {
+interface CallAccountDeps {
   credentials: AccountCredentials
   platforms: Pick<PlatformRegistry, 'find'>
   callLimiter: CallLimiter
   timeoutMs: number
 }
 
-/** One call to a platform in the name of an account. */
+/** One read-only call to a platform with the login of an account. */
 type AccountCall<T> = (adapter: PlatformAdapter, account: Credentials, options: CallOptions) => Promise<T>
 
 /**
- * Calls to platforms that only read, each with a deadline and within the bulkhead of its server. A login that is refused is renewed
- * once; refused again, the connection has expired, and its owner is told.
+ * Makes read-only calls to platforms, each with a deadline and within the call limit of its server. A refused login is renewed once.
+ * When it is refused again, the account counts as expired and its owner is notified.
  */
-export function createCallAccount({ credentials, platforms, callLimiter: bulkheads, timeoutMs }: AccountCallDeps) {
-  async function once<T>(
-    userId: string,
-    adapter: PlatformAdapter,
-    account: Credentials,
-    work: AccountCall<T>,
-    signal: AbortSignal,
-  ) {
-    const destination = { platform: adapter.platform, server: account.serviceUrl ?? '', userId }
-    const answer = await bulkheads.run(destination, async () => {
-      signal.throwIfAborted()
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-      try {
-        return { result: await work(adapter, account, { signal: deadline }) }
-      } catch (error) {
-        return { error }
-      }
-    })
-    if ('result' in answer) return answer.result
-    signal.throwIfAborted()
-    throw answer.error
-  }
-
+export function createCallAccount({ credentials, platforms, callLimiter, timeoutMs }: CallAccountDeps) {
   /**
-   * @returns null where the platform is not connected, or not set up
-   * @throws PlatformError, Crowded
+   * @returns null when the platform is not connected or not set up
+   * @throws PlatformError, CapacityExceeded
    */
-  return async function call<T>(
+  return async function callAccount<T>(
     userId: string,
     platform: Platform,
-    work: AccountCall<T>,
+    call: AccountCall<T>,
     signal: AbortSignal,
   ): Promise<T | null> {
     const adapter = platforms.find(platform)
     const account = adapter && (await credentials.get(userId, platform, { signal }))
     if (!adapter || !account) return null
     try {
-      return await once(userId, adapter, account, work, signal)
+      return await callWith(adapter, account)
     } catch (error) {
       if (!isUnauthorized(error)) throw error
     }
     const renewed = await credentials.renew(userId, platform, account, { signal })
     try {
-      return await once(userId, adapter, renewed, work, signal)
+      return await callWith(adapter, renewed)
     } catch (error) {
       if (isUnauthorized(error)) await credentials.markExpired(userId, platform, renewed, error.message)
       throw error
+    }
+
+    async function callWith(called: PlatformAdapter, used: Credentials): Promise<T> {
+      const destination = { platform, server: used.serviceUrl ?? '', userId }
+      const answer = await callLimiter.run(destination, async () => {
+        signal.throwIfAborted()
+        const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+        try {
+          return { result: await call(called, used, { signal: deadline }) }
+        } catch (error) {
+          return { error }
+        }
+      })
+      if ('result' in answer) return answer.result
+      signal.throwIfAborted()
+      throw answer.error
     }
   }
 }
 
 export type CallAccount = ReturnType<typeof createCallAccount>
 
-/** Nothing was to be done by it, so it does not matter whether it was. */
+/** Also true when the platform may have executed the call, because a read changes nothing. */
 function isUnauthorized(error: unknown): error is PlatformError {
   return error instanceof PlatformError && error.class === 'unauthorized'
 }

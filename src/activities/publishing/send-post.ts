@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../clock.ts'
+import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
+import { failure } from '../../domain/posts/failure.ts'
+import { claim, defer } from '../../domain/posts/delivery-moves.ts'
+import { entryOf } from '../../domain/posts/post-entries.ts'
+import type { AttemptRef, Published } from '../../domain/posts/post.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { Credentials, DeliveryLog, PlatformAdapter } from '../../platforms/contract.ts'
+import { PlatformError } from '../../platforms/errors.ts'
+import { isDatabaseOutage } from '../../store/mongo-errors.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import { CapacityExceeded, type CallLimiter } from '../shared/call-limiter.ts'
+import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
+import { isUnauthorized, toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
+import type { OutcomeRecorder } from './record-outcome.ts'
+import { createSendPriority } from './send-priority.ts'
+
+/** The lease outlives the deadline of the visible call by this much. */
+const LEASE_MARGIN_MS = 2 * SECOND
+/** An accepted result that is not recorded by then goes to Temporal as well. */
+const REMEMBER_AFTER_MS = 300
+/** The longest delay of a record while other calls are due. */
+const MAX_RECORD_DELAY_MS = 200
+
+export type SendPostMetrics = Pick<Metrics, 'publishStarted' | 'publishEnded'>
+
+export interface SendPostDeps {
+  credentials: AccountCredentials
+  clock: Clock
+  callLimiter: CallLimiter
+  metrics: SendPostMetrics
+  publishTimeoutMs: number
+  outcomes: OutcomeRecorder
+  preparation: PrepareDelivery
+}
+
+/** The result of a visible call, with the claim that it was made under. */
+type VisibleCall = { ref: AttemptRef; published: Published } | { ref: AttemptRef; error: unknown }
+
+/** Claims a prepared delivery, makes the visible call, and records its outcome. */
+export function createSendPost(deps: SendPostDeps) {
+  const { credentials, clock, callLimiter, metrics, outcomes, preparation } = deps
+  const priority = createSendPriority(MAX_RECORD_DELAY_MS)
+
+  /** @param isArmed whether the attempt waited for the post to be due: such calls come before the records of other attempts */
+  return async function sendPost(
+    attempt: Attempt,
+    adapter: PlatformAdapter,
+    account: Credentials,
+    isArmed: boolean,
+  ): Promise<AttemptResult> {
+    const { input, post } = attempt
+    const timeoutMs = adapter.publishTimeoutMs?.(toOutgoingPost(post, input)) ?? deps.publishTimeoutMs
+    const destination = { platform: input.platform, server: account.serviceUrl ?? '', userId: post.userId }
+    const send = () => callLimiter.run(destination, () => claimAndCall(attempt, adapter, account, timeoutMs))
+    let call: VisibleCall
+    try {
+      call = await (isArmed ? priority.send(send) : send())
+    } catch (error) {
+      return outcomes.recordFailureBeforeClaim(attempt, error)
+    }
+    const first = isFirstCall(call.ref) ? { post, at: clock.now() } : null
+    metrics.publishEnded(input.platform, toCallOutcome(call), first)
+    const claimed = { ...attempt, ref: call.ref }
+    if ('published' in call) return recordAccepted(claimed, call.published)
+    return recordFailedCall(claimed, account, call.error)
+  }
+
+  /** @throws ClaimRefused, and errors of the database: then no call was made */
+  async function claimAndCall(
+    { input, post, entry, activity, ref }: Attempt,
+    adapter: PlatformAdapter,
+    account: Credentials,
+    timeoutMs: number,
+  ): Promise<VisibleCall> {
+    const { platform, round } = input
+    // The call may have waited for capacity for a while.
+    activity.signal.throwIfAborted()
+    const leaseUntil = new Date(clock.now().getTime() + timeoutMs + LEASE_MARGIN_MS)
+    const move = claim(platform, {
+      round,
+      key: randomUUID(),
+      leaseUntil,
+      accountId: account.accountId,
+      contentVersion: post.contentVersion,
+    })
+    const { delivery } = entryOf(await outcomes.applyMove({ input, post, entry, activity, ref }, move), platform)!
+    const claimed = { round, attempt: delivery.attempt }
+    // The claim was so slow that its lease no longer covers the call.
+    if (leaseUntil.getTime() - clock.now().getTime() < timeoutMs) {
+      return { ref: claimed, error: new CapacityExceeded('full') }
+    }
+    const log: DeliveryLog = {
+      ...preparation.createLog({ input, post, activity, entry: { ...entry, delivery } }, account),
+      key: delivery.key!,
+      startedAt: delivery.startedAt!,
+      isRepeat: entry.delivery.doubted && entry.delivery.key !== null,
+    }
+    if (isFirstCall(claimed)) metrics.publishStarted(platform, post, clock.now())
+    const signal = AbortSignal.timeout(timeoutMs)
+    try {
+      return { ref: claimed, published: await adapter.publish(toOutgoingPost(post, input), account, log, { signal }) }
+    } catch (error) {
+      return { ref: claimed, error }
+    }
+  }
+
+  /** The record mostly takes a few milliseconds. If it takes longer, Temporal stores the result in case this process dies. */
+  async function recordAccepted(attempt: Attempt, published: Published): Promise<AttemptResult> {
+    const late = setTimeout(() => attempt.activity.remember({ ...attempt.ref, ...published }), REMEMBER_AFTER_MS)
+    try {
+      await priority.whenIdle()
+      return await outcomes.recordAccepted(attempt, published)
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  async function recordFailedCall(attempt: Attempt, account: Credentials, error: unknown): Promise<AttemptResult> {
+    const { post, input, ref, activity } = attempt
+    if (!isRefusal(error)) {
+      if (error instanceof PlatformError) {
+        return outcomes.recordUnknown(
+          attempt,
+          failure('OUTCOME_UNKNOWN', error.message, error.platformReason),
+          error.answered,
+        )
+      }
+      activity.report('visible call failed unexpectedly', error)
+      return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', 'The answer was lost'), false)
+    }
+    if (!isUnauthorized(error)) return outcomes.recordFailure(attempt, error)
+    if (activity.hasRenewed) {
+      await credentials.markExpired(post.userId, input.platform, account, error.message)
+      return outcomes.recordFailure(attempt, error)
+    }
+    // A renewal takes time, so the refusal is recorded first.
+    const reason = failure(error.class, error.message, error.platformReason)
+    await outcomes.applyMove(attempt, defer(input.platform, reason, ref, { at: clock.now(), countsAsTry: false }))
+    try {
+      await credentials.renew(post.userId, input.platform, account, { signal: activity.signal })
+    } catch (renewal) {
+      activity.signal.throwIfAborted()
+      if (isDatabaseOutage(renewal)) throw renewal
+      return outcomes.recordFailure(attempt, renewal)
+    }
+    activity.hasRenewed = true
+    return RELOAD
+  }
+}
+
+/** Whether a failed visible call certainly left nothing on the platform. */
+function isRefusal(error: unknown): error is PlatformError | CapacityExceeded {
+  if (error instanceof PlatformError) return error.certain && error.class !== 'duplicate'
+  return error instanceof CapacityExceeded
+}
+
+/** Later calls say nothing about lateness: a wait or a retry of the user came before them. */
+function isFirstCall({ round, attempt }: AttemptRef): boolean {
+  return round === 0 && attempt === 1
+}
+
+function toCallOutcome(call: VisibleCall): 'accepted' | 'refused' | 'unknown' {
+  if ('published' in call) return 'accepted'
+  return isRefusal(call.error) ? 'refused' : 'unknown'
+}
