@@ -137,7 +137,7 @@ export function startWorker(
     signal,
     logFile,
     // It serves no port; what it logs last before it takes work is the sign.
-    ready: async () => readFileSync(logFile).subarray(begin).includes('"Worker is ready"'),
+    ready: async () => readFileSync(logFile).subarray(begin).includes('"worker ready"'),
     stopWithinMs: 45_000,
   })
 }

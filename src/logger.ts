@@ -1,6 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino'
 
-/** Paths that may carry secrets, at any of the depths our log calls use. */
+/** Field names that may hold secrets, at the depths that log calls use. */
 const SECRET_PATHS = [
   'password',
   'appPassword',
@@ -13,10 +13,10 @@ const SECRET_PATHS = [
   'email',
 ]
 
-/** Only where a callback's parameters may be: elsewhere `code` is what an error is told by, and `state` a worker's. */
+/** The query of a callback. Elsewhere `code` is an error code and `state` is the state of a worker, which are logged. */
 const OAUTH_CALLBACK_PARAMS = ['query.code', 'query.state', '*.query.code', '*.query.state']
 
-/** JSON lines, on standard output when not said otherwise; pino escapes newlines and control characters. */
+/** Logs JSON lines, to standard output by default. Pino escapes newlines and control characters. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,

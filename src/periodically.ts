@@ -1,4 +1,4 @@
-/** Runs the task now and again and again, one run at a time, `everyMs` after the last one ended. Returns how to stop it. */
+/** Runs the task immediately, and again `everyMs` after each run ends. Returns a function that stops it. */
 export function runPeriodically(task: () => Promise<void>, everyMs: number): () => void {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false

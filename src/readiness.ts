@@ -3,9 +3,9 @@ import type { Clock } from './clock.ts'
 import { SECOND } from './domain/shared/times.ts'
 import type { Database } from './store/shared/database.ts'
 
-/** Probes come every few seconds from several sides; indexes do not vanish that often. */
-const INDEX_CHECK_LASTS_MS = 30 * SECOND
-const LOOK_AGAIN_MS = SECOND / 2
+/** Several clients probe every few seconds, and indexes rarely disappear. */
+const INDEX_CHECK_VALID_MS = 30 * SECOND
+const CHECK_INTERVAL_MS = SECOND / 2
 
 interface ReadinessDeps {
   database: Pick<Database, 'connected' | 'ping' | 'missingIndexes'>
@@ -13,7 +13,7 @@ interface ReadinessDeps {
   draining: AbortSignal
 }
 
-/** Whether this process can do its work: the database is there, with the indexes that exactly once and once only rest on. */
+/** Checks that this process can work: MongoDB answers and has the indexes that exactly-once publishing needs. */
 export function createReadiness({ database, clock, draining }: ReadinessDeps) {
   let indexesSeenAt = -Infinity
   let checking: Promise<string[]> | null = null
@@ -22,7 +22,7 @@ export function createReadiness({ database, clock, draining }: ReadinessDeps) {
     try {
       await database.ping()
       const now = clock.now().getTime()
-      if (now - indexesSeenAt < INDEX_CHECK_LASTS_MS) return []
+      if (now - indexesSeenAt < INDEX_CHECK_VALID_MS) return []
       const missing = await database.missingIndexes()
       if (missing.length === 0) indexesSeenAt = now
       return missing.map((index) => `index ${index}`)
@@ -31,7 +31,7 @@ export function createReadiness({ database, clock, draining }: ReadinessDeps) {
     }
   }
 
-  /** What is missing now; those who ask at the same time get the same answer. */
+  /** Lists what is missing now. Concurrent callers share one check. */
   async function missing(): Promise<string[]> {
     if (draining.aborted) return ['process is stopping']
     checking ??= check().finally(() => (checking = null))
@@ -41,25 +41,25 @@ export function createReadiness({ database, clock, draining }: ReadinessDeps) {
   return {
     missing,
 
-    /** Asked before every request: costs nothing once everything was there. From then on an outage shows as an error. */
+    /** Called before every request. After the first success it costs nothing, and outages show as errors. */
     async hasBeenReady(): Promise<boolean> {
       return indexesSeenAt > -Infinity || (await missing()).length === 0
     },
 
     /**
-     * Waits until nothing is missing or the process is told to stop, however long that takes. `onMissing` is told when
-     * what is missing changes.
-     * @throws when the database can never be reached, for a wrong address or password
+     * Waits without a limit until nothing is missing or the process stops.
+     * @param onMissing called whenever the list of missing things changes
+     * @throws when the database address or password is wrong
      */
     async waitUntilReady(onMissing: (missing: string[]) => void): Promise<void> {
-      let told = ''
+      let reported = ''
       const failure = database.connected.then(() => new Promise<never>(() => {}))
       while (!draining.aborted) {
         const absent = await missing()
         if (absent.length === 0) return
-        if (told !== absent.join()) onMissing(absent)
-        told = absent.join()
-        await Promise.race([pause(LOOK_AGAIN_MS, draining), failure])
+        if (reported !== absent.join()) onMissing(absent)
+        reported = absent.join()
+        await Promise.race([pause(CHECK_INTERVAL_MS, draining), failure])
       }
     },
   }

@@ -10,16 +10,16 @@ await exitOnBadStart(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config, { database: connectDatabase(config.MONGODB_URL) })
   const app = await buildApp(context)
-  const figures = await startMetricsServer(context)
+  const metricsServer = await startMetricsServer(context)
   closeWithGrace({ delay: config.SHUTDOWN_GRACE_MS, logger: context.logger }, async ({ err }) => {
-    if (err) context.logger.fatal({ err }, 'Stopping after an error nobody caught')
+    if (err) context.logger.fatal({ err }, 'uncaught error, stopping')
     context.drain()
     await app.close()
-    await figures.close()
+    await metricsServer.close()
     await context.close()
   })
   await app.listen({ host: config.HOST, port: config.PORT })
-  // It listens already: /health/ready says what it waits for.
+  // The server listens already: /health/ready reports what is missing.
   await context.readiness.waitUntilReady(logMissing(context.logger))
-  if (!context.draining.aborted) context.logger.info('API is ready')
+  if (!context.draining.aborted) context.logger.info('api ready')
 })

@@ -10,20 +10,20 @@ import { startWorkers } from './worker/create-workers.ts'
 await exitOnBadStart(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config, { database: connectDatabase(config.MONGODB_URL) })
-  const figures = await startMetricsServer(context)
+  const metricsServer = await startMetricsServer(context)
   let stopWatching = () => {}
   let workers: Awaited<ReturnType<typeof startWorkers>> | undefined
 
   const grace = closeWithGrace({ delay: 2 * config.SHUTDOWN_GRACE_MS, logger: context.logger }, async ({ err }) => {
-    if (err) context.logger.fatal({ err }, 'Stopping after an error nobody caught')
+    if (err) context.logger.fatal({ err }, 'uncaught error, stopping')
     context.drain()
     stopWatching()
     await workers?.stop()
-    await figures.close()
+    await metricsServer.close()
     await context.close()
   })
 
-  // Nothing is taken on before it can be done: until then the task queues count as not served.
+  // No worker polls before the process is ready. Until then the task queues count as not served.
   await context.readiness.waitUntilReady(logMissing(context.logger))
   try {
     workers = await startWorkers(context, { signal: context.draining })
@@ -31,12 +31,12 @@ await exitOnBadStart(async () => {
     if (context.draining.aborted) return
     throw error
   }
-  // A worker that dies on its own takes the process with it: whoever supervises it starts a whole one again.
+  // A dead worker ends the process, so that its supervisor starts a complete one.
   workers.ended.catch((error: unknown) => {
-    context.logger.fatal({ err: error }, 'A worker ended by itself')
+    context.logger.fatal({ err: error }, 'worker died, stopping')
     process.exitCode = 1
     grace.close()
   })
   if (workers.queues.includes('maintenance')) stopWatching = watchForTemporalDataLoss(context)
-  context.logger.info({ queues: workers.queues }, 'Worker is ready')
+  context.logger.info({ queues: workers.queues }, 'worker ready')
 })

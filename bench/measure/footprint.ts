@@ -133,7 +133,7 @@ async function startApi(file: string, config: Config): Promise<Started> {
 async function startWorker(config: Config): Promise<Started> {
   const startedAt = performance.now()
   const { child, stop } = startProcess('src/worker.ts', config, { LOG_LEVEL: 'info' })
-  await Promise.race([logged(child, '"Worker is ready"'), delay(READY_WITHIN_MS)])
+  await Promise.race([logged(child, '"worker ready"'), delay(READY_WITHIN_MS)])
   const readyMs = performance.now() - startedAt
   if (child.exitCode !== null || readyMs >= READY_WITHIN_MS) {
     await stop()

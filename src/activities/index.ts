@@ -10,7 +10,7 @@ import { createRestartPostsActivities, type RestartPostsDeps } from './publishin
 import { createSendMailActivities, type SendMailDeps } from './notifications/send-mail.ts'
 import { createSweepActivities, type SweepDeps } from './publishing/sweep.ts'
 
-/** Everything the workers of this service can do. */
+/** All activities of this service. */
 export function createActivities(
   deps: PublishActivitiesDeps &
     PostActivitiesDeps &

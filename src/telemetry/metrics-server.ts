@@ -1,25 +1,26 @@
+import { createServer, type Server } from 'node:http'
 import type { Context } from '../context.ts'
 import { SECOND } from '../domain/shared/times.ts'
-import { serveMetrics } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 import { runPeriodically } from '../periodically.ts'
 
 const PROBE_EVERY_MS = 10 * SECOND
 
-/** Serves the figures of this process on their own port, and probes the servers it needs meanwhile; not at all with port 0. */
+/** Serves the metrics of this process, and probes MongoDB and Temporal for them. Port 0 turns both off. */
 export async function startMetricsServer(context: Context): Promise<{ close(): Promise<void> }> {
   const { config, metrics, database, orchestrator } = context
   const server = await serveMetrics(metrics, config.HOST, config.METRICS_PORT)
   if (config.METRICS_PORT === 0) return server
 
-  // A scrape never waits for a server: it shows what the last probe found. Each probe has its own deadline.
+  // A scrape never waits for a server: it shows the result of the last probe. Each probe has its own deadline.
   const probes = [
-    keepProbing(
+    startProbe(
       () => database.ping(),
-      (...found) => metrics.serverProbed('mongodb', ...found),
+      (...result) => metrics.serverProbed('mongodb', ...result),
     ),
-    keepProbing(
+    startProbe(
       () => orchestrator.ping(),
-      (...found) => metrics.serverProbed('temporal', ...found),
+      (...result) => metrics.serverProbed('temporal', ...result),
     ),
   ]
   return {
@@ -30,7 +31,7 @@ export async function startMetricsServer(context: Context): Promise<{ close(): P
   }
 }
 
-function keepProbing(probe: () => Promise<void>, report: (isUp: boolean, seconds: number) => void): () => void {
+function startProbe(probe: () => Promise<void>, report: (isUp: boolean, seconds: number) => void): () => void {
   return runPeriodically(async () => {
     const startedAt = performance.now()
     const isUp = await probe().then(
@@ -39,4 +40,34 @@ function keepProbing(probe: () => Promise<void>, report: (isUp: boolean, seconds
     )
     report(isUp, (performance.now() - startedAt) / SECOND)
   }, PROBE_EVERY_MS)
+}
+
+/** Serves `/metrics` on a port of its own, which is not public. Port 0 turns it off. */
+export async function serveMetrics(metrics: Metrics, host: string, port: number): Promise<{ close(): Promise<void> }> {
+  if (port === 0) return { close: async () => {} }
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end()
+      return
+    }
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  await listen(server, host, port)
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
 }

@@ -1,4 +1,3 @@
-import { createServer, type Server } from 'node:http'
 import { getHeapStatistics } from 'node:v8'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { FailureCode } from '../domain/posts/failure.ts'
@@ -33,20 +32,20 @@ export type CallOutcome = (typeof CALL_OUTCOMES)[number]
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 export type SweepFinding = (typeof FINDINGS)[number]
 export type SocketTransport = (typeof SOCKET_TRANSPORTS)[number]
-/** Why the service itself ended the connection of a listener. */
+/** Why the service closed the socket of a client. */
 export type SocketEndReason = (typeof SOCKET_ENDINGS)[number]
 export type PushOutcomeKind = (typeof PUSH_OUTCOMES)[number]
-/** `later`: the mail server did not take it, and is asked again. */
-/** `refused`: asking again would come to the same. */
+/** `refused`: a repeated call would be refused, too. */
 export type PaymentCallOutcome = (typeof PAYMENT_CALL_OUTCOMES)[number]
+/** `later`: the mail server did not accept the mail, which is retried. */
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 export type LoginFailure = (typeof LOGIN_FAILURES)[number]
 export type LoginLimit = (typeof LOGIN_LIMITS)[number]
 export type ProbedServer = (typeof SERVERS)[number]
 
 /**
- * Figures of this process for Prometheus. Labels come from closed lists (platforms, outcomes, route patterns), never from
- * what users or platforms wrote: no ids, no texts.
+ * The metrics of this process for Prometheus. Labels come from closed lists (platforms, outcomes, route patterns). They never contain ids or
+ * text of users or platforms.
  */
 export function createMetrics() {
   const registry = new Registry()
@@ -63,99 +62,91 @@ export function createMetrics() {
 
   const requests = histogram(
     'http_request_duration_seconds',
-    'Requests of the API by route pattern, method and class of status',
+    'Duration of API requests by route pattern, method and status class',
     ['method', 'route', 'status'],
     REQUEST_SECONDS,
   )
   const lateness = histogram(
     'publish_lateness_seconds',
-    'From the instant of a post to the start of the call that makes it visible, first calls only',
+    'Delay from the due time of a post to the start of its first visible call',
     ['platform', 'timing'],
     LATENESS_SECONDS,
   )
   const answers = histogram(
     'answer_lateness_seconds',
-    'From the instant of a post to the answer that the platform accepted it, first calls only',
+    'Delay from the due time of a post to the acceptance of its first visible call',
     ['platform', 'timing'],
     LATENESS_SECONDS,
   )
-  const calls = counter('publish_calls_total', 'Visible calls by what they came to', ['platform', 'outcome'])
-  const deliveries = counter('deliveries_total', 'What was recorded of deliveries', ['platform', 'outcome'])
-  const failures = counter('delivery_failures_total', 'Deliveries that ended as failed, by reason', [
-    'platform',
-    'code',
-  ])
-  const reconciles = counter('reconciles_total', 'Looks for the trace of a call whose answer was lost', [
+  const calls = counter('publish_calls_total', 'Visible calls by outcome', ['platform', 'outcome'])
+  const deliveries = counter('deliveries_total', 'Recorded deliveries by outcome', ['platform', 'outcome'])
+  const failures = counter('delivery_failures_total', 'Failed deliveries by reason', ['platform', 'code'])
+  const reconciles = counter('reconciles_total', 'Reconciles of calls with an unknown outcome, by result', [
     'platform',
     'result',
   ])
-  const platformErrors = counter('platform_errors_total', 'Failed work with a platform by step and class', [
+  const platformErrors = counter('platform_errors_total', 'Platform errors by step and class', [
     'platform',
     'step',
     'class',
   ])
   const platformCalls = histogram(
     'platform_step_seconds',
-    'How long the steps of a delivery took at the platform',
+    'Duration of the steps of a delivery at the platform',
     ['platform', 'step'],
     CALL_SECONDS,
   )
   const queueWait = histogram(
     'queue_wait_seconds',
-    'From the scheduling of an activity to its start in a worker',
+    'Time from the scheduling of an activity to its start in a worker',
     ['activity'],
     WAIT_SECONDS,
   )
   const sendWait = histogram(
     'send_wait_seconds',
-    'Wait for room among the calls in flight to a server',
+    'Wait for capacity among the concurrent calls to a server',
     ['platform'],
     WAIT_SECONDS,
   )
-  const crowded = counter('sends_crowded_out_total', 'Sends put off because the line was full or the server failing', [
-    'platform',
-    'reason',
-  ])
-  const running = gauge('activities_running', 'Activities that run now', ['activity'])
-  const armed = gauge('deliveries_armed', 'Deliveries that wait in this process for their instant', [])
-  const sweeps = counter('sweeps_total', 'Runs of the sweeper', [])
-  const lastSweep = gauge('last_sweep_timestamp_seconds', 'When this process last ran the sweeper', [])
-  const findings = counter('sweep_findings_total', 'Deliveries that the sweeper took up, by why', ['finding'])
-  const pushes = counter('push_messages_total', 'Push messages to devices by what they came to', ['outcome'])
-  const pushFailures = counter(
-    'push_failures_total',
-    'Notifications that were not pushed to every device in the end',
-    [],
+  const crowded = counter(
+    'sends_crowded_out_total',
+    'Calls rejected because the queue was full or the server kept failing',
+    ['platform', 'reason'],
   )
-  const mails = counter('mails_total', 'Mails by what their sending came to', ['outcome'])
-  const paymentCalls = counter('payment_calls_total', 'Calls to the payment processor by what they came to', [
-    'outcome',
-  ])
-  const collected = counter('metrics_collected_total', 'Posts whose metrics were asked for, by what came of it', [
+  const running = gauge('activities_running', 'Activities that are running', ['activity'])
+  const armed = gauge('deliveries_armed', 'Deliveries that wait in this process until they are due', [])
+  const sweeps = counter('sweeps_total', 'Runs of the sweeper', [])
+  const lastSweep = gauge('last_sweep_timestamp_seconds', 'Time of the last sweeper run in this process', [])
+  const findings = counter('sweep_findings_total', 'Deliveries that the sweeper restarted, by reason', ['finding'])
+  const pushes = counter('push_messages_total', 'Push messages to devices by outcome', ['outcome'])
+  const pushFailures = counter('push_failures_total', 'Notifications that did not reach every device', [])
+  const mails = counter('mails_total', 'Mails by outcome', ['outcome'])
+  const paymentCalls = counter('payment_calls_total', 'Calls to the payment processor by outcome', ['outcome'])
+  const collected = counter('metrics_collected_total', 'Posts whose metrics were collected, by outcome', [
     'platform',
     'outcome',
   ])
-  const sweptWork = counter('sweep_work_total', 'Other work that the sweeper took up, by its workflow', ['work'])
+  const sweptWork = counter('sweep_work_total', 'Background work that the sweeper started, by workflow', ['work'])
   const terminated = counter(
     'stuck_workflows_terminated_total',
     'Workflows terminated because their tasks kept failing',
     ['workflow'],
   )
-  const up = gauge('server_up', 'Whether a server we need answered the last probe in time', ['server'])
-  const probeSeconds = gauge('server_probe_seconds', 'How long the last probe took', ['server'])
-  // The defaults have the heap in use and the delay of the event loop, the latter since the scrape before.
-  gauge('heap_limit_bytes', 'The heap that the process may use before it ends itself', []).set(
+  const up = gauge('server_up', '1 when the server answered the last probe in time', ['server'])
+  const probeSeconds = gauge('server_probe_seconds', 'Duration of the last probe', ['server'])
+  // The default metrics have the used heap, and the event loop delay since the scrape before.
+  gauge('heap_limit_bytes', 'The heap size at which the process runs out of memory', []).set(
     getHeapStatistics().heap_size_limit,
   )
-  const sockets = gauge('sockets_open', 'Connections of those who listen for notifications', ['transport'])
-  const socketEnds = counter('sockets_ended_total', 'Connections that the service itself ended, by why', ['reason'])
+  const sockets = gauge('sockets_open', 'Open notification sockets', ['transport'])
+  const socketEnds = counter('sockets_ended_total', 'Sockets that the service closed, by reason', ['reason'])
 
   const loginFailures = counter('login_failures_total', 'Failed logins and password checks by reason', ['reason'])
   const loginLimits = counter('login_limits_total', 'Failed logins that reached a limit or started a delay, by limit', [
     'limit',
   ])
 
-  // What never happened has to show as 0, or the first time would look like no change.
+  // A counter starts at 0, because Prometheus sees no increase in a series that starts at 1.
   for (const platform of PLATFORMS) {
     for (const outcome of CALL_OUTCOMES) calls.inc({ platform, outcome }, 0)
     for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ platform, outcome }, 0)
@@ -173,7 +164,7 @@ export function createMetrics() {
   for (const outcome of PAYMENT_CALL_OUTCOMES) paymentCalls.inc({ outcome }, 0)
 
   return {
-    /** `route` is the pattern a request was matched with. */
+    /** @param route the route pattern of the request */
     requestEnded: (method: string, route: string, statusCode: number, seconds: number): void =>
       requests.observe({ method, route, status: `${Math.floor(statusCode / 100)}xx` }, seconds),
 
@@ -181,14 +172,14 @@ export function createMetrics() {
     publishStarted(platform: Platform, post: Instants, at: Date): void {
       lateness.observe({ platform, timing: timingOf(post) }, secondsSince(post, at))
     },
-    /** `first` tells of the first call of a delivery. */
+    /** @param first the post and the time of the answer; null for later calls of a delivery */
     publishEnded(platform: Platform, outcome: CallOutcome, first: { post: Instants; at: Date } | null): void {
       calls.inc({ platform, outcome })
       if (first && outcome === 'accepted') {
         answers.observe({ platform, timing: timingOf(first.post) }, secondsSince(first.post, first.at))
       }
     },
-    /** `code` is the reason of one that ended as failed. */
+    /** @param code the reason of a failed delivery */
     deliveryRecorded(platform: Platform, outcome: DeliveryOutcome, code: FailureCode | null = null): void {
       deliveries.inc({ platform, outcome })
       if (outcome === 'failed') failures.inc({ platform, code: code ?? 'INTERNAL' })
@@ -236,10 +227,10 @@ export function createMetrics() {
     socketClosed: (transport: SocketTransport): void => sockets.dec({ transport }),
     socketEnded: (reason: SocketEndReason): void => socketEnds.inc({ reason }),
 
-    /** Adds metrics that something else exports, in the text format of Prometheus. */
+    /** Adds metrics of another exporter in the Prometheus text format. */
     addSource: (read: () => Promise<string>): void => void sources.add(read),
     async text(): Promise<string> {
-      // A source that fails must not hide the rest.
+      // A failing source must not hide the other metrics.
       const texts = await Promise.all([registry.metrics(), ...[...sources].map((read) => read().catch(() => ''))])
       return texts.filter((text) => text !== '').join('\n')
     },
@@ -253,7 +244,7 @@ export type PlatformStep = 'prepare' | 'publish' | 'reconcile'
 
 type Instants = Pick<Post, 'scheduledAt' | 'dueAt'>
 
-/** Immediate posts are measured from their creation: no instant was promised for them. */
+/** Immediate posts are measured from their creation, because they have no scheduled time. */
 function timingOf({ scheduledAt }: Instants): 'scheduled' | 'immediate' {
   return scheduledAt ? 'scheduled' : 'immediate'
 }
@@ -261,34 +252,4 @@ function timingOf({ scheduledAt }: Instants): 'scheduled' | 'immediate' {
 function secondsSince({ scheduledAt, dueAt }: Instants, at: Date): number {
   const instant = scheduledAt ?? dueAt ?? at
   return (at.getTime() - instant.getTime()) / SECOND
-}
-
-/** Serves `/metrics` on a port of its own, away from the public; port 0 means not at all. */
-export async function serveMetrics(metrics: Metrics, host: string, port: number): Promise<{ close(): Promise<void> }> {
-  if (port === 0) return { close: async () => {} }
-  const server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') {
-      response.writeHead(404).end()
-      return
-    }
-    metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    )
-  })
-  await listen(server, host, port)
-  return {
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  }
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
 }

@@ -2,13 +2,13 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** Counts the activities of a worker: how long they stood in the queue, and how many run. */
+/** Measures how long activities wait in their task queue and how many run. */
 export const createActivityMetrics =
   (metrics: Pick<Metrics, 'activityStarted' | 'activityEnded'>): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {
       async execute(input, next) {
-        // Local activities never stand in a queue.
+        // Local activities never wait in a task queue.
         const waitedMs = info.isLocal ? null : Date.now() - info.currentAttemptScheduledTimestampMs
         metrics.activityStarted(info.activityType, waitedMs)
         try {
@@ -20,7 +20,7 @@ export const createActivityMetrics =
     },
   })
 
-/** The clock of activities, which wait by it for the instants of posts and for nothing else. */
+/** Wraps the clock of activities, which they use only to wait until posts are due. */
 export function countArmedWaits(clock: Clock, metrics: Pick<Metrics, 'deliveryArmed' | 'deliveryDisarmed'>): Clock {
   return {
     now: () => clock.now(),

@@ -11,18 +11,18 @@ import {
 import { DAY } from '../domain/shared/times.ts'
 
 /**
- * Rules that workflows use. They keep no state, so one copy serves all workflows of a worker; otherwise every new workflow
- * would evaluate its own, which shows in the processor time of a post.
+ * Stateless modules that all workflows of a worker share. Otherwise every new workflow evaluates its own copy, which costs CPU time for
+ * each post.
  */
 const SHARED_MODULES = ['posts/publish-plan', 'shared/platforms', 'shared/times']
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const CACHE = 'node_modules/.cache/postonce'
-/** Whatever can be part of the bundle or decides how it is made. npm writes the last file with each change of the packages. */
+/** The inputs of the bundle. npm writes the last file whenever the packages change. */
 const SOURCES = ['src/workflows', 'src/domain', 'src/worker/bundle.ts', 'node_modules/.package-lock.json']
 const MAX_AGE_MS = 7 * DAY
 
-/** Bundles the workflows with all they import as one script. Takes about two seconds of processor time. */
+/** Bundles the workflows and their imports as one script. It takes about two seconds of CPU time. */
 export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   return bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
@@ -32,15 +32,15 @@ export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
 }
 
 /**
- * Returns the bundle of the workflows as they are now, from a file of an earlier start if nothing that it is made of has changed
- * since. The file's name is a hash of all that, so an old bundle is never taken for the current one.
+ * Returns the bundle of the current workflows. It uses the cached file of an earlier start when no input has changed. The file name is a
+ * hash of the inputs, so an old bundle is never used.
  */
 export async function loadBundle(
   root = ROOT,
   build: () => Promise<{ code: string }> = bundleWorkflows,
 ): Promise<WorkflowBundleOption> {
   const key = await hashSources(root).catch(() => null)
-  // Packages that another tool installed leave no record of their versions.
+  // Other package managers write no record of the versions.
   if (key === null) return build()
   const codePath = join(root, CACHE, `workflow-bundle-${key}.js`)
   if (await isFile(codePath)) return { codePath }
@@ -48,7 +48,7 @@ export async function loadBundle(
   try {
     await store(codePath, code)
   } catch {
-    // A cache that cannot be written costs the next start some time, and nothing else.
+    // Without the cache the next start takes longer.
   }
   return { code }
 }
@@ -75,7 +75,7 @@ async function listFiles(path: string): Promise<string[]> {
     .map((name) => join(path, name))
 }
 
-/** Renamed into place, so that a process that dies meanwhile leaves no half a bundle. */
+/** Renames the file into place, so that a process that dies meanwhile leaves no partial bundle. */
 async function store(codePath: string, code: string): Promise<void> {
   const folder = dirname(codePath)
   await mkdir(folder, { recursive: true })

@@ -13,29 +13,29 @@ import { installSdkRuntime } from './sdk-runtime.ts'
 import { loadBundle } from './bundle.ts'
 import { TASK_QUEUES, type TaskQueue } from '../workflows/task-queues.ts'
 
-const SLOW_ACTIVITIES = 20
-/** They mostly wait: for their turn to upload, or for a platform's work. What they hold in memory has bounds of its own. */
+const MAINTENANCE_ACTIVITIES = 20
+/** Preparations mostly wait for an upload or a platform. Their memory is limited elsewhere. */
 const PREPARATIONS = 200
 /** Calls to mail servers and push services, which mostly wait. */
-const NOTICES = 100
-/** Messages are ids and instants: packing them costs both sides more than sending them. */
+const NOTIFICATION_CALLS = 100
+/** Messages are small, so compressing them costs more than sending them. */
 export const CONNECTION_OPTIONS = { grpcCompression: { codec: 'none' } } as const
-/** Calls to the payment processor: when it hangs, so many users are waited for at a time. */
+/** Concurrent calls to the payment processor. */
 const BILLING_CALLS = 50
-/** Calls to platforms for metrics: they wait for room among those to their platform. */
+/** Concurrent metrics calls. The call limiter of each platform limits them further. */
 const METRICS_CALLS = 50
-const CONNECT_AGAIN_MS = SECOND
+const RECONNECT_DELAY_MS = SECOND
 
 /** The task queues whose activities prepare posts. */
 const DELIVERING: ReadonlySet<TaskQueue> = new Set(['publishing', 'preparing'])
 
-/** Made by `npm run bundle` for deployment; elsewhere it could be old. */
+/** The output of `npm run bundle`, used in production only. Elsewhere it may be outdated. */
 const PREBUILT_BUNDLE = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url))
 
 export interface WorkersOptions {
-  /** A bundle that exists already, instead of the one found or built. */
+  /** An existing bundle, instead of the cached or a new one. */
   workflowBundle?: WorkflowBundleOption
-  /** Ends the waiting for Temporal. */
+  /** Ends the wait for Temporal. */
   signal?: AbortSignal
 }
 
@@ -49,7 +49,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     queues.some((queue) => DELIVERING.has(queue)) && context.platforms.warmUp(),
   ])
   if (queues.includes('notifying') && config.SMTP_URL === '') {
-    logger.warn('SMTP_URL is not set: mails wait, and go out if it is set while they are worth it')
+    logger.warn('SMTP_URL is not set, mails wait until they expire')
   }
   const draining = new AbortController()
   const activities = createActivities({
@@ -83,9 +83,9 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
 
   return {
     queues,
-    /** Settles when all workers have stopped; rejects when one died. */
+    /** Resolves when all workers have stopped, and rejects when a worker dies. */
     ended,
-    /** Takes no new work, ends waits so that others take them over, lets calls on their way finish. */
+    /** Stops polling, moves waiting deliveries to other workers, and lets running calls finish. */
     async stop(): Promise<void> {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       draining.abort(new Error('This worker is stopping'))
@@ -95,6 +95,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
   }
 }
 
+/** The limits of the worker for a task queue. */
 export function toWorkerOptions(
   taskQueue: TaskQueue,
   slots: number,
@@ -104,21 +105,21 @@ export function toWorkerOptions(
     case 'publishing':
       return {
         ...workflows,
-        // Armed deliveries wait in their slots for the instant, and cost next to nothing there.
+        // Armed deliveries wait in their slots until they are due, and cost almost nothing there.
         maxConcurrentActivityTaskExecutions: slots,
         maxCachedWorkflows: 1_000,
-        // After a worker's death its cached workflows are tried on it first, for this long.
+        // Temporal retries the cached workflows of a dead worker on that worker for this long.
         stickyQueueScheduleToStartTimeout: 2 * SECOND,
       }
     case 'preparing':
       return { maxConcurrentActivityTaskExecutions: PREPARATIONS }
     case 'notifying':
-      return { ...workflows, maxConcurrentActivityTaskExecutions: NOTICES, maxCachedWorkflows: 200 }
+      return { ...workflows, maxConcurrentActivityTaskExecutions: NOTIFICATION_CALLS, maxCachedWorkflows: 200 }
     case 'billing':
       return {
         ...workflows,
         maxConcurrentActivityTaskExecutions: BILLING_CALLS,
-        // They wait for a month and more: the few that are at work fit.
+        // Most workflows wait for a month or more, so the cache holds the few active ones.
         maxCachedWorkflows: 100,
         stickyQueueScheduleToStartTimeout: 2 * SECOND,
       }
@@ -127,11 +128,11 @@ export function toWorkerOptions(
         ...workflows,
         maxConcurrentActivityTaskExecutions: METRICS_CALLS,
         maxCachedWorkflows: 50,
-        // Somebody may wait for the answer of one.
+        // A user may wait for the result of a refresh.
         stickyQueueScheduleToStartTimeout: 2 * SECOND,
       }
     case 'maintenance':
-      return { ...workflows, maxConcurrentActivityTaskExecutions: SLOW_ACTIVITIES, maxCachedWorkflows: 10 }
+      return { ...workflows, maxConcurrentActivityTaskExecutions: MAINTENANCE_ACTIVITIES, maxCachedWorkflows: 10 }
   }
 }
 
@@ -142,7 +143,7 @@ function parseQueues(names: string): TaskQueue[] {
   return wanted.length > 0 ? (wanted as TaskQueue[]) : [...TASK_QUEUES]
 }
 
-/** Waits for Temporal and our namespace in it for as long as it takes, so that processes may be started in any order. */
+/** Waits for Temporal and the namespace without a limit, so that processes may start in any order. */
 async function connect(
   { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }: Config,
   logger: Logger,
@@ -155,14 +156,15 @@ async function connect(
       await connection.workflowService.describeNamespace({ namespace })
       return connection
     } catch (error) {
-      if (isLogged(attempt)) logger.warn({ address, namespace, attempt, err: error }, 'Temporal does not answer yet')
+      if (isPowerOfTwo(attempt))
+        logger.warn({ address, namespace, attempt, err: error }, 'temporal unavailable, retrying')
       await connection?.close()
     }
-    await delay(CONNECT_AGAIN_MS, undefined, { signal })
+    await delay(RECONNECT_DELAY_MS, undefined, { signal })
   }
 }
 
-/** Rarer and rarer: 1, 2, 4, 8 .. */
-function isLogged(attempt: number): boolean {
+/** True for the attempts 1, 2, 4, 8 and so on. */
+function isPowerOfTwo(attempt: number): boolean {
   return (attempt & (attempt - 1)) === 0
 }

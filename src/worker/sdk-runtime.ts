@@ -10,19 +10,19 @@ interface RuntimeOptions {
   hasMetrics: boolean
 }
 
-/** Reads the SDK's metrics in the text format of Prometheus; empty when they are not exported. */
+/** Reads the SDK's metrics in the Prometheus text format; empty when they are not exported. */
 export type ReadSdkMetrics = () => Promise<string>
 
 let installed: Promise<ReadSdkMetrics> | null = null
 
-/** Installs Temporal's native runtime once per process: its log goes through ours, and signals are ours to handle. */
+/** Installs Temporal's native runtime once per process. It logs through `logger`, and leaves signals to this process. */
 export function installSdkRuntime(options: RuntimeOptions): Promise<ReadSdkMetrics> {
   installed ??= install(options)
   return installed
 }
 
 async function install({ logger, level, hasMetrics }: RuntimeOptions): Promise<ReadSdkMetrics> {
-  // The SDK serves its metrics on a port of its own only, so they are read from there and shown with ours.
+  // The SDK can only serve its metrics on a port, so they are read from there and added to the metrics of this process.
   const address = hasMetrics ? `127.0.0.1:${await freeLoopbackPort()}` : null
   const threshold = level === 'silent' ? 'ERROR' : level === 'debug' || level === 'trace' ? 'DEBUG' : 'INFO'
   Runtime.install({
@@ -46,8 +46,8 @@ async function install({ logger, level, hasMetrics }: RuntimeOptions): Promise<R
   })
   if (address === null) return async () => ''
   return async () => {
-    const answer = await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(2 * SECOND) })
-    return answer.text()
+    const response = await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(2 * SECOND) })
+    return response.text()
   }
 }
 

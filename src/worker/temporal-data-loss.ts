@@ -7,8 +7,8 @@ const CHECK_EVERY_MS = 10 * SECOND
 type TemporalDataLossDeps = Pick<Context, 'orchestrator' | 'config' | 'collection' | 'logger'>
 
 /**
- * Watches for the loss of Temporal's data: a namespace without our Schedules has none of our workflows either. Then every open post is
- * started again, the next due first, and search attributes and Schedules are made anew. Returns how to stop watching.
+ * Watches for a loss of Temporal's data: a namespace without Schedules has no workflows either. It then restarts every open post, the next
+ * due first, and creates the search attributes and Schedules again. Returns a function that stops the watch.
  */
 export function watchForTemporalDataLoss(deps: TemporalDataLossDeps, everyMs = CHECK_EVERY_MS): () => void {
   const { logger } = deps
@@ -16,18 +16,18 @@ export function watchForTemporalDataLoss(deps: TemporalDataLossDeps, everyMs = C
     try {
       await recoverIfLost(deps)
     } catch (error) {
-      logger.warn({ err: error }, 'check for lost Temporal data failed')
+      logger.warn({ err: error }, 'temporal data loss check failed')
     }
   }, everyMs)
 }
 
 async function recoverIfLost({ orchestrator, config, collection, logger }: TemporalDataLossDeps): Promise<void> {
   if (await orchestrator.hasSchedules()) return
-  logger.warn('Temporal has no Schedules: restarting all open posts')
+  logger.warn('temporal data lost, restarting open posts')
   await orchestrator.ensureSearchAttributes().catch((error: unknown) => {
-    logger.warn({ err: error }, 'search attributes could not be created')
+    logger.warn({ err: error }, 'search attribute creation failed')
   })
-  // The Schedules come last: until they exist, a process that dies in between leaves the loss to be found again.
+  // The Schedules come last, so that the loss is found again if this process dies first.
   await orchestrator.restartPosts()
   await orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, collection.intervalMs)
 }

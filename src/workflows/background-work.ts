@@ -1,8 +1,8 @@
 import type { TaskQueue } from './task-queues.ts'
 
 /**
- * Work in the background that a stored record asks for: the workflow of this name gets the record's id as its only argument, and
- * runs under that id, so that it is single.
+ * Background work that a stored record needs. The workflow of this name gets the record's id as its only argument. Its workflow id
+ * contains that id, so that only one runs.
  */
 export const BACKGROUND_WORK = {
   sendMail: { idPrefix: 'mail/', taskQueue: 'notifying' },

@@ -1,15 +1,15 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/shared/times.ts'
 import type { TaskQueue } from './task-queues.ts'
 
-/** A workflow that runs again and again; its Schedule and its runs go by its name. */
+/** A workflow that a Schedule of the same name runs. */
 export interface ScheduledWorkflow {
   name: string
-  /** Without one it is `maintenance`. */
+  /** `maintenance` by default. */
   taskQueue?: TaskQueue
   intervalMs: number
-  /** So long after the interval begins. */
+  /** The delay after the start of each interval. */
   offsetMs?: number
-  /** A run that was missed is made up for within this time. */
+  /** A missed run is started within this time. */
   catchUpMs: number
   maxRunMs: number
   summary: string
@@ -17,12 +17,12 @@ export interface ScheduledWorkflow {
 
 export const SWEEP = 'sweep'
 
-/** A run that begins with its slot by Temporal's clock may begin just before it by a worker's, and find nothing due. */
+/** Clocks differ: a run that starts with its slot by Temporal's clock may find nothing due by the worker's clock. */
 const CLOCKS_DIFFER_MS = 5 * SECOND
 
 interface Intervals {
   sweepIntervalMs: number
-  /** The shortest time between two looks at the metrics of a post. */
+  /** The shortest interval between two collections of a post's metrics. */
   metricsIntervalMs: number
 }
 
@@ -33,28 +33,28 @@ export function listScheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: I
       intervalMs: sweepIntervalMs,
       catchUpMs: MINUTE,
       maxRunMs: 2 * MINUTE,
-      summary: 'Take up deliveries that nobody moves on',
+      summary: 'Restart posts and background work without a running workflow',
     },
     {
       name: 'renewTokens',
       intervalMs: DAY,
       catchUpMs: DAY,
       maxRunMs: 6 * HOUR,
-      summary: 'Renew platform tokens before they end',
+      summary: 'Renew platform tokens before they expire',
     },
     {
       name: 'cleanUploads',
       intervalMs: DAY,
       catchUpMs: DAY,
       maxRunMs: 12 * HOUR,
-      summary: 'Remove uploads that no post took',
+      summary: 'Remove unused uploads',
     },
     {
       name: 'reconcileBilling',
       intervalMs: DAY,
       catchUpMs: DAY,
       maxRunMs: 12 * HOUR,
-      summary: 'Compare all subscriptions with the payment processor',
+      summary: 'Reconcile all subscriptions with the payment processor',
     },
     {
       name: 'collectPostMetrics',
@@ -63,7 +63,7 @@ export function listScheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: I
       offsetMs: CLOCKS_DIFFER_MS,
       catchUpMs: metricsIntervalMs,
       maxRunMs: 6 * HOUR,
-      summary: 'Take the metrics of published posts',
+      summary: 'Collect the metrics of published posts',
     },
     {
       name: 'collectAccountMetrics',
@@ -72,7 +72,7 @@ export function listScheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: I
       offsetMs: CLOCKS_DIFFER_MS,
       catchUpMs: DAY,
       maxRunMs: 12 * HOUR,
-      summary: 'Ask how many follow the connected accounts',
+      summary: 'Collect the follower counts of connected accounts',
     },
   ]
 }

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common'
 
-/** What operators search the workflows of posts by. Ids and words of ours only: Temporal stores the values unencrypted. */
+/** The search attributes of post workflows. They hold only ids and fixed values, because Temporal stores them unencrypted. */
 export const POST_STATUS = defineSearchAttributeKey('PostStatus', SearchAttributeType.KEYWORD)
 export const USER_ID = defineSearchAttributeKey('UserId', SearchAttributeType.KEYWORD)
 export const PLATFORM_NAMES = defineSearchAttributeKey('Platforms', SearchAttributeType.KEYWORD_LIST)

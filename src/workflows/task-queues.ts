@@ -1,6 +1,6 @@
 /**
- * `publishing` holds the publish workflows and their activities together, so that the server can hand an activity over
- * with the workflow task that asks for it. What may be slow has queues of its own.
+ * `publishing` serves both the publish workflows and their activities, so that Temporal can start an activity with the workflow task that
+ * schedules it. Slow work has queues of its own.
  */
 export const TASK_QUEUES = ['publishing', 'preparing', 'notifying', 'billing', 'analytics', 'maintenance'] as const
 
@@ -8,7 +8,7 @@ export type TaskQueue = (typeof TASK_QUEUES)[number]
 
 export type TaskKind = 'workflows' | 'activities'
 
-/** What is asked for on each queue: a queue without a poller for one of these is not served. */
+/** The task kinds of each queue. A queue without a poller for each of them is not served. */
 export const TASKS_BY_QUEUE: Record<TaskQueue, TaskKind[]> = {
   publishing: ['workflows', 'activities'],
   preparing: ['activities'],

@@ -41,7 +41,7 @@ beforeAll(async () => {
     }),
   )
   for (const child of started) child.stderr!.resume()
-  await Promise.all([said(started[0]!, 'API is ready'), said(started[1]!, 'Worker is ready')])
+  await Promise.all([said(started[0]!, 'api ready'), said(started[1]!, 'worker ready')])
   api = `http://127.0.0.1:${port}`
   figures = metricsPorts.map((metricsPort) => `http://127.0.0.1:${metricsPort}/metrics`)
 }, 120_000)

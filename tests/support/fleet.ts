@@ -29,7 +29,7 @@ export async function startFleet(size: number, overrides: Partial<Config> = {}) 
       LOG_LEVEL: 'info',
     })
     child.stderr!.resume()
-    await said(child, 'API is ready')
+    await said(child, 'api ready')
     return {
       address: `http://127.0.0.1:${port}`,
       async figure(name) {

@@ -193,5 +193,5 @@ it('tells operators what happened to a customer, in ids, states and instants', a
   answers.look = () => ended
   await env.sleep(30 * DAY + HOUR)
   await handleOf(userId).result()
-  expect((await detailsOf(userId)).split('\n')[0]).toBe('free/cancelled, no subscription to watch')
+  expect((await detailsOf(userId)).split('\n')[0]).toBe('free/cancelled, no live subscription')
 })

@@ -15,10 +15,10 @@ import type {
 } from '../../store/accounts/platform-accounts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 
-/** Early enough that a platform that is down for days does not end anybody's connection. */
+/** Early enough that an outage of some days at a platform ends no connection. */
 const RENEW_BEFORE_MS = EXPIRING_MS + 3 * DAY
 const PAGE = 50
-const AT_ONCE = 5
+const CONCURRENT_RENEWALS = 5
 
 export interface RenewTokensDeps {
   accounts: Pick<PlatformAccountStore, 'listEnding' | 'findConnected'>
@@ -29,14 +29,14 @@ export interface RenewTokensDeps {
   clock: Clock
 }
 
-/** What a page came to; `after` names its last user, null when there are no more. */
+/** The result of a page. `after` is its last user; null on the last page. */
 interface RenewedPage {
   after: string | null
   renewed: number
   warned: number
 }
 
-/** Keeps connections alive. May be repeated: what was renewed is not near its end any more, and a warning is stored once. */
+/** Renews connections before they expire. It may be repeated: a renewed token is no longer due, and a warning is stored once. */
 export function createRenewTokensActivities(deps: RenewTokensDeps) {
   const { accounts, credentials, platforms, notifications, users, clock } = deps
 
@@ -45,21 +45,24 @@ export function createRenewTokensActivities(deps: RenewTokensDeps) {
       const endsBefore = new Date(clock.now().getTime() + RENEW_BEFORE_MS)
       const page = await accounts.listEnding({ after, endsBefore, limit: PAGE })
       const ending = page.flatMap((owner) =>
-        PLATFORMS.filter((platform) => endsBy(owner[platform], endsBefore)).map((platform) => ({ owner, platform })),
+        PLATFORMS.filter((platform) => isEndingBefore(owner[platform], endsBefore)).map((platform) => ({
+          owner,
+          platform,
+        })),
       )
       const result = { renewed: 0, warned: 0 }
-      for (let first = 0; first < ending.length; first += AT_ONCE) {
-        const kept = await Promise.all(
-          ending.slice(first, first + AT_ONCE).map(({ owner, platform }) => keepAlive(owner, platform)),
+      for (let first = 0; first < ending.length; first += CONCURRENT_RENEWALS) {
+        const outcomes = await Promise.all(
+          ending.slice(first, first + CONCURRENT_RENEWALS).map(({ owner, platform }) => renewOrWarn(owner, platform)),
         )
-        for (const what of kept) if (what) result[what] += 1
+        for (const outcome of outcomes) if (outcome) result[outcome] += 1
         heartbeat(result)
       }
       return { ...result, after: page.length < PAGE ? null : page.at(-1)!.userId }
     },
   }
 
-  async function keepAlive(owner: PlatformAccounts, platform: Platform): Promise<'renewed' | 'warned' | null> {
+  async function renewOrWarn(owner: PlatformAccounts, platform: Platform): Promise<'renewed' | 'warned' | null> {
     const { userId } = owner
     if (platforms.find(platform)?.renew) await renew(userId, platform)
     const account = await accounts.findConnected(userId, platform)
@@ -74,7 +77,7 @@ export function createRenewTokensActivities(deps: RenewTokensDeps) {
     return account.version === owner[platform]?.version ? null : 'renewed'
   }
 
-  /** A refusal marks the connection expired and tells the user; what passes is tried again tomorrow. */
+  /** A refusal marks the connection expired and notifies the user. A transient failure is retried the next day. */
   async function renew(userId: string, platform: Platform): Promise<void> {
     const signal = cancellationSignal()
     try {
@@ -83,11 +86,11 @@ export function createRenewTokensActivities(deps: RenewTokensDeps) {
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof PlatformError)) throw error
-      log.warn('A connection could not be renewed', { userId, platform, class: error.class })
+      log.warn('token renewal failed', { userId, platform, class: error.class })
     }
   }
 }
 
-function endsBy(account: PlatformAccounts[Platform], before: Date): account is ConnectedAccount {
+function isEndingBefore(account: PlatformAccounts[Platform], before: Date): account is ConnectedAccount {
   return account?.connected === true && account.auth.endsAt !== null && account.auth.endsAt <= before
 }

@@ -12,12 +12,12 @@ import { SUBSCRIPTION_SUMMARY, type BilledPlace, type SubscriptionState } from '
 import { withHeartbeat } from '../shared/heartbeat.ts'
 
 const PAGE = 50
-const AT_ONCE = 5
-/** By the workflow's rule they take an hour and a half. */
-const TRIES_OF_A_PAGE = 10
-/** Longer than its workflow ever waits before it looks again. */
-const TENDED_MS = 2 * HOUR
-const LIST_AFTER: Record<BilledPlace['by'], BilledPlace | null> = {
+const CONCURRENT_USERS = 5
+/** With the workflow's retry policy these take an hour and a half. */
+const MAX_PAGE_TRIES = 10
+/** Longer than the workflow ever waits before it checks the event again. */
+const LEASE_MS = 2 * HOUR
+const NEXT_LIST: Record<BilledPlace['by'], BilledPlace | null> = {
   subscription: { by: 'checkout', after: '' },
   checkout: null,
 }
@@ -28,19 +28,19 @@ export type BillingDeps = Pick<
   'clock' | 'erasures' | 'orchestrator' | 'paymentEvents' | 'payments' | 'syncSubscription' | 'users'
 >
 
-/** What a page came to; `next` says where the next one begins, null when there is none. */
+/** The result of a page. `next` is the place of the next page; null on the last page. */
 interface ReconciledPage {
   next: BilledPlace | null
   looked: number
   failed: number
 }
 
-/** Each may be killed anywhere and repeated: what counts is the processor's truth of the moment, which is written in one go. */
+/** Each may be killed at any point and repeated: it stores the current state at the payment processor in one write. */
 export function createBillingActivities(deps: BillingDeps) {
   const { clock, erasures, orchestrator, paymentEvents, syncSubscription, users } = deps
 
   return {
-    /** Null for an event that was acted on before. */
+    /** Returns null for an event that was applied before. */
     applyPaymentEvent: (userId: string, eventId: string): Promise<SubscriptionState | null> =>
       runActivity(async () => {
         const event = await paymentEvents.find(eventId)
@@ -49,54 +49,56 @@ export function createBillingActivities(deps: BillingDeps) {
         if (isErased) await endUnusable(userId, event)
         const state = isErased ? null : await syncSubscription(userId, { ...event, id: eventId })
         await paymentEvents.settle(eventId, state ? 'applied' : 'ignored', clock.now())
-        return present(state)
+        return toSubscriptionState(state)
       }),
 
     lookAtSubscription: (userId: string): Promise<SubscriptionState> =>
-      runActivity(async () => present(await syncSubscription(userId))),
+      runActivity(async () => toSubscriptionState(await syncSubscription(userId))),
 
-    /** Finds out whose event it is and tells the workflow of that user, which settles it. */
+    /** Finds the user of an event and signals the workflow of that user, which applies it. */
     routePaymentEvent: (eventId: string): Promise<{ isSettled: boolean }> =>
       runActivity(async () => {
-        const event = await paymentEvents.tend(eventId, new Date(clock.now().getTime() + TENDED_MS))
+        const event = await paymentEvents.tend(eventId, new Date(clock.now().getTime() + LEASE_MS))
         if (!event) return { isSettled: true }
         const { type } = event
-        const userId = (await findPaymentOwner(deps, event)) ?? (await askOwner(event))
+        const userId = (await findPaymentOwner(deps, event)) ?? (await readOwner(event))
         if (userId === null) {
-          log.warn("A payment event is nobody's", { eventId, type, subscriptionId: event.subscriptionId })
+          log.warn('payment event without user', { eventId, type, subscriptionId: event.subscriptionId })
           await paymentEvents.settle(eventId, 'ignored', clock.now())
           return { isSettled: true }
         }
         await paymentEvents.setUser(eventId, userId)
         await orchestrator.terminateStuck(backgroundWorkflowId('subscription', userId))
         if (!(await orchestrator.tellOfPayment(userId, { eventId, type }))) {
-          throw new Error('Temporal did not take the signal')
+          throw new Error('Temporal did not accept the signal')
         }
         return { isSettled: false }
       }),
 
-    /** One page of those who pay, and of those whose checkout may have been paid. What goes wrong for one is tried again tomorrow. */
+    /** Reconciles one page of users who pay or may have paid. A failure for one user is retried the next day. */
     reconcileBilled: ({ by, after }: BilledPlace): Promise<ReconciledPage> =>
       runActivity(async () => {
         const page = await users.listBilled(by, { after, limit: PAGE })
         const unanswered: PaymentsError[] = []
         let failed = 0
-        for (let first = 0; first < page.length; first += AT_ONCE) {
-          const errors = await Promise.all(page.slice(first, first + AT_ONCE).map(({ userId }) => reconcile(userId)))
+        for (let first = 0; first < page.length; first += CONCURRENT_USERS) {
+          const errors = await Promise.all(
+            page.slice(first, first + CONCURRENT_USERS).map(({ userId }) => reconcile(userId)),
+          )
           for (const error of errors) {
             if (error !== null) failed += 1
             if (error instanceof PaymentsError && !error.isRefused) unanswered.push(error)
           }
         }
-        // Not about any of them: the processor is away, and the page is asked for again, but not for ever.
-        const isAway = unanswered.length === page.length && activityInfo().attempt < TRIES_OF_A_PAGE
-        if (unanswered[0] && isAway) throw unanswered[0]
-        const next = page.length < PAGE ? LIST_AFTER[by] : { by, after: page.at(-1)!.key }
+        // Every call failed, so the processor is down. The page is retried, for a limited number of tries.
+        const isDown = unanswered.length === page.length && activityInfo().attempt < MAX_PAGE_TRIES
+        if (unanswered[0] && isDown) throw unanswered[0]
+        const next = page.length < PAGE ? NEXT_LIST[by] : { by, after: page.at(-1)!.key }
         return { next, looked: page.length, failed }
       }),
   }
 
-  /** Answers what went wrong. */
+  /** Returns the error; null after success. */
   async function reconcile(userId: string): Promise<unknown> {
     try {
       const state = await syncSubscription(userId)
@@ -106,24 +108,24 @@ export function createBillingActivities(deps: BillingDeps) {
       }
       return null
     } catch (error) {
-      log.warn('A subscription could not be compared with the processor', { userId, err: error })
+      log.warn('subscription reconcile failed', { userId, err: error })
       return error
     }
   }
 
-  /** Nobody can use what an account that is erased, or about to be, pays for. */
+  /** Ends the subscription of an account that is erased, or about to be: no user can use it. */
   async function endUnusable(userId: string, event: StoredPaymentEvent): Promise<void> {
-    const subscription = await readSubscriptionOf(event)
+    const subscription = await readSubscription(event)
     await endAtOnce(setUp(deps.payments), subscription ? [subscription] : [], [event.customerId])
-    log.warn('Ended what an account pays for that is erased', { userId, subscriptionId: subscription?.id })
+    log.warn('subscription of erased account ended', { userId, subscriptionId: subscription?.id })
   }
 
-  async function askOwner(event: StoredPaymentEvent): Promise<string | null> {
-    const subscription = await readSubscriptionOf(event)
+  async function readOwner(event: StoredPaymentEvent): Promise<string | null> {
+    const subscription = await readSubscription(event)
     return subscription && findPaymentOwner(deps, subscription)
   }
 
-  async function readSubscriptionOf(event: StoredPaymentEvent): Promise<ProcessorSubscription | null> {
+  async function readSubscription(event: StoredPaymentEvent): Promise<ProcessorSubscription | null> {
     const payments = setUp(deps.payments)
     const { invoiceId } = event
     const invoice = event.subscriptionId === null && invoiceId !== null ? await payments.readInvoice(invoiceId) : null
@@ -142,7 +144,7 @@ async function runActivity<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function present(state: BillingState | null): SubscriptionState {
+function toSubscriptionState(state: BillingState | null): SubscriptionState {
   if (!state) return NO_ACCOUNT
   const { isLive, currentPeriodEnd, plan, status, change } = state
   return { isLive, periodEndsAt: currentPeriodEnd?.getTime() ?? null, standing: `${plan}/${status}`, change }

@@ -9,9 +9,9 @@ import type { UserStore } from '../../store/users/users.ts'
 import type { CleanedFolders, FolderPlace } from '../../workflows/messages/media.ts'
 
 const PAGE = 500
-const AT_ONCE = 5
-/** Of an upload that nobody took, of a copy, and of what was removed. */
-const LIFE_MS = DAY
+const CONCURRENT_FILES = 5
+/** The age at which unused uploads, copies and removed files are cleaned up. */
+const MAX_AGE_MS = DAY
 
 export interface CleanUploadsDeps {
   storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt' | 'keyOf'>
@@ -21,67 +21,67 @@ export interface CleanUploadsDeps {
   clock: Clock
 }
 
-type Done = keyof CleanedFolders
-/** For one page of old objects: what to do with each. */
-type Cleaner = (keys: string[]) => Promise<(key: string) => Promise<Done | null>>
+type CleanupResult = keyof CleanedFolders
+/** Returns the function that cleans up each object of a page. */
+type Cleaner = (keys: string[]) => Promise<(key: string) => Promise<CleanupResult | null>>
 
 /**
- * What no post and no user names goes in two steps, a day apart: out of sight first, for good later. A post that takes an upload while
- * it is being removed finds it again (`media-source.ts` brings it back when it is opened, the next clean-up when it is named), so
- * nothing has to be locked, and every step may be repeated.
+ * Removes unused files in two steps, a day apart: first it moves them to the folder of removed files, then it deletes them. A post that
+ * uses an upload meanwhile gets it back: `media-source.ts` restores it on opening, and the next clean-up restores it, too. So nothing is
+ * locked, and every step may be repeated.
  */
 export function createCleanUploadsActivities({ storage, posts, users, uploads, clock }: CleanUploadsDeps) {
-  async function namedAvatars(keys: string[]): Promise<Set<string | null>> {
+  async function findUsedAvatars(keys: string[]): Promise<Set<string | null>> {
     const avatars = await users.avatarsOf([...new Set(keys.map(ownerOf))])
     return new Set(avatars.map((avatar) => storage.keyOf(avatar)))
   }
 
-  async function namedByAnyone(keys: string[]): Promise<Set<string | null>> {
-    const [inPosts, avatars] = await Promise.all([posts.namedMedia(keys), namedAvatars(keys)])
+  async function findUsedFiles(keys: string[]): Promise<Set<string | null>> {
+    const [inPosts, avatars] = await Promise.all([posts.namedMedia(keys), findUsedAvatars(keys)])
     return new Set([...inPosts, ...avatars])
   }
 
-  function takeUnnamed(findNamed: (keys: string[]) => Promise<ReadonlySet<string | null>>): Cleaner {
+  function removeUnused(findUsed: (keys: string[]) => Promise<ReadonlySet<string | null>>): Cleaner {
     return async (keys) => {
-      const named = await findNamed(keys)
-      return async (key) => (!named.has(key) && (await storage.move(key, removedKey(key))) ? 'removed' : null)
+      const used = await findUsed(keys)
+      return async (key) => (!used.has(key) && (await storage.move(key, removedKey(key))) ? 'removed' : null)
     }
   }
 
-  /** What was removed goes first, so that nothing goes through two folders in one run. */
+  /** Removed files come first, so that no file passes two folders in one run. */
   const cleaners: Record<string, Cleaner> = {
     [FOLDERS.removed]: async (keys) => {
-      const named = await namedByAnyone(keys.map(originalKey))
+      const used = await findUsedFiles(keys.map(originalKey))
       return async (key) => {
-        if (named.has(originalKey(key))) return (await storage.move(key, originalKey(key))) ? 'restored' : null
+        if (used.has(originalKey(key))) return (await storage.move(key, originalKey(key))) ? 'restored' : null
         await storage.remove(key)
         await uploads.remove(originalKey(key))
         return 'deleted'
       }
     },
     [FOLDERS.copies]: async () => async (key) => {
-      // It may have been stored afresh since it was listed.
+      // The copy may have been stored again since it was listed.
       if (!isOld((await storage.storedAt(key)) ?? clock.now())) return null
       await storage.remove(key)
       return 'deleted'
     },
-    [FOLDERS.uploads]: takeUnnamed(posts.namedMedia),
-    [FOLDERS.avatars]: takeUnnamed(namedAvatars),
+    [FOLDERS.uploads]: removeUnused(posts.namedMedia),
+    [FOLDERS.avatars]: removeUnused(findUsedAvatars),
   }
   const folders = Object.keys(cleaners)
 
   function isOld(storedAt: Date): boolean {
-    return clock.now().getTime() - storedAt.getTime() > LIFE_MS
+    return clock.now().getTime() - storedAt.getTime() > MAX_AGE_MS
   }
 
-  function placeAfter({ folder }: FolderPlace, listed: { key: string }[]): FolderPlace | null {
+  function findNextPlace({ folder }: FolderPlace, listed: { key: string }[]): FolderPlace | null {
     if (listed.length === PAGE) return { folder, after: listed.at(-1)!.key }
     const next = folders[folders.indexOf(folder) + 1]
     return next === undefined ? null : { folder: next, after: null }
   }
 
   return {
-    /** @param place null to begin with */
+    /** @param place null at the beginning */
     async cleanUploadsPage(place: FolderPlace | null): Promise<CleanedFolders & { next: FolderPlace | null }> {
       const at = place ?? { folder: folders[0]!, after: null }
       const signal = cancellationSignal()
@@ -89,13 +89,13 @@ export function createCleanUploadsActivities({ storage, posts, users, uploads, c
       const old = listed.filter(({ storedAt }) => isOld(storedAt)).map(({ key }) => key)
       const clean = await cleaners[at.folder]!(old)
       const done: CleanedFolders = { removed: 0, restored: 0, deleted: 0 }
-      for (let first = 0; first < old.length; first += AT_ONCE) {
+      for (let first = 0; first < old.length; first += CONCURRENT_FILES) {
         signal.throwIfAborted()
-        const results = await Promise.all(old.slice(first, first + AT_ONCE).map(clean))
+        const results = await Promise.all(old.slice(first, first + CONCURRENT_FILES).map(clean))
         for (const result of results) if (result) done[result] += 1
         heartbeat(done)
       }
-      return { ...done, next: placeAfter(at, listed) }
+      return { ...done, next: findNextPlace(at, listed) }
     },
   }
 }

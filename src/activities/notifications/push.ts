@@ -13,8 +13,8 @@ import { CapacityExceeded, createServerLimiter } from '../shared/call-limiter.ts
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
 
-/** In one worker. Mails wait for the same slots: a push service that hangs takes no more of them than this. */
-const CALLS_IN_FLIGHT = 32
+/** Per worker. Mails use the same activity slots, so a hanging push service must not take them all. */
+const MAX_CONCURRENT_CALLS = 32
 
 export interface PushDeps {
   push: Pick<Push, 'send'> | null
@@ -26,34 +26,34 @@ export interface PushDeps {
   metrics: Pick<Metrics, 'pushAttempted' | 'pushFailed'>
 }
 
-/** How it ends: nothing is tried after that. */
-interface End {
+/** The final result of a push. */
+interface PushEnd {
   state: PushState
   reason?: string
 }
 
-/** What a notification's push came to stands on its record, device by device, so that an attempt goes on where the last one ended. */
+/** Pushes notifications. The record stores each device that got the message, so that an attempt continues where the last one ended. */
 export function createPushActivities({ push, pushes, pushTokens, users, cipher, clock, metrics }: PushDeps) {
   const limiter = createServerLimiter<PushOutcome>(
-    CALLS_IN_FLIGHT,
+    MAX_CONCURRENT_CALLS,
     (outcome) => outcome.kind === 'later' && outcome.isTrouble,
   )
 
   return {
     async pushToDevices(notificationId: string): Promise<PushState> {
       const notification = await pushes.find(notificationId)
-      // Erased, or an earlier run has seen to it.
+      // The notification was erased, or an earlier run ended it.
       if (notification?.push?.state !== 'waiting' && notification?.push?.state !== 'started') {
         return notification?.push?.state ?? 'none'
       }
-      // Not when the workflow is started: one that never gets here is stuck, and the sweeper has to find it.
+      // Acknowledged here and not at the start, so that the sweeper finds a workflow that never gets here.
       if (notification.push.state === 'waiting') await pushes.acknowledge(notificationId)
       const { heartbeatDetails } = activityInfo()
       const served = new Set([...(notification.push.servedDevices ?? []), ...((heartbeatDetails ?? []) as string[])])
       return withHeartbeat([...served], async ({ update }) => {
         // The heartbeat tells the next attempt even when the database is down.
         const remember = (deviceId: string) => update([...served.add(deviceId)])
-        const { state, reason } = await attempt(notification, served, remember)
+        const { state, reason } = await pushToRemaining(notification, served, remember)
         await pushes.settle(notificationId, state, reason)
         if (state === 'failed') {
           metrics.pushFailed()
@@ -64,18 +64,18 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     },
   }
 
-  /** @throws waiting while devices are left that may yet be reached */
-  async function attempt(
+  /** @throws a retry failure while devices are left that may still get the message */
+  async function pushToRemaining(
     notification: Notification,
     served: ReadonlySet<string>,
     remember: (deviceId: string) => void,
-  ): Promise<End> {
+  ): Promise<PushEnd> {
     const { userId, createdAt } = notification
     const owner = await users.findById(userId)
-    if (!owner || owner.isDisabled) return { state: 'failed', reason: 'the account is disabled or gone' }
+    if (!owner || owner.isDisabled) return { state: 'failed', reason: 'the account is disabled or deleted' }
     const left = (await pushTokens.listOf(userId)).filter(({ _id }) => !served.has(_id))
     const message = pushMessageOf(notification)
-    const outcomes = await everyOne(left.map((device) => pushTo(userId, device, message, remember)))
+    const outcomes = await allSettledOrThrow(left.map((device) => pushTo(userId, device, message, remember)))
 
     const late = outcomes.filter((outcome) => outcome.kind === 'later')
     if (late.length > 0) {
@@ -97,7 +97,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
   ): Promise<PushOutcome> {
     const outcome = await send(userId, device, message)
     metrics.pushAttempted(outcome.kind)
-    // As soon as it is known, since a worker that dies now must not send it again.
+    // Stored immediately, because a worker that dies now must not send the message again.
     if (outcome.kind === 'sent') {
       remember(device._id)
       await pushes.addServed(message.data.notificationId, device._id)
@@ -109,19 +109,19 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
   async function send(userId: string, device: PushDevice, message: PushMessage): Promise<PushOutcome> {
     if (!push) return { kind: 'later', why: 'is not set up', isTrouble: false }
     const token = tokenOf({ cipher }, device)
-    if (token === null) return { kind: 'dead', why: 'is not asked: the token can no longer be read' }
+    if (token === null) return { kind: 'dead', why: 'was not called: the token can no longer be read' }
     try {
       return await limiter.run(userId, () => push.send(token, message, clock.now()))
     } catch (error) {
       if (error instanceof CapacityExceeded)
-        return { kind: 'later', why: `is not asked now: ${error.message}`, isTrouble: true }
+        return { kind: 'later', why: `was not called: ${error.message}`, isTrouble: true }
       throw error
     }
   }
 }
 
-/** Like `Promise.all`, but nothing is left running when one of them fails. */
-async function everyOne<T>(running: Promise<T>[]): Promise<T[]> {
+/** Like `Promise.all`, but waits for all promises before it throws. */
+async function allSettledOrThrow<T>(running: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(running)
   return Promise.all(running)
 }

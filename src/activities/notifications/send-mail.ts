@@ -9,10 +9,10 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { Mail, MailStore } from '../../store/notifications/mails.ts'
 
-/** Longer than the longest way from one attempt to the next. */
-const TENDED_MS = 3 * MINUTE
-/** Remembered between attempts, for when recording it fails. */
-const TAKEN = 'taken by the mail server'
+/** Longer than the longest time between two attempts. */
+const LEASE_MS = 3 * MINUTE
+/** The heartbeat detail that survives a failed record. Stored histories hold it. */
+const ACCEPTED = 'taken by the mail server'
 
 export interface SendMailDeps {
   mails: Pick<MailStore, 'tend' | 'end'>
@@ -22,18 +22,18 @@ export interface SendMailDeps {
   metrics: Pick<Metrics, 'mailAttempted'>
 }
 
-/** `gone`: it was sent or given up before. */
+/** `gone`: the mail was sent or abandoned before. */
 export type SendMailResult = 'sent' | 'gone' | MailFailure
 
 /**
- * Sends stored mails. A worker that dies between the mail server's word and the record of it sends the mail again, under the same
- * Message-ID: SMTP has no way to ask what became of a mail.
+ * Sends stored mails. A worker that dies between the mail server's acceptance and its record sends the mail again with the same
+ * Message-ID, because SMTP cannot report whether a mail was accepted.
  */
 export function createSendMailActivities({ mails, mailer, cipher, clock, metrics }: SendMailDeps) {
-  async function attempt(mail: Mail): Promise<MailFailure | null> {
+  async function trySend(mail: Mail): Promise<MailFailure | null> {
     const leftMs = mail.worthUntil.getTime() - clock.now().getTime()
     if (leftMs <= 0) return 'EXPIRED'
-    const content = contentOf(mail)
+    const content = openContent(mail)
     if (!content) return 'UNREADABLE'
     const { to, ...words } = content
     if (to === null) return 'NOBODY'
@@ -43,15 +43,15 @@ export function createSendMailActivities({ mails, mailer, cipher, clock, metrics
       return null
     } catch (error) {
       if (!(error instanceof MailError)) throw error
-      log.warn('A mail was not taken', { mailId: mail._id, kind: mail.kind, reason: error.message })
+      log.warn('mail not accepted', { mailId: mail._id, kind: mail.kind, reason: error.message })
       if (error.isFinal) return 'REFUSED'
       metrics.mailAttempted('later')
-      // Without its cause, which names the address: failures stand in the workflow's history.
+      // The cause names the address, and the workflow's history would store it.
       throw ApplicationFailure.create({ type: 'MailServer', message: error.message })
     }
   }
 
-  function contentOf({ _id, sealed }: Mail): MailContent | null {
+  function openContent({ _id, sealed }: Mail): MailContent | null {
     try {
       return sealed === null ? null : openMail(cipher, _id, sealed)
     } catch (error) {
@@ -62,11 +62,11 @@ export function createSendMailActivities({ mails, mailer, cipher, clock, metrics
 
   return {
     async sendMail(mailId: string): Promise<SendMailResult> {
-      const mail = await mails.tend(mailId, new Date(clock.now().getTime() + TENDED_MS))
+      const mail = await mails.tend(mailId, new Date(clock.now().getTime() + LEASE_MS))
       if (!mail) return 'gone'
-      const isTaken = activityInfo().heartbeatDetails === TAKEN
-      const failure = isTaken ? null : await attempt(mail)
-      if (failure === null) heartbeat(TAKEN)
+      const isAccepted = activityInfo().heartbeatDetails === ACCEPTED
+      const failure = isAccepted ? null : await trySend(mail)
+      if (failure === null) heartbeat(ACCEPTED)
       await mails.end(mailId, failure, clock.now())
       metrics.mailAttempted(failure ?? 'sent')
       return failure ?? 'sent'

@@ -9,11 +9,11 @@ interface Group {
 }
 
 /**
- * Deliveries of one post that run in this process go together. They begin in the same turn of the event loop, so that they
- * share reads and claims; and they wait a moment for each other before they end. Nobody waits for that end, since what they did
- * stands in the post; but each that ends alone costs Temporal a workflow task of its own, and those that end together share one.
+ * Groups the deliveries of one post that run in this process. They start in the same turn of the event loop, so that they share reads
+ * and claims. They also end together, because activities that complete together cost Temporal a single workflow task. The post already
+ * stores their outcomes by then, so the wait delays nothing.
  */
-export function createFanoutGroups(longestWaitMs: number) {
+export function createFanoutGroups(maxWaitMs: number) {
   const running = new Map<string, Group>()
 
   function join(postId: string): Group {
@@ -35,7 +35,7 @@ export function createFanoutGroups(longestWaitMs: number) {
   }
 
   return {
-    /** Runs `work`, and when it succeeded waits for the others of this post, for a moment at most. */
+    /** Runs `work`. When it succeeds, waits for the other deliveries of the post, for `maxWaitMs` at most. */
     async run<T>(postId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       const group = join(postId)
       let result: T
@@ -45,19 +45,19 @@ export function createFanoutGroups(longestWaitMs: number) {
       } finally {
         leave(postId, group)
       }
-      if (group.count > 0 && !signal.aborted) await settledOr(group.ended.promise, signal)
+      if (group.count > 0 && !signal.aborted) await waitForGroup(group.ended.promise, signal)
       return result
     },
   }
 
-  function settledOr(ended: Promise<void>, signal: AbortSignal): Promise<void> {
+  function waitForGroup(ended: Promise<void>, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer)
         signal.removeEventListener('abort', done)
         resolve()
       }
-      const timer = setTimeout(done, longestWaitMs)
+      const timer = setTimeout(done, maxWaitMs)
       signal.addEventListener('abort', done)
       void ended.finally(done)
     })

@@ -20,7 +20,7 @@ export interface PostActivitiesDeps {
   discardPrepared: DiscardPrepared
 }
 
-/** Short reads and writes that workflows make as local activities; each may be repeated. */
+/** Short reads and writes of posts, which workflows run as local activities. Each may be repeated. */
 export function createPostActivities({ posts, notifications, metrics, discardPrepared }: PostActivitiesDeps) {
   return {
     async readPost(postId: string): Promise<PostState> {
@@ -28,35 +28,35 @@ export function createPostActivities({ posts, notifications, metrics, discardPre
       return post ? { status: post.status, plan: planOf(post) } : { status: 'DELETED', plan: null }
     },
 
-    /** Temporal's own cancel: the same move as the route's, and like there a post that was claimed goes on. */
+    /** Handles a cancel in Temporal like the cancel route: a post that is already claimed is published all the same. */
     async cancelPost(postId: string): Promise<void> {
       try {
-        const post = await posts.transition(postId, cancel(), byThisRun())
+        const post = await posts.transition(postId, cancel(), getRun())
         void discardPrepared(post, post.platformStatuses)
       } catch (error) {
         if (!(error instanceof ServiceError && error.code === 'NOT_FOUND')) throw error
       }
     },
 
-    /** The delivery activity is lost for good: its round must not stay open. */
+    /** Ends the round of a delivery whose activity has failed permanently. */
     async giveUpDelivery({ postId, platform, round }: DeliveryInput): Promise<DeliveryResult> {
       const post = await posts.find(postId)
       if (!post) return { outcome: 'void', status: 'DELETED', revision: 0 }
       const reason = failure('INTERNAL', 'The delivery was lost inside the service')
-      const left = await posts.transition(postId, giveUp(platform, reason, round), byThisRun())
-      const entry = entryOf(left, platform)
+      const moved = await posts.transition(postId, giveUp(platform, reason, round), getRun())
+      const entry = entryOf(moved, platform)
       if (entry?.status === 'failed' && entry.delivery.round === round) {
         metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
-        await notifications.insertOnce(postFailed(left, platform, round, failureOf(entry) ?? reason))
-        const ending = postEnded(left)
+        await notifications.insertOnce(postFailed(moved, platform, round, failureOf(entry) ?? reason))
+        const ending = postEnded(moved)
         if (ending) await notifications.insertOnce(ending)
       }
-      return toDeliveryResult(left, platform, entry?.status === 'completed' ? 'completed' : 'failed')
+      return toDeliveryResult(moved, platform, entry?.status === 'completed' ? 'completed' : 'failed')
     },
   }
 }
 
-function byThisRun(): { runId?: string } {
+function getRun(): { runId?: string } {
   const runId = activityInfo().workflowExecution?.runId
   return runId === undefined ? {} : { runId }
 }

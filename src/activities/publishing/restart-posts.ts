@@ -4,8 +4,8 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 
-const STARTS_AT_ONCE = 50
-/** Thousands of new workflows keep Temporal busy: nobody waits for one answer, and a start that is repeated costs more than a late one. */
+const CONCURRENT_STARTS = 50
+/** Thousands of new workflows keep Temporal busy. A repeated start costs more than a late one, so the deadline is long. */
 const START_DEADLINE_MS = 10 * SECOND
 
 export interface RestartPostsDeps {
@@ -14,7 +14,7 @@ export interface RestartPostsDeps {
 }
 
 interface Progress {
-  /** `dueAt` of the last post that was started, epoch milliseconds; null at the beginning. */
+  /** `dueAt` of the last started post in epoch milliseconds; null at the beginning. */
   dueFrom: number | null
   restarted: number
 }
@@ -22,9 +22,9 @@ interface Progress {
 export function createRestartPostsActivities({ posts, orchestrator }: RestartPostsDeps) {
   return {
     /**
-     * Starts the workflow of every open post, the next due first; a workflow that runs is joined. An attempt continues where the last
-     * one ended.
-     * @throws when Temporal did not acknowledge a start
+     * Starts the workflow of every open post, the next due first. A running workflow is left alone. An attempt continues where the
+     * attempt before it ended.
+     * @throws when Temporal does not acknowledge a start
      */
     async restartPosts(): Promise<{ restarted: number }> {
       const progress = (activityInfo().heartbeatDetails as Progress | undefined) ?? { dueFrom: null, restarted: 0 }
@@ -41,7 +41,7 @@ export function createRestartPostsActivities({ posts, orchestrator }: RestartPos
 
       for await (const post of posts.openPosts(progress.dueFrom === null ? null : new Date(progress.dueFrom))) {
         batch.push(post)
-        if (batch.length === STARTS_AT_ONCE) await startBatch()
+        if (batch.length === CONCURRENT_STARTS) await startBatch()
       }
       await startBatch()
       log.info('open posts restarted', { restarted: progress.restarted })

@@ -3,27 +3,27 @@ import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { CapacityExceeded } from '../shared/call-limiter.ts'
 
-/** What follows from a failure that definitely left nothing on the platform. */
+/** The reaction to a failure that certainly left nothing on the platform. */
 export type FailureDecision =
   { kind: 'refuse'; reason: Failure } | { kind: 'defer'; reason: Failure; waitMs: number; countsAsTry: boolean }
 
-/** Waits after the first, second ... definite failure that passes (platforms.md section 8). */
+/** Waits after the first, second ... transient failure. */
 const BACKOFF_MS = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE]
-const LONGEST_STATED_WAIT_MS = HOUR
-/** Waits for a rate limit cost no try, so nothing but this keeps one that states no wait from being asked all the time. */
+const MAX_STATED_WAIT_MS = HOUR
+/** Rate limits cost no try, so this wait alone prevents constant calls to a platform that states none. */
 const UNSTATED_WAIT_MS = 30 * SECOND
-const CROWDED_WAIT_MS = SECOND
+const CAPACITY_WAIT_MS = SECOND
 const NOT_READY_WAIT_MS = 15 * SECOND
-/** A platform that has not done its work on a video by then is not expected to do it any more. */
-const LONGEST_PROCESSING_MS = HOUR
-/** Of the time that a post has waited for already: later looks are rarer, and none makes it later by more than this. */
-const NEXT_LOOK = 1 / 20
+/** A platform that has not processed a video by then is not expected to finish. */
+const MAX_PROCESSING_MS = HOUR
+/** The next check comes after this fraction of the time waited so far, so that it delays the post by no more than that. */
+const RECHECK_FRACTION = 1 / 20
 
 /**
- * Decides by the class of the failure (platforms.md section 8).
- * @param tries definite failures of this round so far
- * @param jitter 0 to 1, spreads those that failed together
- * @param waitedMs since the post's instant, of one that is being prepared; null when the visible call was made
+ * Decides by the class of the error whether a delivery is refused or deferred.
+ * @param tries counted failures of this round so far
+ * @param jitter 0 to 1, spreads retries of deliveries that failed together
+ * @param waitedMs time since the post was due, while it is prepared; null after a visible call
  */
 export function classifyFailure(
   error: unknown,
@@ -34,24 +34,24 @@ export function classifyFailure(
   if (error instanceof MediaUnavailableError)
     return { kind: 'refuse', reason: failure('MEDIA_UNAVAILABLE', error.message) }
   if (error instanceof CapacityExceeded) {
-    const reason = failure('transient', 'Too many posts are on their way to this platform')
-    return { kind: 'defer', reason, waitMs: CROWDED_WAIT_MS * (1 + jitter), countsAsTry: false }
+    const reason = failure('transient', 'Too many posts are being sent to this platform')
+    return { kind: 'defer', reason, waitMs: CAPACITY_WAIT_MS * (1 + jitter), countsAsTry: false }
   }
   if (!(error instanceof PlatformError)) {
-    return again(failure('INTERNAL', 'Something went wrong inside the service'), backoff(tries, jitter))
+    return deferWithTry(failure('INTERNAL', 'Something went wrong inside the service'), computeBackoff(tries, jitter))
   }
   const reason = failure(error.class, error.message, error.platformReason)
   switch (error.class) {
     case 'rate_limited':
-      return rateLimited(reason, error.retryAfterMs || UNSTATED_WAIT_MS * (1 + jitter / 5))
+      return deferRateLimit(reason, error.retryAfterMs || UNSTATED_WAIT_MS * (1 + jitter / 5))
     case 'transient':
-      // Short stated waits would spend the tries within moments of an outage.
-      return again(reason, Math.max(error.retryAfterMs ?? 0, backoff(tries, jitter)))
+      // Short stated waits alone would use up all tries early in an outage.
+      return deferWithTry(reason, Math.max(error.retryAfterMs ?? 0, computeBackoff(tries, jitter)))
     case 'media_not_ready':
-      return notReady(reason, error.retryAfterMs || NOT_READY_WAIT_MS, waitedMs)
+      return deferProcessing(reason, error.retryAfterMs || NOT_READY_WAIT_MS, waitedMs)
     case 'media_fetch_failed':
       return tries === 0
-        ? again(reason, Math.max(error.retryAfterMs ?? 0, backoff(tries, jitter)))
+        ? deferWithTry(reason, Math.max(error.retryAfterMs ?? 0, computeBackoff(tries, jitter)))
         : { kind: 'refuse', reason }
     case 'unauthorized':
     case 'permission':
@@ -63,15 +63,15 @@ export function classifyFailure(
   }
 }
 
-function again(reason: Failure, waitMs: number): FailureDecision {
-  return { kind: 'defer', reason, waitMs: Math.min(waitMs, LONGEST_STATED_WAIT_MS), countsAsTry: true }
+function deferWithTry(reason: Failure, waitMs: number): FailureDecision {
+  return { kind: 'defer', reason, waitMs: Math.min(waitMs, MAX_STATED_WAIT_MS), countsAsTry: true }
 }
 
-/** The platform's work takes the time it takes, whatever the number of looks. A post that it had taken for ready is another matter. */
-function notReady(reason: Failure, waitMs: number, waitedMs: number | null): FailureDecision {
-  if (waitedMs === null) return again(reason, waitMs)
-  if (waitedMs <= LONGEST_PROCESSING_MS) {
-    return { kind: 'defer', reason, waitMs: Math.max(waitMs, waitedMs * NEXT_LOOK), countsAsTry: false }
+/** Processing costs no tries, however often it is checked. A platform that accepted the media as ready and then refuses it does. */
+function deferProcessing(reason: Failure, waitMs: number, waitedMs: number | null): FailureDecision {
+  if (waitedMs === null) return deferWithTry(reason, waitMs)
+  if (waitedMs <= MAX_PROCESSING_MS) {
+    return { kind: 'defer', reason, waitMs: Math.max(waitMs, waitedMs * RECHECK_FRACTION), countsAsTry: false }
   }
   return {
     kind: 'refuse',
@@ -79,8 +79,8 @@ function notReady(reason: Failure, waitMs: number, waitedMs: number | null): Fai
   }
 }
 
-function rateLimited(reason: Failure, waitMs: number): FailureDecision {
-  if (waitMs <= LONGEST_STATED_WAIT_MS) return { kind: 'defer', reason, waitMs, countsAsTry: false }
+function deferRateLimit(reason: Failure, waitMs: number): FailureDecision {
+  if (waitMs <= MAX_STATED_WAIT_MS) return { kind: 'defer', reason, waitMs, countsAsTry: false }
   const minutes = Math.ceil(waitMs / MINUTE)
   return {
     kind: 'refuse',
@@ -88,7 +88,7 @@ function rateLimited(reason: Failure, waitMs: number): FailureDecision {
   }
 }
 
-function backoff(tries: number, jitter: number): number {
+function computeBackoff(tries: number, jitter: number): number {
   const wait = BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)]!
   return wait * (1 + jitter / 5)
 }

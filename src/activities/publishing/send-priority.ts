@@ -1,13 +1,13 @@
 /**
- * When many posts share an instant, the calls that make them visible come first: what they answered is recorded behind them,
- * a moment later at most. What a crash would leave unrecorded meanwhile is reconciled like any other lost answer.
+ * Puts visible calls before records when many posts are due at the same time. Records wait until the calls end, for `maxWaitMs` at most.
+ * A result that is lost in a crash meanwhile is reconciled like any other lost answer.
  */
-export function createSendPriority(longestWaitMs: number) {
+export function createSendPriority(maxWaitMs: number) {
   let unsent = 0
   let allSent = Promise.withResolvers<void>()
 
   return {
-    /** Runs a send that waited for its instant; others' records stand back until it has ended. */
+    /** Runs a call that waited until its post was due. Records wait until it ends. */
     async send<T>(send: () => Promise<T>): Promise<T> {
       unsent += 1
       try {
@@ -21,11 +21,11 @@ export function createSendPriority(longestWaitMs: number) {
       }
     },
 
-    /** Resolves when no send stands before the caller, or soon. */
+    /** Resolves when no call is running, or after `maxWaitMs`. */
     async whenIdle(): Promise<void> {
       if (unsent === 0) return
       const { promise, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, longestWaitMs)
+      const timer = setTimeout(resolve, maxWaitMs)
       await Promise.race([allSent.promise, promise])
       clearTimeout(timer)
     },

@@ -14,19 +14,19 @@ import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
 
 const OVERDUE_AFTER_MS = 30 * SECOND
 const STALLED_AFTER_MS = 5 * MINUTE
-/** Overdue for longer than this although its workflow was started: the workflow may be stuck. */
-const CHECKED_AFTER_MS = MINUTE
-const MOST_PER_RUN = 2_000
-const MOST_LEFTOVERS_PER_RUN = 100
-const STARTS_AT_ONCE = 20
+/** A workflow whose post is overdue for longer than this may be stuck. */
+const STUCK_AFTER_MS = MINUTE
+const MAX_PER_RUN = 2_000
+const MAX_LEFTOVERS_PER_RUN = 100
+const CONCURRENT_STARTS = 20
 const UPLOADS_PER_RUN = 200
 
-/** Records that ask for work in the background, and may have got none because of a crash or an outage. */
+/** Records that need a background workflow. A crash or an outage may have prevented its start. */
 export interface BackgroundBacklog {
   work: BackgroundWork
-  /** For operators, in the Temporal UI. */
+  /** Operators see it in the Temporal UI. */
   summary: string
-  /** Those stored before this instant that no workflow has taken up, oldest first. */
+  /** The records stored before this time that no workflow has claimed, oldest first. */
   listUnstarted(before: Date, limit: number): Promise<{ id: string; userId: string }[]>
 }
 
@@ -41,19 +41,19 @@ export interface SweepDeps extends CheckUploadsDeps {
 }
 
 /**
- * Repairs what a crash between a write and a workflow start, or a terminated workflow, left behind. A workflow that cannot go on is
- * terminated and started anew.
+ * Starts the workflows that a crash between a write and a start, or a terminated workflow, left out. A stuck workflow is terminated and
+ * started again.
  */
 export function createSweepActivities(deps: SweepDeps) {
   const { posts, notifications, orchestrator, backlogs, clock, metrics } = deps
 
   async function claimBacklog({ work, summary, listUnstarted }: BackgroundBacklog): Promise<number> {
     const before = new Date(clock.now().getTime() - OVERDUE_AFTER_MS)
-    const unstarted = await listUnstarted(before, MOST_PER_RUN)
+    const unstarted = await listUnstarted(before, MAX_PER_RUN)
     let takenUp = 0
-    for (let first = 0; first < unstarted.length; first += STARTS_AT_ONCE) {
+    for (let first = 0; first < unstarted.length; first += CONCURRENT_STARTS) {
       const started = await Promise.all(
-        unstarted.slice(first, first + STARTS_AT_ONCE).map(async ({ id, userId }) => {
+        unstarted.slice(first, first + CONCURRENT_STARTS).map(async ({ id, userId }) => {
           await orchestrator.terminateStuck(backgroundWorkflowId(work, id))
           return orchestrator.startWork(work, id, { summary, fairnessKey: userId })
         }),
@@ -62,7 +62,7 @@ export function createSweepActivities(deps: SweepDeps) {
       heartbeat(takenUp)
     }
     metrics.backlogClaimed(work, takenUp)
-    if (takenUp > 0) log.info('Took up work that nobody had begun', { work, takenUp })
+    if (takenUp > 0) log.info('backlog claimed', { work, takenUp })
     return takenUp
   }
 
@@ -72,18 +72,18 @@ export function createSweepActivities(deps: SweepDeps) {
       overdueBefore: new Date(now.getTime() - OVERDUE_AFTER_MS),
       stalledBefore: new Date(now.getTime() - STALLED_AFTER_MS),
       now,
-      limit: MOST_PER_RUN,
+      limit: MAX_PER_RUN,
     })
     let takenUp = 0
-    for (let first = 0; first < stranded.length; first += STARTS_AT_ONCE) {
+    for (let first = 0; first < stranded.length; first += CONCURRENT_STARTS) {
       const started = await Promise.all(
-        stranded.slice(first, first + STARTS_AT_ONCE).map(async (post) => {
-          // A draft that was just being published when the process died: its owner was not told either.
+        stranded.slice(first, first + CONCURRENT_STARTS).map(async (post) => {
+          // The process died while it published a draft, so its owner was not notified either.
           if (post.startPending) {
             for (const created of await createdNotifications(deps, [post])) await notifications.insertOnce(created)
           }
           if (isLongOverdue(post, now)) await orchestrator.terminateStuck(publishPostWorkflowId(post._id))
-          // A workflow that runs already knows nothing of a change whose signal was lost: joining it is not enough.
+          // A running workflow missed the lost signal, so starting it again is not enough.
           const acknowledged = await (post.startPending
             ? orchestrator.signal(post, 'changed')
             : orchestrator.start(post))
@@ -95,33 +95,31 @@ export function createSweepActivities(deps: SweepDeps) {
       heartbeat(takenUp)
     }
     metrics.sweepEnded(stranded.map(toFinding))
-    if (takenUp > 0) log.info('Took up deliveries that nobody moved on', { takenUp })
+    if (takenUp > 0) log.info('stranded deliveries claimed', { takenUp })
     return takenUp
   }
 
-  /** A workflow may be stuck although its post has ended or was cancelled. The next sweep starts a post that is still open. */
+  /** A workflow may be stuck although its post has ended or was cancelled. The next sweep restarts a post that is still open. */
   async function terminateLeftovers(): Promise<void> {
-    const dueBefore = new Date(clock.now().getTime() - CHECKED_AFTER_MS)
-    const overdue = await orchestrator.listOverdue(dueBefore, MOST_LEFTOVERS_PER_RUN)
+    const dueBefore = new Date(clock.now().getTime() - STUCK_AFTER_MS)
+    const overdue = await orchestrator.listOverdue(dueBefore, MAX_LEFTOVERS_PER_RUN)
     await Promise.all(overdue.map((workflowId) => orchestrator.terminateStuck(workflowId)))
   }
 
   return {
-    /** Posts first: of all that may have been left, only they have an instant to keep. */
+    /** Posts come first, because no other backlog has a due time. */
     async sweepDeliveries(): Promise<{ takenUp: number }> {
       let takenUp = await claimStrandedPosts()
       for (const backlog of backlogs) takenUp += await claimBacklog(backlog)
       await terminateLeftovers()
-      await checkUploads(deps, UPLOADS_PER_RUN).catch((error: unknown) =>
-        log.warn('uploads could not be checked', { error }),
-      )
+      await checkUploads(deps, UPLOADS_PER_RUN).catch((error: unknown) => log.warn('upload check failed', { error }))
       return { takenUp }
     },
   }
 }
 
 function isLongOverdue({ dueAt }: Post, now: Date): boolean {
-  return dueAt !== null && now.getTime() - dueAt.getTime() > CHECKED_AFTER_MS
+  return dueAt !== null && now.getTime() - dueAt.getTime() > STUCK_AFTER_MS
 }
 
 function toFinding({ startPending, status }: Post): SweepFinding {

@@ -13,16 +13,16 @@ import { backgroundWorkflowId } from '../../workflows/background-work.ts'
 import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
 import { retryAfter } from '../shared/retry-after.ts'
 
-/** Longer than an upload address, a login that was just being checked, or a call to a platform can be on its way. */
-const LOOK_AGAIN_AFTER_MS = 20 * MINUTE
-/** After that the sweeper takes it that its workflow was lost. */
-const TENDED_MS = LOOK_AGAIN_AFTER_MS + HOUR
-/** A call mostly ends long before it has to. */
-const LOOK_EVERY_MS = 2 * SECOND
-/** How often a platform that is away is asked to end a login before it is left to its own end. */
+/** Longer than an upload URL is valid, and longer than a login or a call to a platform can be in progress. */
+const SECOND_ROUND_AFTER_MS = 20 * MINUTE
+/** After this the sweeper treats the workflow as lost. */
+const LEASE_MS = SECOND_ROUND_AFTER_MS + HOUR
+/** A call mostly ends long before its lease. */
+const CALL_CHECK_INTERVAL_MS = 2 * SECOND
+/** After this many failed tries a login is not revoked, and expires by itself. */
 const REVOKE_TRIES = 5
 const PAGE = 50
-const AT_ONCE = 10
+const CONCURRENT_ITEMS = 10
 
 export type EraseAccountDeps = Pick<
   Context,
@@ -55,36 +55,47 @@ export type EraseAccountDeps = Pick<
   | 'users'
 >
 
-/** What the workflow has to do, and when it has to do it again. */
+/** The steps of an erasure, and the time of the second round in epoch milliseconds. Stored histories hold it. */
 interface ErasurePlan {
   steps: string[]
   lookAgainAt: number
 }
 
+/** Earlier names of the steps. A running erasure has them in its plan. */
+const RENAMED_STEPS: Record<string, string> = {
+  'Cancel the posts that wait': 'Cancel the waiting posts',
+  'Wait for the calls that are on their way': 'Wait for calls to platforms that are in progress',
+  'Remove what was seen of posts and accounts': 'Remove the metrics of posts and accounts',
+  'Remove notifications, and the devices they go to': 'Remove notifications and push devices',
+  'Remove mails, sessions, codes and limits': 'Remove mails, sessions, codes and rate limits',
+  'Forget where the user came from': "Redact the user's IP addresses in the audit log",
+  'End the subscription, and forget the customer': 'End the subscription and remove the customer',
+}
+
 /**
- * Removes what there is of a user. Every step may be killed anywhere and repeated, and finds what is left by the user's id alone, so
- * that the second round works when the record has gone.
+ * Erases a user and their data. Every step may be killed at any point and repeated. It finds the remaining data by the user id alone, so
+ * that the second round works without the user record.
  */
 export function createEraseAccountActivities(deps: EraseAccountDeps) {
   const { accounts, clock, erasures, orchestrator, posts, storage, users } = deps
 
-  /** The one list of what an account consists of, in the order in which it goes. */
+  /** All data of an account, in the order in which it is removed. Operators see the names in the Temporal UI. */
   const steps: Record<string, (userId: string) => Promise<unknown>> = {
-    'Cancel the posts that wait': cancelPosts,
-    'Wait for the calls that are on their way': awaitCalls,
+    'Cancel the waiting posts': cancelPosts,
+    'Wait for calls to platforms that are in progress': awaitCalls,
     'Remove the posts and their workflows': removePosts,
     'Remove media, copies and avatars': removeFiles,
     'End the platform logins': endConnections,
-    // Without posts and logins nothing new comes.
-    'Remove what was seen of posts and accounts': (userId) =>
+    // Without posts and logins no new metrics are collected.
+    'Remove the metrics of posts and accounts': (userId) =>
       Promise.all([deps.snapshots.removeAllOf(userId), deps.deadLetters.removeAllOf(userId)]),
-    'Remove notifications, and the devices they go to': (userId) =>
+    'Remove notifications and push devices': (userId) =>
       Promise.all([deps.notifications.removeAllOf(userId), deps.pushTokens.removeAllOf(userId)]),
-    'Remove mails, sessions, codes and limits': removeAccess,
-    'Forget where the user came from': (userId) => deps.audit.forgetAddressesOf(userId),
-    'End the subscription, and forget the customer': endSubscription,
+    'Remove mails, sessions, codes and rate limits': removeAccess,
+    "Redact the user's IP addresses in the audit log": (userId) => deps.audit.forgetAddressesOf(userId),
+    'End the subscription and remove the customer': endSubscription,
     'Remove the user record': removeUser,
-    // Nothing starts it again when there is no such user.
+    // Without the user record nothing starts it again.
     'Remove the workflow of the subscription': (userId) =>
       orchestrator.forget([backgroundWorkflowId('subscription', userId)]),
   }
@@ -93,32 +104,32 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     for (;;) {
       const waitingPosts = await posts.listWaiting(userId, PAGE)
       if (waitingPosts.length === 0) return
-      await inTurns(waitingPosts, async (postId) => {
+      await forEachBatch(waitingPosts, async (postId) => {
         const discards: Promise<void>[] = []
         const discardPrepared: typeof deps.discardPrepared = (...args) => {
           discards.push(deps.discardPrepared(...args))
           return discards[0]!
         }
-        await unlessGone(cancelPost({ posts, orchestrator, discardPrepared }, userId, postId))
+        await ignoreNotFound(cancelPost({ posts, orchestrator, discardPrepared }, userId, postId))
         await Promise.all(discards)
       })
     }
   }
 
-  /** Whoever holds a lease may be at the platform: what that comes to is recorded on a post that is still there. */
+  /** A leased delivery may be in a call. Its post has to exist until the outcome is recorded. */
   async function awaitCalls(userId: string): Promise<void> {
     const until = await posts.leasedUntil(userId)
     const left = (until?.getTime() ?? 0) - clock.now().getTime()
-    if (left > 0) throw retryAfter('A call to a platform is in progress', Math.min(left, LOOK_EVERY_MS))
+    if (left > 0) throw retryAfter('A call to a platform is in progress', Math.min(left, CALL_CHECK_INTERVAL_MS))
   }
 
   async function removePosts(userId: string): Promise<void> {
     for (;;) {
       const page = await posts.listSome(userId, PAGE)
       if (page.length === 0) return
-      await inTurns(page.filter(mayHavePrepared), (post) => deps.discardPrepared(post, post.platformStatuses))
+      await forEachBatch(page.filter(mayHavePrepared), (post) => deps.discardPrepared(post, post.platformStatuses))
       const ids = page.map(({ _id }) => _id)
-      // First: without the posts nobody knows their workflows any more.
+      // The workflows go first, because only the posts name them.
       await orchestrator.forget(ids.map(publishPostWorkflowId))
       await posts.removeSome(userId, ids)
     }
@@ -129,38 +140,38 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
       for (;;) {
         const listed = await storage.list(folder, { after: null, limit: PAGE })
         if (listed.length === 0) break
-        await inTurns(listed, ({ key }) => storage.remove(key))
+        await forEachBatch(listed, ({ key }) => storage.remove(key))
       }
     }
     await deps.uploads.removeAllOf(userId)
   }
 
-  /** A login is ended at the platform before it is forgotten here; one that cannot be ended is forgotten all the same. */
+  /** Revokes each login at its platform, then removes it here. A login that cannot be revoked is removed all the same. */
   async function endConnections(userId: string): Promise<void> {
     await deps.connectAttempts.removeAllOf(userId)
     const connected = await accounts.find(userId)
-    let isOver = true
+    let isAllEnded = true
     for (const platform of PLATFORMS) {
       const account = connected?.[platform]
       if (!account?.connected) continue
-      if (await isEnded(userId, platform, account)) await accounts.disconnect(userId, platform)
-      else isOver = false
+      if (await tryRevoke(userId, platform, account)) await accounts.disconnect(userId, platform)
+      else isAllEnded = false
     }
-    if (!isOver) throw new Error('A platform could not be told to end a login')
+    if (!isAllEnded) throw new Error('A platform did not revoke a login')
     await accounts.removeAllOf(userId)
   }
 
-  async function isEnded(userId: string, platform: Platform, account: ConnectedAccount): Promise<boolean> {
+  async function tryRevoke(userId: string, platform: Platform, account: ConnectedAccount): Promise<boolean> {
     const adapter = deps.platforms.find(platform)
     const secrets = openSecretsIfReadable(deps.cipher, userId, platform, account)
     if (!secrets || !adapter?.revoke || (await endSession(adapter, secrets))) return true
     if (activityInfo().attempt < REVOKE_TRIES) return false
-    log.warn('A platform login is left to its own end', { userId, platform })
+    log.warn('platform login not revoked', { userId, platform })
     return true
   }
 
   async function removeAccess(userId: string): Promise<void> {
-    // In the second round nobody knows the address any more, and what stands for it has gone or goes within the hour.
+    // The second round does not know the address. Its records are gone by then, or expire within the hour.
     const email = (await users.findById(userId))?.email
     await Promise.all([
       deps.mails.removeAllOf(userId),
@@ -173,12 +184,12 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     ])
   }
 
-  /** Tried until it is done: the record alone tells of it. */
+  /** Retried until it succeeds, because only the user record names the subscription. */
   async function endSubscription(userId: string): Promise<void> {
     const user = await users.findById(userId)
     if (!user || !hasPayments(user)) return
     if (deps.payments) return endPayments(deps.payments, user)
-    log.error('A subscription is left to itself, since payments are not set up any more', { userId })
+    log.error('subscription not ended, payments are not set up', { userId })
   }
 
   async function removeUser(userId: string): Promise<void> {
@@ -188,22 +199,24 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     })
   }
 
-  async function inTurns<T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> {
-    for (let first = 0; first < items.length; first += AT_ONCE) {
-      await Promise.all(items.slice(first, first + AT_ONCE).map(work))
+  async function forEachBatch<T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> {
+    for (let first = 0; first < items.length; first += CONCURRENT_ITEMS) {
+      await Promise.all(items.slice(first, first + CONCURRENT_ITEMS).map(work))
       heartbeat()
     }
   }
 
   return {
-    /** Null when there is nothing (left) to erase. */
+    /** Returns null when nothing, or nothing more, is to be erased. */
     async beginErasure(userId: string): Promise<ErasurePlan | null> {
-      const erasure = await erasures.tend(userId, new Date(clock.now().getTime() + TENDED_MS))
-      return erasure && { steps: Object.keys(steps), lookAgainAt: erasure.requestedAt.getTime() + LOOK_AGAIN_AFTER_MS }
+      const erasure = await erasures.tend(userId, new Date(clock.now().getTime() + LEASE_MS))
+      return (
+        erasure && { steps: Object.keys(steps), lookAgainAt: erasure.requestedAt.getTime() + SECOND_ROUND_AFTER_MS }
+      )
     },
 
     async runErasureStep(userId: string, step: string): Promise<void> {
-      await steps[step]!(userId)
+      await steps[RENAMED_STEPS[step] ?? step]!(userId)
     },
 
     async closeErasure(userId: string): Promise<void> {
@@ -212,13 +225,13 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
   }
 }
 
-/** What was cancelled has been taken back already, and what was accepted is the platform's. */
+/** Cancelled posts have no leftovers on a platform, and accepted posts belong to it. */
 function mayHavePrepared({ status }: Post): boolean {
   return status === 'PROCESSING' || status === 'FAILED' || status === 'PARTIAL_SUCCESS'
 }
 
-/** Claimed in the meantime, or removed by an earlier try. */
-async function unlessGone(cancelling: Promise<unknown>): Promise<void> {
+/** A post may be claimed meanwhile, or removed by an earlier try. */
+async function ignoreNotFound(cancelling: Promise<unknown>): Promise<void> {
   try {
     await cancelling
   } catch (error) {

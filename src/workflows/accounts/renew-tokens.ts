@@ -9,13 +9,13 @@ const maintenance = proxyActivities<Activities>({
 })
 
 interface Totals {
-  /** The last user whose accounts were looked at; a run begins without. */
+  /** The last user whose accounts were checked; null at the beginning. */
   after: string | null
   renewed: number
   warned: number
 }
 
-/** Renews the connections that come to their end, and warns the users whose connections only a new login can save. */
+/** Renews expiring connections, and warns the users whose connections need a new login. */
 export async function renewTokens(
   from: Totals = { after: null, renewed: 0, warned: 0 },
 ): Promise<Omit<Totals, 'after'>> {

@@ -4,32 +4,32 @@ import type { Platform } from '../../domain/shared/platforms.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { FollowersPage } from '../messages/analytics.ts'
 
-/** A page is repeated until it is done; who was asked about today is not asked about again. */
+/** A page is retried until it succeeds. An account that has a count of today is not read again. */
 const analytics = proxyActivities<Activities>({
   startToCloseTimeout: 15 * MINUTE,
   heartbeatTimeout: 5 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: HOUR },
 })
 
-/** The next run comes in a day, so what a pause left out is gone through again after it. */
-const MOST_ROUNDS = 3
-const SHORTEST_PAUSE_MS = MINUTE
-const LONGEST_PAUSE_MS = 2 * HOUR
+/** The next run starts in a day, so paused accounts get another round after the pause. */
+const MAX_ROUNDS = 3
+const MIN_PAUSE_MS = MINUTE
+const MAX_PAUSE_MS = 2 * HOUR
 
 type Totals = Pick<FollowersPage, 'taken' | 'skipped' | 'failed' | 'paused'>
 
 interface Progress extends Totals {
   round: number
-  /** In later rounds only those that were paused; missing where it is all of them. */
+  /** The paused platforms in later rounds; missing when all platforms are read. */
   platforms?: Platform[]
-  /** The last user whose accounts were looked at; null in the beginning. */
+  /** The last user whose accounts were read; null at the beginning. */
   after: string | null
   pauses: FollowersPage['pauses']
 }
 
 const BEGINNING: Progress = { round: 1, after: null, pauses: {}, taken: 0, skipped: 0, failed: 0, paused: 0 }
 
-/** Asks how many follow each connected account. */
+/** Collects the follower count of each connected account. */
 export async function collectAccountMetrics(progress: Progress = BEGINNING): Promise<Totals> {
   const { taken, skipped, failed, paused } = progress
   const totals = { taken, skipped, failed, paused }
@@ -40,9 +40,9 @@ export async function collectAccountMetrics(progress: Progress = BEGINNING): Pro
     for (const name of Object.keys(totals) as (keyof Totals)[]) totals[name] += page[name]
     after = page.next
     if (after === null) {
-      if (totals.paused === 0 || round === MOST_ROUNDS) return totals
+      if (totals.paused === 0 || round === MAX_ROUNDS) return totals
       const pauseMs = Math.max(...Object.values(pauses)) - Date.now()
-      await sleep(Math.min(Math.max(pauseMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS))
+      await sleep(Math.min(Math.max(pauseMs, MIN_PAUSE_MS), MAX_PAUSE_MS))
       platforms = Object.keys(pauses) as Platform[]
       pauses = {}
       totals.paused = 0

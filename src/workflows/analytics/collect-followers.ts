@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 
-/** The daily run makes up for what is not done within the hour. */
+/** The daily run collects what fails for an hour here. */
 const analytics = proxyActivities<Activities>({
   scheduleToCloseTimeout: HOUR,
   startToCloseTimeout: 2 * MINUTE,
@@ -10,7 +10,7 @@ const analytics = proxyActivities<Activities>({
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 5 * MINUTE },
 })
 
-/** Takes the follower count of an account that was just connected. */
+/** Collects the follower count of a newly connected account. */
 export async function collectFollowers(connectionId: string): Promise<'taken' | 'skipped' | 'failed'> {
   return analytics.collectFollowers(connectionId)
 }

@@ -3,7 +3,7 @@ import type { Activities } from '../../activities/index.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 
-/** Somebody waits for it; after a minute it is not what was asked for any more. */
+/** A user waits for the result, so it ends after a minute. */
 const analytics = proxyActivities<Activities>({
   scheduleToCloseTimeout: MINUTE,
   startToCloseTimeout: MINUTE,
@@ -11,7 +11,7 @@ const analytics = proxyActivities<Activities>({
   retry: { initialInterval: SECOND / 4, maximumAttempts: 3 },
 })
 
-/** Takes the metrics of one post on one platform now. Answers whether there is a new snapshot. */
+/** Collects the metrics of one post on one platform now, and returns whether there is a new snapshot. */
 export async function refreshMetrics(postId: string, platform: Platform): Promise<boolean> {
   return analytics.refreshPostMetrics(postId, platform)
 }

@@ -8,7 +8,7 @@ const analytics = proxyActivities<Activities>({
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE, maximumAttempts: 10 },
 })
 
-/** Takes up once more what could not be collected; what fails again is counted on its letter. */
+/** Retries a failed collection. Its dead letter counts another failure. */
 export async function replayDeadLetter(letterId: string): Promise<'done' | 'failed' | 'gone'> {
   return analytics.replayDeadLetter(letterId)
 }

@@ -3,8 +3,8 @@ import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 
 /**
- * Asked until there is an answer: who paid must get what they paid for, however long the processor is away. An attempt that is lost
- * with its worker is noticed by its heartbeat.
+ * Retried until the payment processor answers, because users must get what they paid for. A missing heartbeat reveals an attempt that died
+ * with its worker.
  */
 export const billing = proxyActivities<Activities>({
   startToCloseTimeout: MINUTE,

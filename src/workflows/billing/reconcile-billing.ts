@@ -3,7 +3,7 @@ import type { Activities } from '../../activities/index.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { BilledPlace } from '../messages/billing.ts'
 
-/** A page is asked for again while the processor gives no answer at all; what became of one user never ends a run. */
+/** A page is retried while the payment processor does not answer at all. A failure for one user never ends a run. */
 const maintenance = proxyActivities<Activities>({
   startToCloseTimeout: 15 * MINUTE,
   heartbeatTimeout: MINUTE,
@@ -11,13 +11,13 @@ const maintenance = proxyActivities<Activities>({
 })
 
 interface Totals {
-  /** Where it goes on. */
+  /** The place of the next page. */
   place: BilledPlace
   looked: number
   failed: number
 }
 
-/** Compares everybody's subscription with the processor's truth, so that an event that never came does no lasting harm. */
+/** Reconciles all subscriptions with the payment processor, so that a lost event does no lasting harm. */
 export async function reconcileBilling(
   from: Totals = { place: { by: 'subscription', after: '' }, looked: 0, failed: 0 },
 ): Promise<Omit<Totals, 'place'>> {

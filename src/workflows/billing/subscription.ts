@@ -3,35 +3,36 @@ import { DAY, HOUR, MINUTE } from '../../domain/shared/times.ts'
 import { billing } from './billing-activities.ts'
 import { paymentEventSignal, type PaymentEventRef, type SubscriptionState } from '../messages/billing.ts'
 
-/** A run asks the processor so often, and goes on as a new one: its history stays short. */
-const LONGEST_RUN = 200
-/** So much later than the period's end the processor has mostly told of the next one by itself. */
+/** After this many calls to the processor the workflow continues as new, which keeps its history short. */
+const MAX_CALLS_PER_RUN = 200
+/** By this time after the end of a period the processor has mostly sent the event of the next one. */
 const AFTER_PERIOD_MS = 5 * MINUTE
-const STORY_LINES = 12
+const MAX_STORY_LINES = 12
 
+/** The state that a continued run starts with. Stored histories hold it. */
 interface Progress {
   queue: PaymentEventRef[]
-  /** Null before the first look. */
+  /** Null before the first call. */
   state: SubscriptionState | null
-  /** When the processor was asked last, epoch milliseconds. */
+  /** The time of the last call in epoch milliseconds. */
   lookedAt: number
-  /** How often it was asked in a row without showing a period that lies ahead. */
+  /** Calls in a row that did not report a period that ends in the future. */
   vainLooks: number
-  /** The last things that happened, for operators. */
+  /** The last events, for operators. */
   story: string[]
 }
 
 /**
- * Watches over the subscription of one user: acts on the processor's events one at a time, in whatever order they come, and asks by
- * itself when a period ended and none came. Ends when there is nothing to watch; the next event, or the daily reconcile, begins again.
+ * Keeps the subscription of one user up to date. It applies events of the payment processor one at a time, in any order. When a period
+ * ends without an event, it reads the subscription itself. It ends when there is no live subscription; the next event or the daily
+ * reconcile starts it again.
  *
- * Temporal's own cancel ends the watching and touches nobody's money. Nothing is lost by it: events that were not acted on are on
- * record, and the sweeper hands them over again.
+ * Cancelling the workflow in Temporal ends it without an effect on payments. The sweeper routes the stored events that it did not apply.
  */
 export async function subscription(userId: string, carried?: Progress): Promise<void> {
   const progress: Progress = carried ?? { queue: [], state: null, lookedAt: 0, vainLooks: 0, story: [] }
   const { queue, story } = progress
-  // An event is told of more than once: by each delivery of it, and by the sweeper.
+  // Each webhook delivery of an event signals it, and so does the sweeper.
   const seenIds = new Set(queue.map(({ eventId }) => eventId))
   setHandler(paymentEventSignal, (news) => {
     if (seenIds.has(news.eventId)) return
@@ -39,11 +40,11 @@ export async function subscription(userId: string, carried?: Progress): Promise<
     queue.push(news)
   })
 
-  if (progress.state) tell(progress.state)
-  for (let looks = 0; ;) {
-    // No step lies between looking into the queue and ending: a signal that comes meanwhile makes Temporal refuse the end and run
+  if (progress.state) showDetails(progress.state)
+  for (let calls = 0; ;) {
+    // Nothing is awaited between reading the queue and the end. When a signal arrives meanwhile, Temporal rejects the end and runs
     // this again.
-    if (looks >= LONGEST_RUN || workflowInfo().continueAsNewSuggested) {
+    if (calls >= MAX_CALLS_PER_RUN || workflowInfo().continueAsNewSuggested) {
       await continueAsNew<typeof subscription>(userId, progress)
     }
     const news = queue.shift()
@@ -51,23 +52,23 @@ export async function subscription(userId: string, carried?: Progress): Promise<
     if (!news && state && !state.isLive) return
     if (news) {
       const summary = `${news.type} ${news.eventId}`
-      note(summary, await billing.applyPaymentEvent.executeWithOptions({ summary }, [userId, news.eventId]))
+      addToStory(summary, await billing.applyPaymentEvent.executeWithOptions({ summary }, [userId, news.eventId]))
     } else {
-      const waitMs = state ? nextLookAt(state, progress) - Date.now() : 0
-      if (waitMs > 0 && (await newsWithin(waitMs))) continue
-      const summary = state ? 'Look at it, since its period ended' : 'Look at it'
-      note(summary, await billing.lookAtSubscription.executeWithOptions({ summary }, [userId]))
+      const waitMs = state ? computeNextCallAt(state, progress) - Date.now() : 0
+      if (waitMs > 0 && (await waitForEvent(waitMs))) continue
+      const summary = state ? 'Read the subscription, because its period ended' : 'Read the subscription'
+      addToStory(summary, await billing.lookAtSubscription.executeWithOptions({ summary }, [userId]))
     }
-    looks += 1
+    calls += 1
   }
 
-  function newsWithin(waitMs: number): Promise<boolean> {
+  function waitForEvent(waitMs: number): Promise<boolean> {
     const until = new Date(Date.now() + waitMs).toISOString()
     return condition(() => queue.length > 0, waitMs, { summary: `Wait for events, or until ${until}` })
   }
 
-  /** `seen` is null for an event that had been acted on before. */
-  function note(what: string, seen: SubscriptionState | null): void {
+  /** @param seen null for an event that was applied before */
+  function addToStory(what: string, seen: SubscriptionState | null): void {
     if (!seen) return
     const now = Date.now()
     const isAhead = seen.periodEndsAt !== null && seen.periodEndsAt + AFTER_PERIOD_MS > now
@@ -75,22 +76,22 @@ export async function subscription(userId: string, carried?: Progress): Promise<
     progress.lookedAt = now
     progress.state = seen
     story.push(`- ${new Date(now).toISOString()} ${what}: ${seen.change}`)
-    story.splice(0, story.length - STORY_LINES)
-    tell(seen)
+    story.splice(0, story.length - MAX_STORY_LINES)
+    showDetails(seen)
   }
 
-  function tell(state: SubscriptionState): void {
-    setCurrentDetails([storyTitle(state), ...story].join('\n'))
+  function showDetails(state: SubscriptionState): void {
+    setCurrentDetails([formatTitle(state), ...story].join('\n'))
   }
 }
 
-/** Soon after the period's end; where the processor has nothing new to say then, an hour later, and daily from then on. */
-function nextLookAt(state: SubscriptionState, { lookedAt, vainLooks }: Progress): number {
+/** Soon after the end of the period. While the processor reports no new period: an hour later, then daily. */
+function computeNextCallAt(state: SubscriptionState, { lookedAt, vainLooks }: Progress): number {
   if (vainLooks === 0) return state.periodEndsAt! + AFTER_PERIOD_MS
   return lookedAt + (vainLooks === 1 ? HOUR : DAY)
 }
 
-function storyTitle({ standing, isLive, periodEndsAt }: SubscriptionState): string {
-  if (!isLive) return `${standing}, no subscription to watch`
+function formatTitle({ standing, isLive, periodEndsAt }: SubscriptionState): string {
+  if (!isLive) return `${standing}, no live subscription`
   return periodEndsAt === null ? standing : `${standing}, period ends ${new Date(periodEndsAt).toISOString()}`
 }

@@ -10,11 +10,11 @@ const maintenance = proxyActivities<Activities>({
 })
 
 interface Totals extends CleanedFolders {
-  /** Where in which folder it goes on; a run begins without. */
+  /** The next folder and key; null at the beginning. */
   place: FolderPlace | null
 }
 
-/** Takes uploads away that no post took within a day, and copies that were made for a platform to fetch. */
+/** Removes uploads that no post used within a day, and copies that were stored for a platform to fetch. */
 export async function cleanUploads(
   from: Totals = { place: null, removed: 0, restored: 0, deleted: 0 },
 ): Promise<CleanedFolders> {

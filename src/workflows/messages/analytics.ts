@@ -1,21 +1,22 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 
-/** A place in the listing of posts whose metrics are due: an age class after the other, and in each an owner after the other. */
+/** A position in the listing of posts whose metrics are due: by age class, then by owner. Stored histories hold the field names. */
 export interface DuePlace {
   ageClass: number
-  /** That of the youngest posts when their listing began, epoch milliseconds. */
+  /** The slot of the youngest posts when their listing began, in epoch milliseconds. */
   youngestSlot: number
-  /** The listing of each age begins after this owner, and comes round to them. */
+  /** The listing of each age class starts after this owner, and ends with them; null when there are no owners. */
   startUserId: string | null
+  /** Whether the listing has passed its end and continues from the first owner. */
   isRound: boolean
   /** The last owner whose posts were all listed. */
   afterUserId: string | null
-  /** One whose posts are still being listed, by their ids. */
+  /** The owner whose posts need pages of their own, listed by post id; null for no such owner. */
   within: { userId: string; afterPostId: string | null } | null
 }
 
-/** The posts of an account whose metrics are due, in batches of one activity each. */
+/** The posts of an account whose metrics are due. Each batch is one activity. */
 export interface DueAccount {
   userId: string
   platform: Platform
@@ -26,11 +27,11 @@ export interface DuePage {
   accounts: DueAccount[]
   /** Epoch milliseconds. */
   slot: number
-  /** Where the next page begins; null when there is none. */
+  /** The place of the next page; null on the last page. */
   next: DuePlace | null
 }
 
-/** What one call asks for: the metrics of some posts of one account. */
+/** The posts of one account whose metrics one activity collects. */
 export interface DueBatch {
   userId: string
   platform: Platform
@@ -39,7 +40,7 @@ export interface DueBatch {
   slot: number
 }
 
-/** What became of the posts of a batch. */
+/** The numbers of posts in a batch by result. */
 export interface CollectedPosts {
   saved: number
   deleted: number
@@ -48,36 +49,36 @@ export interface CollectedPosts {
 }
 
 export interface CollectedBatch extends CollectedPosts {
-  /** After which the rest of the account, or of the platform for a while, comes to nothing. */
+  /** Whether the workflow goes on, skips the rest of the account, or pauses the platform. */
   end: 'done' | 'account' | 'platform'
   pauseMs?: number
 }
 
-/** Platforms that are left alone until then, epoch milliseconds. */
+/** The end of each platform's pause in epoch milliseconds. */
 export type Pauses = Partial<Record<Platform, number>>
 
-/** What became of a page of accounts; `next` names its last user, null when there are no more. */
+/** The numbers of accounts in a page by result. `next` is the last user of the page; null on the last page. */
 export interface FollowersPage {
   next: string | null
   pauses: Pauses
   taken: number
   skipped: number
   failed: number
-  /** Not asked for, since the platform has to be left alone. */
+  /** Not read, because calls to the platform are paused. */
   paused: number
 }
 
-/** How a refresh of metrics ended. `unknown`: it may still run, or may never have started. */
+/** The result of a metrics refresh. `unknown`: it may still run, or may never have started. */
 export type RefreshOutcome = 'fresh' | 'failed' | 'unknown'
 
-/** No refresh runs for longer than this after it was asked for. */
+/** No refresh runs longer than this after its request. */
 export const REFRESH_TIMEOUT_MS = 2 * MINUTE
 
 export function refreshWorkflowId(postId: string, platform: Platform): string {
   return `analytics-refresh/${postId}/${platform}`
 }
 
-/** Names one connection of an account: a new login has another version. */
+/** The id of one connection of an account. A new login has another version. */
 export function toConnectionId(userId: string, platform: Platform, version: number): string {
   return `${userId}/${platform}/${version}`
 }

@@ -1,32 +1,32 @@
 import { defineSignal } from '@temporalio/workflow'
 
-/** Names an event of the payment processor; what it says is on record. */
+/** Names a stored event of the payment processor. */
 export interface PaymentEventRef {
   eventId: string
   type: string
 }
 
-/** For operators, in the Temporal UI. */
+/** Operators see it in the Temporal UI. */
 export const SUBSCRIPTION_SUMMARY = "Watch over a user's subscription"
 
-/** To the workflow `subscription`. */
+/** The signal of the workflow `subscription`. */
 export const paymentEventSignal = defineSignal<[PaymentEventRef]>('paymentEvent')
 
-/** What the workflow `subscription` is told of a user's subscription. */
+/** A user's subscription as the workflow `subscription` sees it. Stored histories hold the field names. */
 export interface SubscriptionState {
-  /** There is one to watch. */
+  /** Whether there is a live subscription. */
   isLive: boolean
   /** Epoch milliseconds. */
   periodEndsAt: number | null
   /** Plan and status. */
   standing: string
-  /** What the last look changed. */
+  /** What the last call changed. */
   change: string
 }
 
-/** A place in the listing of those who pay, or may have paid. */
+/** A position in the listing of users who pay or may have paid. */
 export interface BilledPlace {
   by: 'subscription' | 'checkout'
-  /** The last one that was looked at; empty at the beginning. */
+  /** The key of the last user of the page before; empty at the beginning. */
   after: string
 }

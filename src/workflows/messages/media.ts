@@ -1,16 +1,16 @@
-/** A place in the listing of a folder of object storage. */
+/** A position in the listing of an object storage folder. */
 export interface FolderPlace {
   folder: string
-  /** The last key that was looked at; null at the beginning. */
+  /** The last key that was checked; null at the beginning. */
   after: string | null
 }
 
-/** What a clean-up did. */
+/** The numbers of files that a clean-up handled. */
 export interface CleanedFolders {
-  /** Uploads that no post took: out of sight, and gone for good a day later. */
+  /** Unused uploads, moved to the folder of removed files. They are deleted a day later. */
   removed: number
-  /** Those among them that a post names after all. */
+  /** Removed files that are in use again, moved back. */
   restored: number
-  /** Gone for good, converted copies among them. */
+  /** Deleted files, including converted copies. */
   deleted: number
 }

@@ -4,12 +4,12 @@ import type { PublishPlan } from '../../domain/posts/publish-plan.ts'
 import type { PostStatus } from '../../domain/posts/post.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 
-/** One workflow a post; its id is the lock that keeps it single. */
+/** A post has one workflow, because Temporal runs only one with the same id. */
 export function publishPostWorkflowId(postId: string): string {
   return `publish-post/${postId}`
 }
 
-/** Every signal carries the post's revision after the change it tells of; the workflow then reads the post again. */
+/** Every signal carries the revision of the post after the change. The workflow then reads the post again. */
 export const cancelSignal = defineSignal<[number]>('cancel')
 export const retrySignal = defineSignal<[number]>('retry')
 export const changedSignal = defineSignal<[number]>('changed')
@@ -21,7 +21,7 @@ export type PublishSignal = keyof typeof PUBLISH_SIGNALS
 /** Input of `publishPost`. */
 export type PublishPostInput = PublishPlan
 
-/** Input of the activities that work on one platform of a post, in one round. */
+/** The input of activities for one platform of a post, in one round. */
 export interface DeliveryInput {
   postId: string
   platform: Platform
@@ -29,14 +29,14 @@ export interface DeliveryInput {
 }
 
 /**
- * How an attempt ended, with the post as it was left. `again`: the post's time or content changed under it, look at the
- * post and arm once more; `void`: there was nothing (left) to do for it.
+ * The result of a delivery activity, with the status and revision of the post at its end. `again`: the post changed meanwhile, so the
+ * workflow has to read it again. `void`: nothing, or nothing more, was to be done. Stored histories hold these values.
  */
 export interface DeliveryResult {
   outcome: 'completed' | 'failed' | 'again' | 'void'
   status: PostState['status']
   revision: number
-  /** Why a delivery failed, with the platform's words where it said any; never the user's. */
+  /** Why the delivery failed, with the platform's error text if there is one. It never contains text of the user. */
   failure?: Pick<Failure, 'code' | 'message'>
 }
 
@@ -46,15 +46,15 @@ export interface PlatformResult extends Pick<DeliveryResult, 'failure'> {
 }
 
 /**
- * What a workflow returns: how the post ended, and each platform whose delivery ended in this run. Ids of published posts are left to the
- * record: some contain the id of the user's account, which histories must not keep.
+ * The result of `publishPost`: the status of the post, and each platform whose delivery ended in this run. It has no platform post ids,
+ * because some contain the user's account id, which histories must not store.
  */
 export interface PublishPostResult {
   status: PostState['status']
   platforms: PlatformResult[]
 }
 
-/** What a workflow reads of a post. `plan` is null when nothing is left to deliver; a deleted post has no status. */
+/** What a workflow needs from a post. `plan` is null when nothing is left to publish. */
 export interface PostState {
   status: PostStatus | 'DELETED'
   plan: PublishPlan | null

@@ -3,7 +3,7 @@ import type { Activities } from '../../activities/index.ts'
 import type { PushState } from '../../domain/notifications/push.ts'
 import { DAY, MINUTE, SECOND } from '../../domain/shared/times.ts'
 
-/** The activity itself gives up when the news is old; the last bound is there so that nothing can go on for ever. */
+/** The activity itself gives up on an old notification. `scheduleToCloseTimeout` is the final bound. */
 const notifying = proxyActivities<Activities>({
   startToCloseTimeout: MINUTE,
   heartbeatTimeout: 5 * SECOND,
@@ -11,7 +11,7 @@ const notifying = proxyActivities<Activities>({
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 10 * MINUTE },
 })
 
-/** Sends a notification to every device of its user, once to each. */
+/** Sends a notification once to every device of its user. */
 export async function deliverPush(notificationId: string): Promise<PushState> {
   return notifying.pushToDevices(notificationId)
 }

@@ -30,20 +30,20 @@ import { DUE_AT, POST_STATUS } from '../search-attributes.ts'
 import type { TaskQueue } from '../task-queues.ts'
 
 /**
- * Tries are counted in the delivery record, which decides when enough is enough: no `maximumAttempts` here. An attempt
- * that has to wait says for how long itself; the policy below is for what it could not say (a lost worker, no database).
+ * The delivery record counts tries and ends a delivery, so there is no `maximumAttempts` here. An attempt that waits sets its own delay.
+ * The policy below is for other failures, like a lost worker or a database outage.
  */
 const publishing = proxyActivities<Activities>({
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-  // Of one attempt, which may have a large video to upload. A worker that died is noticed by its heartbeat.
+  // One attempt may upload a large video. A missing heartbeat reveals a dead worker sooner.
   startToCloseTimeout: 15 * MINUTE,
   heartbeatTimeout: 5 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 5 * SECOND },
 })
 
 /**
- * Only ahead of the instant: it is asked again as often as it says, until the post is armed, which does what is left to do.
- * The policy is for what it could not say (a lost worker, no database).
+ * Prepares before the post is due. The activity sets the delay of its retries, and the armed delivery does what is left. The policy below
+ * is for other failures, like a lost worker or a database outage.
  */
 const preparing = proxyActivities<Activities>({
   taskQueue: 'preparing' satisfies TaskQueue,
@@ -60,12 +60,12 @@ const records = proxyLocalActivities<Activities>({
 })
 
 /**
- * The way of one post: wait until shortly before it is due, hand every platform to an activity that waits for the
- * instant itself, and start over whenever a signal says that the post changed. MongoDB is the referee: signals only
- * say "look again". Cancelling the workflow means the same as the cancel route.
+ * Publishes one post: waits until shortly before it is due, then runs an activity per platform that waits for the exact time. A signal
+ * says only that the post changed: the workflow then reads it from MongoDB and starts over. Cancelling the workflow has the effect of the
+ * cancel route.
  *
- * What a signal brings is noted and waited for as a condition, never acted on in its handler: a scope that is cancelled there meets
- * local activities in another order when the history is replayed.
+ * Signal handlers only set a flag, which a condition waits for. A scope that is cancelled inside a handler would meet local activities in
+ * another order when the history is replayed.
  */
 export async function publishPost(input: PublishPostInput): Promise<PublishPostResult> {
   const { postId } = input
@@ -100,10 +100,10 @@ export async function publishPost(input: PublishPostInput): Promise<PublishPostR
         if (plan.dueAt !== state.plan.dueAt) upsertIfKnown([{ key: DUE_AT, value: new Date(state.plan.dueAt) }])
         plan = state.plan
         seenRevision = Math.max(seenRevision, plan.revision)
-        // Temporal ends a workflow whose history has grown too long, and a post may be edited thousands of times.
+        // Temporal terminates a workflow whose history is too long, and a post may be edited thousands of times.
         if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof publishPost>(plan)
       }
-      const results = await interruptible(plan, untilStale)
+      const results = await runUntilStale(plan, untilStale)
       for (const [index, { outcome, failure }] of results.entries()) {
         if (outcome !== 'completed' && outcome !== 'failed') continue
         const { platform } = plan.platforms[index]!
@@ -111,7 +111,7 @@ export async function publishPost(input: PublishPostInput): Promise<PublishPostR
       }
       if (isStale) continue
       if (results.some(({ outcome }) => outcome === 'again')) isStale = true
-      else return end(newest(results).status)
+      else return end(findNewest(results).status)
     }
   })
 
@@ -121,15 +121,15 @@ export async function publishPost(input: PublishPostInput): Promise<PublishPostR
   }
 }
 
-/** Temporal refuses search attributes that were never created: only a workflow that was started with them changes them. */
+/** Temporal rejects search attributes that do not exist, so only a workflow that was started with them updates them. */
 function upsertIfKnown(attributes: SearchAttributeUpdatePair[]): void {
   if (workflowInfo().typedSearchAttributes.get(POST_STATUS) !== undefined) upsertSearchAttributes(attributes)
 }
 
-/** Runs the plan; a change meanwhile calls back whatever can still be called back, and waits for the rest. */
-async function interruptible(plan: PublishPlan, untilStale: () => Promise<void>): Promise<DeliveryResult[]> {
+/** Runs the plan. A change meanwhile cancels the waits and waits for the calls. */
+async function runUntilStale(plan: PublishPlan, untilStale: () => Promise<void>): Promise<DeliveryResult[]> {
   const scope = new CancellationScope({ cancellable: true })
-  const run = scope.run(() => carryOut(plan))
+  const run = scope.run(() => runPlan(plan))
   await Promise.race([run.catch(() => {}), untilStale()])
   scope.cancel()
   try {
@@ -140,14 +140,14 @@ async function interruptible(plan: PublishPlan, untilStale: () => Promise<void>)
   }
 }
 
-async function carryOut(plan: PublishPlan): Promise<DeliveryResult[]> {
+async function runPlan(plan: PublishPlan): Promise<DeliveryResult[]> {
   const armAt = plan.dueAt - armLeadMs(plan.postId)
   await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned, armAt)))
   await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
   return Promise.all(plan.platforms.map((planned) => deliver(plan, planned)))
 }
 
-/** What takes longer than the armed seconds happens further ahead; a failure here is a warning, not yet the end. */
+/** Prepares media that takes longer than the armed seconds. A failure here is a warning, and does not end the delivery. */
 async function prepareAhead(plan: PublishPlan, planned: PlannedPlatform, armAt: number): Promise<void> {
   const prepareAt = plan.dueAt - planned.prepareLeadMs
   if (prepareAt >= armAt || Date.now() >= armAt) return
@@ -161,7 +161,7 @@ async function prepareAhead(plan: PublishPlan, planned: PlannedPlatform, armAt: 
     )
   } catch (error) {
     if (isCancellation(error)) throw error
-    log.info('Preparing ahead did not end well; the armed delivery does it again', { platform })
+    log.info('early preparation failed, the delivery repeats it', { platform })
   }
 }
 
@@ -174,9 +174,9 @@ async function deliver(plan: PublishPlan, { platform, round }: PlannedPlatform):
       [input],
     )
   } catch (error) {
-    // An attempt that was called back may also end by a time-out, when its worker died: that is no reason to give up.
-    const isCalledBack = isCancellation(error) || CancellationScope.current().consideredCancelled
-    if (isCalledBack) return { outcome: 'again', status: 'PROCESSING', revision: plan.revision }
+    // A cancelled attempt may also time out when its worker dies. The delivery is not given up then.
+    const isCancelled = isCancellation(error) || CancellationScope.current().consideredCancelled
+    if (isCancelled) return { outcome: 'again', status: 'PROCESSING', revision: plan.revision }
     return CancellationScope.nonCancellable(() =>
       records.giveUpDelivery.executeWithOptions({ summary: `Give up on ${label}` }, [input]),
     )
@@ -188,6 +188,6 @@ async function sleepUntil(instant: number, summary: string): Promise<void> {
   if (wait > 0) await sleep(wait, { summary })
 }
 
-function newest(results: DeliveryResult[]): DeliveryResult {
+function findNewest(results: DeliveryResult[]): DeliveryResult {
   return results.reduce((latest, result) => (result.revision > latest.revision ? result : latest))
 }

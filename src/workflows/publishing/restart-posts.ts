@@ -8,7 +8,7 @@ const maintenance = proxyActivities<Activities>({
   retry: { initialInterval: SECOND, maximumInterval: 5 * SECOND },
 })
 
-/** Starts the workflow of every open post after Temporal lost its data. */
+/** Starts the workflow of every open post after a loss of Temporal's data. */
 export async function restartPosts(): Promise<{ restarted: number }> {
   return maintenance.restartPosts()
 }

@@ -8,7 +8,7 @@ const maintenance = proxyActivities<Activities>({
   retry: { maximumAttempts: 2 },
 })
 
-/** Takes up what nobody moves on: a start that never reached Temporal, a terminated workflow. */
+/** Restarts posts and background work without a running workflow, after a lost start or a terminated workflow. */
 export async function sweep(): Promise<{ takenUp: number }> {
   return maintenance.sweepDeliveries()
 }

@@ -2,7 +2,7 @@ import { proxyActivities, sleep } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 
-/** Tried until it is done: nobody is there any more to ask for it again. */
+/** Retried until it succeeds, because no user is left to request it again. */
 const maintenance = proxyActivities<Activities>({
   startToCloseTimeout: 15 * MINUTE,
   heartbeatTimeout: MINUTE,
@@ -10,14 +10,14 @@ const maintenance = proxyActivities<Activities>({
 })
 
 /**
- * Removes the account of this user, step by step, and later looks through all of it once more for what was on its way meanwhile.
- * Which steps there are is the activities' business: a new one disturbs no erasure that is under way.
+ * Erases the account of this user step by step, and repeats all steps later for data that arrived meanwhile. The activities define the
+ * steps, so a new step does not affect a running erasure.
  */
 export async function eraseAccount(userId: string): Promise<void> {
   const plan = await maintenance.beginErasure(userId)
   if (!plan) return
   for (const step of plan.steps) await erase(userId, step)
-  await sleep(Math.max(1, plan.lookAgainAt - Date.now()), { summary: 'Wait for what was on its way' })
+  await sleep(Math.max(1, plan.lookAgainAt - Date.now()), { summary: 'Wait for uploads and calls in progress' })
   for (const step of plan.steps) await erase(userId, step)
   await maintenance.closeErasure(userId)
 }

@@ -34,7 +34,7 @@ afterAll(async () => {
 async function startWorker(): Promise<ChildProcess> {
   const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
   worker.stderr!.resume()
-  await said(worker, 'Worker is ready')
+  await said(worker, 'worker ready')
   return worker
 }
 

@@ -23,7 +23,7 @@ async function startApi(): Promise<string> {
   const port = await freePort()
   const child = processes.start('src/server.ts', world.context.config, { PORT: String(port), LOG_LEVEL: 'info' })
   child.stderr!.resume()
-  await said(child, 'API is ready')
+  await said(child, 'api ready')
   return `http://127.0.0.1:${port}`
 }
 

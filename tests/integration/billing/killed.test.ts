@@ -42,7 +42,7 @@ async function startWorker(): Promise<ChildProcess> {
     LOG_LEVEL: 'info',
   })
   worker.stderr!.resume()
-  await said(worker, 'Worker is ready')
+  await said(worker, 'worker ready')
   return worker
 }
 

@@ -29,7 +29,7 @@ beforeAll(async () => {
   world = await startPlatformsWorld()
   await world.stopWorkers()
   const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
-  await said(worker, 'Worker is ready')
+  await said(worker, 'worker ready')
   workerPid = worker.pid!
 }, 120_000)
 afterAll(async () => {

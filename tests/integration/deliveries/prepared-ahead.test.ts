@@ -135,7 +135,7 @@ it(
     const user = await world.user()
     await world.stopWorkers()
     const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
-    await said(worker, 'Worker is ready')
+    await said(worker, 'worker ready')
     const { control } = world.find('bluesky')
     const { accountId: account } = user.accountOn('bluesky')
     await control.fault({ path: 'uploadBlob', account, times: 1, action: { hang: true } })

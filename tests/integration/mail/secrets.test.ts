@@ -76,7 +76,7 @@ describe('what goes by mail is not found', () => {
 
   it('in the log', () => {
     const log = kept.written()
-    expect(log).toContain('A mail was not taken')
+    expect(log).toContain('mail not accepted')
     expectNone(log)
   })
 })

@@ -70,7 +70,7 @@ describe('a process', () => {
 
   it('that is the worker drains and ends with 0 on SIGTERM', async () => {
     const worker = start('src/worker.ts')
-    const line = await said(worker, 'Worker is ready')
+    const line = await said(worker, 'worker ready')
     expect(line).toMatchObject({
       queues: ['publishing', 'preparing', 'notifying', 'billing', 'analytics', 'maintenance'],
     })

@@ -124,7 +124,7 @@ describe('a process that waits', () => {
     ['src/worker.ts', 'Temporal', { TEMPORAL_ADDRESS: '127.0.0.1:9' }],
   ])('%s for %s ends with 0 on SIGTERM', async (entry, _server, addresses) => {
     const child = processes.start(entry, config, { PORT: '0', ...addresses })
-    await said(child, 'MONGODB_URL' in addresses ? 'Waiting for what' : 'Temporal does not answer yet')
+    await said(child, 'MONGODB_URL' in addresses ? 'Waiting for what' : 'temporal unavailable, retrying')
     const ended = end(child)
     child.kill('SIGTERM')
     expect((await ended).code).toBe(0)
@@ -162,7 +162,7 @@ describe('when servers go away under running processes', () => {
     worker.kill('SIGKILL')
     worker = processes.start('src/worker.ts', config)
     await startDatabase()
-    await said(worker, 'Temporal does not answer yet')
+    await said(worker, 'temporal unavailable, retrying')
     await startOrchestrator()
     await expect.poll(() => get('/health/ready'), wait).toEqual({ status: 200, missing: [] })
     await expect.poll(() => get('/health/delivery'), wait).toEqual({ status: 200, missing: [] })

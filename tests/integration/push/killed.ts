@@ -18,7 +18,7 @@ export async function killWorker(world: DeliveryWorld, push: PushReceiver) {
   async function startWorker() {
     const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
     worker.stderr!.resume()
-    await said(worker, 'Worker is ready')
+    await said(worker, 'worker ready')
     return worker
   }
 

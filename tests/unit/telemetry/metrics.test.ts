@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import { afterEach, expect, it } from 'vitest'
 import { freePort } from '../../../sandbox/servers/process.ts'
-import { createMetrics, serveMetrics } from '../../../src/telemetry/metrics.ts'
+import { serveMetrics } from '../../../src/telemetry/metrics-server.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
 
 let server: { close(): Promise<void> } | undefined
 afterEach(() => server?.close())
