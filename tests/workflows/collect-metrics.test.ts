@@ -24,7 +24,7 @@ afterAll(() => env?.teardown())
 
 let runs = 0
 
-/** Runs a workflow over activities that answer what the test says; also tells whether it went on as a new one. */
+/** Runs a workflow with activities that the test defines, and returns whether it continued as new. */
 async function result(name: string, activities: object) {
   const taskQueue = `metrics-${process.pid}-${++runs}`
   const worker = await Worker.create({ connection: env.nativeConnection, taskQueue, activities, workflowBundle })
@@ -54,7 +54,7 @@ const pagesOf = (pages: number, accounts: number) => async (place: DuePlace | nu
   return page
 }
 
-it('a pause holds for the whole run, also for the part of it that goes on as a new one', async () => {
+it('a pause lasts for the whole run, even after it continues as new', async () => {
   const asked: DueBatch[] = []
   const { totals, isGoneOnWith } = await result('collectPostMetrics', {
     listDueMetrics: pagesOf(7, 1),
@@ -68,7 +68,7 @@ it('a pause holds for the whole run, also for the part of it that goes on as a n
   expect(isGoneOnWith).toBe(true)
 })
 
-it('a pause that is over is over, an account that is shut is left alone, and a batch that cannot be had stops nobody', async () => {
+it('a run collects after a pause, skips a blocked account, and continues after a failed batch', async () => {
   const asked: string[] = []
   const { totals } = await result('collectPostMetrics', {
     listDueMetrics: pagesOf(1, 3),
@@ -76,7 +76,7 @@ it('a pause that is over is over, an account that is shut is left alone, and a b
       asked.push(`${platform} ${userId} ${postIds[0]}`)
       if (platform === 'mastodon') return { ...DONE, end: 'platform', pauseMs: 0 }
       if (userId === 'user-0-0') return { ...DONE, saved: 0, skipped: 1, end: 'account' }
-      if (userId === 'user-0-1') throw ApplicationFailure.nonRetryable('nobody can')
+      if (userId === 'user-0-1') throw ApplicationFailure.nonRetryable('no call succeeds')
       return DONE
     },
   })
@@ -91,7 +91,7 @@ it('a pause that is over is over, an account that is shut is left alone, and a b
   expect(totals).toEqual({ saved: 5, deleted: 0, skipped: 1, failed: 2 })
 })
 
-it('eight accounts of a platform are asked about at a time, and one platform waits for no other', async () => {
+it('a run reads eight accounts of a platform concurrently, and no platform waits for another', async () => {
   const running = { bluesky: 0, mastodon: 0 }
   let most = 0
   const others = Promise.withResolvers<void>()
@@ -111,7 +111,7 @@ it('eight accounts of a platform are asked about at a time, and one platform wai
   expect(most).toBe(8)
 })
 
-it('followers that a pause left out are asked for after it, twice more at most', async () => {
+it('follower counts that a pause skipped are read after it, twice at most', async () => {
   const asked: { after: string | null; pauses: Pauses; on: Platform[] | undefined; at: number }[] = []
   const page: FollowersPage = { next: null, pauses: {}, taken: 1, skipped: 0, failed: 0, paused: 0 }
   const { totals } = await result('collectAccountMetrics', {

@@ -111,7 +111,7 @@ async function begin(tokens: string[], answer: (token: string, sinceMs: number, 
     notification,
     calls,
     result,
-    /** As if the database were away whenever it is told which device has the message. */
+    /** Fails every record of a device that has the message, as in a database outage. */
     loseRecords: () => void (isRecorded = false),
     takenBy: (token: string) => calls.filter((call) => call.token === token && call.taken),
     history: async () => (await env.client.workflow.getHandle(workflowId).fetchHistory()).events!,
@@ -119,14 +119,14 @@ async function begin(tokens: string[], answer: (token: string, sinceMs: number, 
 }
 
 describe('a push service that is down for a minute', () => {
-  it('gets every message afterwards, once for each device', async () => {
+  it('a recovered push service gets every message once for each device', async () => {
     const push = await begin(['phone', 'tablet'], (_token, sinceMs) => (sinceMs < MINUTE ? down : sent))
     expect(await push.result()).toBe('sent')
     for (const token of ['phone', 'tablet']) expect(push.takenBy(token)).toHaveLength(1)
     expect(push.calls.at(-1)!.at).toBeLessThan(3 * MINUTE)
   })
 
-  it('is asked less and less often meanwhile, and leaves a short history', async () => {
+  it('retries to a failing push service back off and leave a short history', async () => {
     const push = await begin(['phone'], (_token, sinceMs) => (sinceMs < 5 * HOUR ? down : sent))
     expect(await push.result()).toBe('sent')
     // A second, two, four .. and then every ten minutes.
@@ -136,7 +136,7 @@ describe('a push service that is down for a minute', () => {
 })
 
 describe('a device that has the message', () => {
-  it('does not get it again while another one has yet to be reached', async () => {
+  it('a device that has the message does not get it again while another device is retried', async () => {
     const push = await begin(['phone', 'tablet'], (token, _at, attempt) =>
       token === 'tablet' && attempt < 5 ? down : sent,
     )
@@ -145,7 +145,7 @@ describe('a device that has the message', () => {
     expect(push.calls.filter(({ token }) => token === 'tablet')).toHaveLength(5)
   })
 
-  it('does not get it again where the database could not be told', async () => {
+  it('a device that has the message does not get it again when the database was down', async () => {
     const push = await begin(['phone', 'tablet'], (token, _at, attempt) =>
       token === 'tablet' && attempt < 2 ? down : sent,
     )
@@ -155,13 +155,13 @@ describe('a device that has the message', () => {
   })
 })
 
-it('the time a busy service states is waited', async () => {
+it('a push retry waits for the time that a busy service states', async () => {
   const push = await begin(['phone'], (_token, _at, attempt) => (attempt === 1 ? busy(40 * SECOND) : sent))
   expect(await push.result()).toBe('sent')
   expect(push.calls[1]!.at - push.calls[0]!.at).toBeGreaterThanOrEqual(40 * SECOND)
 })
 
-it('a message that is a day old is given up, and its record says why', async () => {
+it('a push that is a day old fails with a reason on its record', async () => {
   const push = await begin(['phone'], () => down)
   expect(await push.result()).toBe('failed')
   expect(push.notification.push).toMatchObject({

@@ -46,7 +46,7 @@ const atWork = new PlatformError('media_not_ready', 'Still at work on the video'
 const video = { storageKey: 'posts/x/1.mp4', storageUrl: 'https://storage.example/1.mp4', mimeType: 'video/mp4' }
 
 describe('publishPost', () => {
-  it('publishes an immediate post on every platform and returns its status', async () => {
+  it('an immediate post is published on every platform and its status is returned', async () => {
     const post = await begin({ platforms: ['bluesky', 'mastodon', 'tumblr'] })
     expect(await post.result()).toBe('COMPLETED')
     expect(post.sent.map(({ platform }) => platform).toSorted()).toEqual(['bluesky', 'mastodon', 'tumblr'])
@@ -55,14 +55,14 @@ describe('publishPost', () => {
   it.each([
     ['a minute', MINUTE],
     ['a year', 365 * DAY],
-  ])('fires at the instant and never before it, %s ahead', async (_name, dueIn) => {
+  ])('a post scheduled %s ahead is sent when it is due and never before', async (_name, dueIn) => {
     const post = await begin({ dueIn })
     expect(await post.result()).toBe('COMPLETED')
     expect(post.sent).toHaveLength(1)
     expect(post.sent[0]!.at).toBeGreaterThanOrEqual(post.dueAt())
   })
 
-  it('sends nothing when it is cancelled while it waits, and ends long before its time', async () => {
+  it('a post cancelled while it waits is never sent, and its workflow ends early', async () => {
     const post = await begin({ dueIn: 30 * DAY })
     await post.pass(HOUR)
     await post.change(cancel(), 'cancel')
@@ -71,7 +71,7 @@ describe('publishPost', () => {
     expect(await post.endedAt()).toBeLessThan(post.dueAt() - DAY)
   })
 
-  it('sends nothing when it is cancelled while it is armed', async () => {
+  it('a post cancelled while it is armed is never sent', async () => {
     const { post, goOn } = await beginArmed()
     await post.change(cancel(), 'cancel')
     goOn()
@@ -79,7 +79,7 @@ describe('publishPost', () => {
     expect(post.sent).toEqual([])
   })
 
-  it('sends nothing when the post is deleted while it waits', async () => {
+  it('a post deleted while it waits is never sent', async () => {
     const post = await begin({ dueIn: DAY })
     await post.pass(HOUR)
     await post.remove()
@@ -87,7 +87,7 @@ describe('publishPost', () => {
     expect(post.sent).toEqual([])
   })
 
-  it("takes Temporal's own cancel as the cancel of the post", async () => {
+  it('cancelling the workflow in Temporal cancels the post', async () => {
     const post = await begin({ dueIn: DAY })
     await post.pass(HOUR)
     await post.cancelWorkflow()
@@ -99,7 +99,7 @@ describe('publishPost', () => {
   it.each([
     ['earlier', 30 * DAY, DAY],
     ['later', DAY, 30 * DAY],
-  ])('goes by the new time when it is moved %s', async (_name, dueIn, movedTo) => {
+  ])('a post moved %s is sent at its new time', async (_name, dueIn, movedTo) => {
     const post = await begin({ dueIn })
     await post.pass(HOUR)
     await post.clock.sync()
@@ -112,7 +112,7 @@ describe('publishPost', () => {
     expect(post.sent[0]!.at).toBeLessThan(scheduledAt.getTime() + MINUTE)
   })
 
-  it('is armed anew when it is moved later while armed, and publishes the last words', async () => {
+  it('a post moved and edited while it is armed is published later with the new text', async () => {
     const { post, goOn } = await beginArmed()
     const scheduledAt = new Date(post.dueAt() + DAY)
     await post.change(edit({ scheduledAt, content: { text: 'Last words', mediaItems: [] } }), 'changed')
@@ -122,7 +122,7 @@ describe('publishPost', () => {
     expect(post.sent[0]!.at).toBeGreaterThanOrEqual(scheduledAt.getTime())
   })
 
-  it('ends with PARTIAL_SUCCESS when one platform refuses, and sends only that one again on retry', async () => {
+  it('a post ends with PARTIAL_SUCCESS when one platform refuses, and a retry sends only to that platform', async () => {
     const post = await begin({
       platforms: ['bluesky', 'mastodon'],
       answer: async (platform, call) => {
@@ -138,7 +138,7 @@ describe('publishPost', () => {
     expect(post.sent.map(({ platform }) => platform)).toEqual(['bluesky', 'mastodon'])
   })
 
-  it('tries again after failures that pass, as long as they have tries left', async () => {
+  it('a transient failure is retried while tries are left', async () => {
     const busy = new PlatformError('transient', 'The platform is busy', { certain: true })
     const post = await begin({
       answer: async (_platform, call) => {
@@ -154,7 +154,7 @@ describe('publishPost', () => {
     expect(hopeless.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 5, errorCode: 'transient' })
   })
 
-  it('waits an hour when the platform asks for it, without using up a try', async () => {
+  it('a post waits an hour for a rate limit without using a try', async () => {
     const post = await begin({
       answer: async (_platform, call) => {
         if (call === 1) throw new PlatformError('rate_limited', 'Too many posts', { certain: true, retryAfterMs: HOUR })
@@ -166,7 +166,7 @@ describe('publishPost', () => {
     expect(post.post()!.platformStatuses[0]!.delivery.tries).toBe(0)
   })
 
-  it('looks for a post whose answer was lost until an hour has gone by, then says that it is unknown', async () => {
+  it('a lost answer is reconciled for an hour, then the post fails with an unknown outcome', async () => {
     const looks: number[] = []
     const post = await begin({
       answer: () => Promise.reject(new PlatformError('transient', 'The answer was lost', { certain: false })),
@@ -184,7 +184,7 @@ describe('publishPost', () => {
     ])
   })
 
-  it('sends a post of unknown outcome when its user retries it, though nothing can be decided', async () => {
+  it('a post with an unknown outcome is sent again when its user retries it', async () => {
     const post = await begin({
       answer: (_platform, call) =>
         call === 1
@@ -199,7 +199,7 @@ describe('publishPost', () => {
     expect(post.sent).toHaveLength(1)
   })
 
-  it('repeats a call that got no answer within 13 minutes, once it can no longer take effect', async () => {
+  it('an unanswered call is repeated within 13 minutes, after it can no longer take effect', async () => {
     const settleMs = 10 * MINUTE
     const calls: number[] = []
     const post = await begin({
@@ -216,7 +216,7 @@ describe('publishPost', () => {
     expect(second - first).toBeLessThan(13 * MINUTE)
   })
 
-  it('fails a platform whose activity is lost for good, and leaves the others alone', async () => {
+  it('a platform whose activity fails permanently fails alone', async () => {
     const post = await begin({
       platforms: ['bluesky'],
       activities: {
@@ -228,7 +228,7 @@ describe('publishPost', () => {
     expect(post.notifications.map(({ type }) => type)).toEqual(['error'])
   })
 
-  it('keeps quiet until the instant when the clock of the worker is behind', async () => {
+  it('a worker with a slow clock sends nothing before the post is due', async () => {
     const post = await begin({ dueIn: HOUR, behindMs: 5 * MINUTE })
     expect(await post.result()).toBe('COMPLETED')
     expect(post.sent).toHaveLength(1)
@@ -236,7 +236,7 @@ describe('publishPost', () => {
     expect((await post.history()).events!.length).toBeLessThan(20)
   })
 
-  it('asks a platform that is at work on a video again, until it is done well before the instant', async () => {
+  it('a video in processing is checked again until it is ready before the post is due', async () => {
     const post = await begin({
       dueIn: HOUR,
       post: { content: { text: 'Film', mediaItems: [video] } },
@@ -245,14 +245,14 @@ describe('publishPost', () => {
       },
     })
     expect(await post.result()).toBe('COMPLETED')
-    // Ten minutes ahead it begins, and after each half minute it looks again.
+    // It starts ten minutes before the post is due, and checks again every half minute.
     expect(post.looks.length).toBeGreaterThan(8)
     expect(post.sent).toHaveLength(1)
     expect(post.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 1, delivery: { tries: 0 } })
     expect(post.notifications.map(({ type }) => type)).toEqual(['success'])
   })
 
-  it('asks again for what passes while it prepares ahead, and warns of nothing', async () => {
+  it('a transient failure of early preparation is retried without a warning', async () => {
     let troubles = 4
     const ahead: number[] = []
     const post = await begin({
@@ -268,7 +268,7 @@ describe('publishPost', () => {
     expect(post.notifications.map(({ type }) => type)).toEqual(['success'])
   })
 
-  it('waits with an immediate post for the work on its video, which costs no try and holds up no other platform', async () => {
+  it('an immediate post waits for video processing without using a try or delaying other platforms', async () => {
     const post = await begin({
       platforms: ['mastodon', 'bluesky'],
       post: { content: { text: 'Film', mediaItems: [video] } },
@@ -283,7 +283,7 @@ describe('publishPost', () => {
     expect(post.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 1, delivery: { tries: 0 } })
   })
 
-  it('gives up on a video that the platform does not get done within an hour, and says so', async () => {
+  it('a video that is not processed within an hour fails the post with a reason', async () => {
     const post = await begin({
       post: { content: { text: 'Film', mediaItems: [video] } },
       prepare: () => Promise.reject(atWork),
@@ -296,7 +296,7 @@ describe('publishPost', () => {
     })
   })
 
-  it('prepares images about a minute ahead', async () => {
+  it('images are prepared about a minute before the post is due', async () => {
     const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
     const ahead: number[] = []
     const post = await begin({
@@ -312,7 +312,7 @@ describe('publishPost', () => {
     expect(post.sent).toHaveLength(1)
   })
 
-  it('prepares again when the words change after it was prepared', async () => {
+  it('a post edited after its preparation is prepared again', async () => {
     const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
     const prepared: string[] = []
     const [begun, isPrepared] = [Promise.withResolvers<Scenario>(), Promise.withResolvers<void>()]
@@ -335,7 +335,7 @@ describe('publishPost', () => {
     expect(post.sent).toMatchObject([{ text: 'Last words' }])
   })
 
-  it('warns when preparing ahead finds that the delivery would fail', async () => {
+  it('early preparation warns the user when the delivery would fail', async () => {
     const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
     let isBroken = true
     const post = await begin({

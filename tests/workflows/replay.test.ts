@@ -19,7 +19,7 @@ const read = (file: string) => readFileSync(`${HISTORIES}${file}`, 'utf8')
 const replay = (json: string) => Worker.runReplayHistory({ workflowBundle }, historyFromJSON(JSON.parse(json)))
 
 describe('recorded histories', () => {
-  it('cover every way a post can take, and what else workflows do', () => {
+  it('recorded histories cover every path of a post and every other workflow', () => {
     expect(recorded.map((file) => file.split('/').at(-1))).toEqual(
       expect.arrayContaining([
         'immediate.json',
@@ -49,11 +49,11 @@ describe('recorded histories', () => {
     )
   })
 
-  it.each(recorded)('%s is replayed by the workflows of today', async (file) => {
+  it.each(recorded)('%s replays with the current workflows', async (file) => {
     await replay(read(file))
   })
 
-  it('are noticed when the workflow would decide otherwise', async () => {
+  it('a replay fails when the workflow would decide differently', async () => {
     const [scheduled] = recorded.filter((file) => file.endsWith('scheduled.json'))
     const altered = read(scheduled!).replaceAll('"publishToPlatform"', '"publishElsewhere"')
     await expect(replay(altered)).rejects.toThrow(/[Nn]ondeterminism/)
@@ -95,14 +95,14 @@ describe('recorded histories', () => {
         expect.stringMatching(/^Wait for events, or until 20\S+Z$/),
       ],
     ],
-  ])('%s tells the story of its post or customer in the summaries', (name, story) => {
+  ])('%s names the steps of its post or customer in the summaries', (name, story) => {
     const file = recorded.find((path) => path.split('/').at(-1) === name)!
     const { events } = JSON.parse(read(file)) as { events: { userMetadata?: { summary?: { data: string } } }[] }
     const summaries = events.flatMap(({ userMetadata }) => userMetadata?.summary?.data ?? [])
     expect(summaries.map((data) => JSON.parse(Buffer.from(data, 'base64').toString()) as string)).toEqual(story)
   })
 
-  it.each(recorded)('%s holds ids, and no text, address or token', (file) => {
+  it.each(recorded)('%s contains ids, but no text, address or token', (file) => {
     const { events } = JSON.parse(read(file)) as { events: unknown[] }
     const plain = JSON.stringify(events).replaceAll(/"data":"([A-Za-z0-9+/=]+)"/g, (_all, data: string) =>
       Buffer.from(data, 'base64').toString(),

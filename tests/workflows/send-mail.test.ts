@@ -68,7 +68,7 @@ async function send({ lifeMs, awayMs }: { lifeMs: number; awayMs: number }) {
   return { outcome, calls, taken, ended, history: await handle.fetchHistory() }
 }
 
-it('goes out within a minute or so of the mail server being back, hours later', async () => {
+it('a mail is sent within about a minute after an outage of hours', async () => {
   const { outcome, taken, ended, history } = await send({ lifeMs: DAY, awayMs: 5 * HOUR })
   expect(outcome).toBe('sent')
   expect(ended).toBeNull()
@@ -78,7 +78,7 @@ it('goes out within a minute or so of the mail server being back, hours later', 
   expect(history.events!.length).toBeLessThan(15)
 })
 
-it('is given up after its life, and a code is never sent late', async () => {
+it('a mail fails after its expiry, and a code is never sent late', async () => {
   const { outcome, calls, taken, ended } = await send({ lifeMs: CODE_LIFE_MS, awayMs: CODE_LIFE_MS + 1 })
   expect(outcome).toBe('EXPIRED')
   expect(ended).toBe('EXPIRED')

@@ -88,7 +88,7 @@ interface ScenarioOptions {
   /** Answers the visible call; throws what a platform would throw. */
   answer?: (platform: Platform, call: number) => Promise<void>
   prepare?: (...args: [...Parameters<PlatformAdapter['prepare']>, Platform]) => Promise<void>
-  /** Looks for the trace of a call whose outcome is unknown; without it the platform knows what was sent. */
+  /** Reconciles a call with an unknown outcome. Without it the platform finds what was sent. */
   reconcile?: PlatformAdapter['reconcile']
   activities?: Partial<Activities>
   /** How far the worker's clock is behind the server's, milliseconds. */
@@ -262,7 +262,7 @@ async function startScenario(
 
 export type Scenario = Awaited<ReturnType<typeof startScenario>>
 
-/** Stands for methods that the code under test must not call. */
+/** Replaces methods that the code under test must not call. */
 const unused = new Proxy(
   {},
   { get: (_target, name) => () => Promise.reject(new Error(`${String(name)} is not expected`)) },
@@ -270,7 +270,7 @@ const unused = new Proxy(
 
 type SkippedClock = Clock & { sync(): Promise<void> }
 
-/** The server's clock. It stands still relative to ours but for skips, so the distance is measured after each. */
+/** The server's clock. Its offset changes only with a skip, so it is measured after each one. */
 export async function createSkippedClock(env: TestWorkflowEnvironment, behindMs = 0): Promise<SkippedClock> {
   let ahead = 0
   const sync = async () => {
@@ -284,7 +284,7 @@ export async function createSkippedClock(env: TestWorkflowEnvironment, behindMs 
     async sleepUntil(instant, signal) {
       for (let left = instant.getTime() - now().getTime(); left > 0; left = instant.getTime() - now().getTime()) {
         signal?.throwIfAborted()
-        // In steps, each told to the server: skipped at once, an armed wait would look like a worker that died.
+        // The skip has steps, each reported to the server. After a single skip an armed wait looks like a dead worker.
         await Promise.race([env.sleep(Math.min(left, SECOND)), aborted(signal)])
         heartbeat()
         await sync()
@@ -300,7 +300,7 @@ function aborted(signal: AbortSignal | undefined): Promise<never> {
   })
 }
 
-/** Time may have been skipped since the last activity: each one looks at the clock first. */
+/** Time may have been skipped since the last activity, so each activity reads the clock first. */
 export function synced<T extends object>(activities: T, sync: () => Promise<void>): T {
   const wrapped = Object.entries(activities).map(([name, activity]) => [
     name,

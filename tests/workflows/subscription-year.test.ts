@@ -85,7 +85,7 @@ const call = async (path: string) => {
   expect(answer.statusCode).toBe(200)
 }
 
-/** Nothing that was told of is left to be acted on. */
+/** Waits until every event is applied. */
 async function untilSettled(): Promise<void> {
   const events = context.database.connection.collection('paymentEvents')
   await poll(
@@ -104,7 +104,7 @@ async function pass(ms: number): Promise<void> {
 
 const brought = new Set<string>()
 
-/** Brings what the processor has to tell, one by one: at once they are brought to a real server elsewhere. */
+/** Delivers the processor's events one by one. Another test delivers them concurrently to a real server. */
 async function settled(): Promise<void> {
   for (const { id } of processor.processor.events()) {
     if (brought.has(id)) continue
@@ -115,7 +115,7 @@ async function settled(): Promise<void> {
   }
 }
 
-/** Whether what is told now gets lost. */
+/** Whether events get lost now. */
 let isDeaf = false
 
 async function untilPeriodEnds(afterMs = MINUTE): Promise<Date> {
@@ -140,7 +140,7 @@ async function expectRecord(wanted: Partial<User['subscription']>, used: 'used' 
 
 const onPro = { plan: 'pro', status: 'active', cancelAtPeriodEnd: false } as const
 
-it('begins with a checkout', async () => {
+it('a checkout starts the subscription', async () => {
   await expectRecord({ plan: 'free', status: 'active' }, 'unused')
   await call('create-checkout')
   const paid = processor.processor.pay((await record()).billing.checkoutId!)
@@ -149,14 +149,14 @@ it('begins with a checkout', async () => {
   await expectRecord({ ...onPro, processorCustomerId: bought.customerId }, 'unused')
 })
 
-it.each([1, 2, 3, 4])('is renewed: month %d', async () => {
+it.each([1, 2, 3, 4])('the subscription is renewed in month %d', async () => {
   await use()
   await expectRecord(onPro, 'used')
   const end = await untilPeriodEnds()
   await expectRecord({ ...onPro, currentPeriodStart: end }, 'unused')
 })
 
-it('month 5: a renewal of which nothing is heard is found five minutes after the period ended', async () => {
+it('month 5: a renewal without an event is found five minutes after the period ends', async () => {
   await use()
   isDeaf = true
   const end = await untilPeriodEnds(2 * MINUTE)
@@ -167,7 +167,7 @@ it('month 5: a renewal of which nothing is heard is found five minutes after the
   isDeaf = false
 })
 
-it('month 6: a payment fails, which leaves Pro as it is, and goes through three days later', async () => {
+it('month 6: the subscription stays Pro after a failed payment that succeeds three days later', async () => {
   await use()
   processor.processor.setCard(bought.customerId, 'fails')
   await untilPeriodEnds(2 * HOUR)
@@ -180,7 +180,7 @@ it('month 6: a payment fails, which leaves Pro as it is, and goes through three 
   await expectRecord(onPro, 'unused')
 })
 
-it('month 7: a renewal of which nothing is heard and that nobody watches for is found by the daily reconcile', async () => {
+it('month 7: the daily reconcile finds a renewal without an event and without a workflow', async () => {
   await use()
   await workflow().terminate()
   isDeaf = true
@@ -194,13 +194,13 @@ it('month 7: a renewal of which nothing is heard and that nobody watches for is 
   isDeaf = false
 })
 
-it.each([8, 9, 10])('is renewed: month %d', async () => {
+it.each([8, 9, 10])('the subscription is renewed in month %d', async () => {
   await use()
   await untilPeriodEnds()
   await expectRecord(onPro, 'unused')
 })
 
-it('month 11: it is cancelled, and stays until its period ends', async () => {
+it('month 11: a cancelled subscription stays until its period ends', async () => {
   await use()
   await call('cancel')
   await settled()
@@ -209,7 +209,7 @@ it('month 11: it is cancelled, and stays until its period ends', async () => {
   await expectRecord({ ...onPro, cancelAtPeriodEnd: true }, 'used')
 })
 
-it('month 12: it ends, and there is nothing left to watch', async () => {
+it('month 12: the subscription and its workflow end', async () => {
   await untilPeriodEnds(HOUR)
   await expectRecord(
     { plan: 'free', status: 'cancelled', processorSubscriptionId: null, currentPeriodEnd: null },

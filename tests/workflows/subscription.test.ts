@@ -8,7 +8,7 @@ import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import type { SubscriptionState } from '../../src/workflows/messages/billing.ts'
 import { startTestServer } from './skipped-time.ts'
 
-/** The workflow alone, under skipped time: what its activities answer is said here. */
+/** Tests the workflow alone under skipped time. `answers` sets the results of its activities. */
 interface Answers {
   apply?: (eventId: string) => Promise<SubscriptionState | null> | SubscriptionState | null
   look?: () => SubscriptionState
@@ -78,7 +78,7 @@ const detailsOf = async (userId: string) => {
 }
 
 describe('events', () => {
-  it('are acted on one at a time, in the order they were told of, and once each', async () => {
+  it('payment events are applied one at a time, in order, and once each', async () => {
     const userId = newId()
     let letGo = () => {}
     const held = new Promise<void>((resolve) => (letGo = resolve))
@@ -93,7 +93,7 @@ describe('events', () => {
     expect(mostAtOnce).toBe(1)
   })
 
-  it('are tried until the processor answers, however long it is away', async () => {
+  it('payment events are retried until the processor answers', async () => {
     const userId = newId()
     const backAt = (await env.currentTimeMs()) + 3 * HOUR
     answers.apply = async () => {
@@ -108,7 +108,7 @@ describe('events', () => {
     expect((await handleOf(userId).fetchHistory()).events!.length).toBeLessThan(15)
   })
 
-  it('that were acted on before leave it to a look what there is to watch', async () => {
+  it('an event that was applied before makes the workflow read the subscription', async () => {
     const userId = newId()
     answers.apply = () => null
     await tell(userId, 'a')
@@ -118,7 +118,7 @@ describe('events', () => {
 })
 
 describe('a period that ends without an event', () => {
-  it('is looked at five minutes later, again after an hour, and daily until something changed', async () => {
+  it('an ended period is checked after five minutes, after an hour, and daily until it changes', async () => {
     const userId = newId()
     const endsAt = (await env.currentTimeMs()) + 30 * DAY
     let looks = 0
@@ -137,7 +137,7 @@ describe('a period that ends without an event', () => {
     all.forEach((at, index) => expect(Math.abs(since[index]! - at)).toBeLessThan(MINUTE))
   })
 
-  it('is waited for afresh when an event tells of the next one', async () => {
+  it('an event of the next period restarts the wait for its end', async () => {
     const userId = newId()
     const startedAt = await env.currentTimeMs()
     answers.apply = (eventId) => liveUntil(startedAt + (eventId === 'renewal' ? 60 : 30) * DAY)
@@ -150,7 +150,7 @@ describe('a period that ends without an event', () => {
   })
 })
 
-it('one that is begun by the daily reconcile looks first, and ends where there is nothing to watch', async () => {
+it('a workflow started by the daily reconcile reads the subscription first, and ends when it is not live', async () => {
   const userId = newId()
   const options = { summary: 'Watch', fairnessKey: userId }
   expect(await orchestrator.startWork('subscription', userId, options)).toBe(true)
@@ -158,7 +158,7 @@ it('one that is begun by the daily reconcile looks first, and ends where there i
   expect(asked.map(({ what }) => what)).toEqual(['look'])
 })
 
-it("Temporal's own cancel ends the watching at once, and the next event begins it again", async () => {
+it('a cancel in Temporal ends the workflow immediately, and the next event starts it again', async () => {
   const userId = newId()
   answers.apply = async (eventId) => {
     if (eventId === 'stuck') throw new Error('The processor does not answer')
@@ -175,7 +175,7 @@ it("Temporal's own cancel ends the watching at once, and the next event begins i
   expect(eventsAsked().at(-1)).toBe('stuck')
 })
 
-it('tells operators what happened to a customer, in ids, states and instants', async () => {
+it('the workflow details show operators the events of a customer with ids, states and times', async () => {
   const userId = newId()
   const endsAt = (await env.currentTimeMs()) + 30 * DAY
   answers.apply = (eventId) =>

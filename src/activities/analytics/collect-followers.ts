@@ -13,11 +13,11 @@ import type { UserStore } from '../../store/users/users.ts'
 import type { CallAccount } from './call-account.ts'
 import { classifyCollectionFailure } from './collection-failure.ts'
 
-/** How old a figure that is taken daily may be to go with a post's. */
-const FOLLOWERS_LAST_MS = 2 * DAY
-/** Who does not tell is not asked again for every post. */
-const UNKNOWN_LASTS_MS = 15 * MINUTE
-const MOST_UNKNOWN = 1_000
+/** The maximum age of a follower count that is stored with a post's metrics. */
+const FOLLOWERS_VALID_MS = 2 * DAY
+/** An account without a readable count is not read again for this long. */
+const UNKNOWN_VALID_MS = 15 * MINUTE
+const MAX_UNKNOWN = 1_000
 
 export interface CollectFollowersDeps {
   accounts: Pick<PlatformAccountStore, 'findConnected'>
@@ -40,8 +40,8 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
   const unknownUntil = new Map<string, number>()
 
   function rememberUnknown(name: string): void {
-    if (unknownUntil.size >= MOST_UNKNOWN) unknownUntil.clear()
-    unknownUntil.set(name, clock.now().getTime() + UNKNOWN_LASTS_MS)
+    if (unknownUntil.size >= MAX_UNKNOWN) unknownUntil.clear()
+    unknownUntil.set(name, clock.now().getTime() + UNKNOWN_VALID_MS)
   }
 
   /** Reads the count from the platform and stores it; null when the platform does not report it. */
@@ -89,7 +89,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
      */
     async findCurrent(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
       const { latest, version } = await findLatest(userId, platform)
-      if (latest && latest.takenAt.getTime() >= clock.now().getTime() - FOLLOWERS_LAST_MS) return latest.followers
+      if (latest && latest.takenAt.getTime() >= clock.now().getTime() - FOLLOWERS_VALID_MS) return latest.followers
       const name = `${userId}/${platform}/${version}`
       if ((unknownUntil.get(name) ?? 0) > clock.now().getTime()) return null
       let count: number | null = null

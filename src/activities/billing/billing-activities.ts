@@ -31,6 +31,7 @@ export type BillingDeps = Pick<
 /** The result of a page. `next` is the place of the next page; null on the last page. */
 interface ReconciledPage {
   next: BilledPlace | null
+  /** The users of the page. Stored histories hold this name. */
   looked: number
   failed: number
 }

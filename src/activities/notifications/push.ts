@@ -51,7 +51,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
       const { heartbeatDetails } = activityInfo()
       const served = new Set([...(notification.push.servedDevices ?? []), ...((heartbeatDetails ?? []) as string[])])
       return withHeartbeat([...served], async ({ update }) => {
-        // The heartbeat tells the next attempt even when the database is down.
+        // The next attempt reads the heartbeat, even when the database was down.
         const remember = (deviceId: string) => update([...served.add(deviceId)])
         const { state, reason } = await pushToRemaining(notification, served, remember)
         await pushes.settle(notificationId, state, reason)

@@ -123,6 +123,7 @@ function isLongOverdue({ dueAt }: Post, now: Date): boolean {
 }
 
 function toFinding({ startPending, status }: Post): SweepFinding {
+  // The value is a label of a published metric.
   if (startPending) return 'untold'
   return status === 'PROCESSING' ? 'stalled' : 'overdue'
 }

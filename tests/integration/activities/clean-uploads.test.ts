@@ -18,7 +18,7 @@ import { poll } from '../../support/delivery-world.ts'
 import { buildPost } from '../../support/posts.ts'
 import { testContext } from '../../support/servers.ts'
 
-/** Files keep the time at which they were stored: instead of them growing older, the clean-up looks at them later. */
+/** Files have the time of their storage, so the tests move the clock of the clean-up instead. */
 const later = (ms: number): Clock => ({ ...systemClock, now: () => new Date(Date.now() + ms) })
 const TOMORROW = DAY + HOUR
 
@@ -76,7 +76,7 @@ async function postWith(key: string, fields: Partial<Parameters<typeof buildPost
 }
 
 describe('cleaning uploads', () => {
-  it('takes away what no post took within a day, and only that', async () => {
+  it('a clean-up removes only uploads that no post used within a day', async () => {
     const userId = newId()
     const [untaken, taken, overriding, drafted] = await Promise.all([1, 2, 3, 4].map(() => newUpload(userId)))
     await postWith(taken!)
@@ -96,14 +96,14 @@ describe('cleaning uploads', () => {
     ])
   })
 
-  it('goes by the names in posts of the owner: another user cannot hold on to it', async () => {
+  it('a clean-up ignores references in posts of other users', async () => {
     const key = await newUpload()
     await postWith(key, { userId: newId() })
     await clean(TOMORROW)
     expect(await isThere(key)).toBe(false)
   })
 
-  it('takes avatars that no user has, and puts back one that somebody took meanwhile', async () => {
+  it('a clean-up removes unused avatars, and restores one that a user took meanwhile', async () => {
     const { _id: userId } = await createAccount(context)
     const newAvatar = (owner = userId) => stored(`avatars/${owner}/${randomUUID()}.png`)
     const [worn, untaken, ownerless] = await Promise.all([newAvatar(), newAvatar(), newAvatar(newId())])
@@ -117,7 +117,7 @@ describe('cleaning uploads', () => {
     expect(await Promise.all([worn, untaken].map(isThere))).toEqual([false, true])
   })
 
-  it('takes the media of a deleted post', async () => {
+  it('a clean-up removes the media of a deleted post', async () => {
     const key = await newUpload()
     const { _id, userId } = await postWith(key)
     await clean(TOMORROW)
@@ -127,7 +127,7 @@ describe('cleaning uploads', () => {
     expect(await isThere(key)).toBe(false)
   })
 
-  it('keeps what it took for a day, out of sight, and then deletes it for good', async () => {
+  it('a clean-up deletes removed files after another day', async () => {
     const key = await newUpload()
     await clean(TOMORROW)
     expect((await fetch(context.storage.publicUrl(removedKey(key)))).status).toBe(403)
@@ -137,7 +137,7 @@ describe('cleaning uploads', () => {
     expect(await isRemoved(key)).toBe(false)
   })
 
-  it('deletes converted copies after a day, but not one that was stored afresh meanwhile', async () => {
+  it('a clean-up deletes converted copies after a day, unless they were stored again', async () => {
     const [old, fresh] = await Promise.all(
       ['a', 'b'].map((digest) => stored(copyKey(`posts/${newId()}/x.png`, digest.repeat(64), 'image/jpeg'))),
     )
@@ -149,7 +149,7 @@ describe('cleaning uploads', () => {
     expect(await Promise.all([old, fresh].map((key) => isThere(key!)))).toEqual([false, true])
   })
 
-  it('goes through a folder page by page', async () => {
+  it('a clean-up lists a folder page by page', async () => {
     const userId = newId()
     const keys = await Promise.all(Array.from({ length: 501 }, () => newUpload(userId)))
     const { pages, removed } = await clean(TOMORROW)
@@ -158,7 +158,7 @@ describe('cleaning uploads', () => {
     await clean(TOMORROW)
   })
 
-  it('can be killed anywhere and repeated', async () => {
+  it('a clean-up can be killed at any point and repeated', async () => {
     const keys = await Promise.all(Array.from({ length: 6 }, () => newUpload()))
     const kept = await newUpload()
     await postWith(kept)
@@ -178,7 +178,7 @@ describe('cleaning uploads', () => {
 })
 
 describe('an upload that a post takes while it is being removed', () => {
-  /** The post is stored when the clean-up has looked for it already, and has not removed anything yet. */
+  /** Stores the post between the clean-up's read and its first removal. */
   async function takenTooLate(key: string): Promise<void> {
     const { posts } = context
     const namedMedia = async (keys: string[]) => {
@@ -190,7 +190,7 @@ describe('an upload that a post takes while it is being removed', () => {
     expect([await isThere(key), await isRemoved(key)]).toEqual([false, true])
   }
 
-  it('is there when the post is delivered', async () => {
+  it('an upload used during its removal is available when the post is sent', async () => {
     const media = createMediaSource(context.storage)
     const opened = await newUpload()
     await takenTooLate(opened)
@@ -203,7 +203,7 @@ describe('an upload that a post takes while it is being removed', () => {
     expect(await Promise.all([opened, addressed].map(isThere))).toEqual([true, true])
   })
 
-  it('is put back by the next clean-up where the post waits for another day', async () => {
+  it('the next clean-up restores an upload used during its removal', async () => {
     const key = await newUpload()
     await takenTooLate(key)
     expect((await clean(TOMORROW)).restored).toBe(1)
@@ -211,7 +211,7 @@ describe('an upload that a post takes while it is being removed', () => {
   })
 })
 
-it('the Schedule cleanUploads does it', async () => {
+it('the Schedule cleanUploads runs the clean-up', async () => {
   const key = await newUpload()
   const tomorrow = await createContext(context.config, { clock: later(TOMORROW) })
   const workers = await startWorkers(tomorrow)

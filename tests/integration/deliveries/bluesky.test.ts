@@ -38,7 +38,7 @@ async function uploadImage(user: User, altText: string) {
 }
 
 describe('a post on a real Bluesky server', () => {
-  it('appears at once, with links, mentions and hashtags as facets', async () => {
+  it('an immediate post appears with links, mentions and hashtags as facets', async () => {
     const user = await world.user()
     const other = await world.user()
     const text = `Hi @${other.account.handle} see https://example.com/a?b=1 #naïve`
@@ -63,7 +63,7 @@ describe('a post on a real Bluesky server', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('tells of creation and success, with a link to the post and its picture', async () => {
+  it('a post notifies of its creation and success, with a link and a picture', async () => {
     const user = await world.user()
     const image = await uploadImage(user, 'A blue field')
     const postId = await user.create({ content: { text: 'With a picture', mediaItems: [image] } })
@@ -87,7 +87,7 @@ describe('a post on a real Bluesky server', () => {
     ])
   })
 
-  it('carries its images with their alt texts', async () => {
+  it('a post has its images with their alt texts', async () => {
     const user = await world.user()
     const mediaItems = [await uploadImage(user, 'First'), await uploadImage(user, 'Second')]
     const done = await user.until(await user.create({ content: { text: '', mediaItems } }))
@@ -102,7 +102,7 @@ describe('a post on a real Bluesky server', () => {
     })
   })
 
-  it('takes the words of its override', async () => {
+  it('a post has the text of its platform override', async () => {
     const user = await world.user()
     const postId = await user.create({
       content: { text: 'For everyone' },
@@ -112,7 +112,7 @@ describe('a post on a real Bluesky server', () => {
     expect((await user.published()).map(({ text }) => text)).toEqual(['For Bluesky'])
   })
 
-  it('waits for its instant, and goes out not before it', async () => {
+  it('a scheduled post is published when it is due, and not before', async () => {
     const user = await world.user()
     const scheduledAt = inSeconds(6)
     const postId = await user.create({ content: { text: 'On time' }, scheduledAt })
@@ -125,7 +125,7 @@ describe('a post on a real Bluesky server', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('does not go out when it is cancelled while armed', async () => {
+  it('a post cancelled while it is armed is never published', async () => {
     const user = await world.user()
     const postId = await user.create({ content: { text: 'Never' }, scheduledAt: inSeconds(3) })
     const cancelled = await user.call('POST', `/api/posts/${postId}/cancel`)
@@ -135,7 +135,7 @@ describe('a post on a real Bluesky server', () => {
     expect(await user.status(postId)).toMatchObject({ status: 'CANCELLED', platformStatuses: [{ status: 'pending' }] })
   })
 
-  it('does not go out when it is deleted while armed', async () => {
+  it('a post deleted while it is armed is never published', async () => {
     const user = await world.user()
     const postId = await user.create({ content: { text: 'Never' }, scheduledAt: inSeconds(3) })
     expect((await user.call('DELETE', `/api/posts/${postId}`)).status).toBe(200)
@@ -143,7 +143,7 @@ describe('a post on a real Bluesky server', () => {
     expect(await user.published()).toEqual([])
   })
 
-  it('goes out with the words and at the time it was last given', async () => {
+  it('an edited and moved post is published with its last text at its last time', async () => {
     const user = await world.user()
     const postId = await user.create({ content: { text: 'First words' }, scheduledAt: inSeconds(3_600) })
     expect(
@@ -153,7 +153,7 @@ describe('a post on a real Bluesky server', () => {
     expect((await user.published()).map(({ text }) => text)).toEqual(['Last words'])
   })
 
-  it('is published from a draft', async () => {
+  it('a draft can be published', async () => {
     const user = await world.user()
     const postId = await user.create({ content: { text: 'Drafted' }, status: 'DRAFT' })
     expect(await user.status(postId)).toMatchObject({ status: 'DRAFT' })
@@ -162,8 +162,8 @@ describe('a post on a real Bluesky server', () => {
   })
 })
 
-describe('what goes wrong is told as it is', () => {
-  it('fails with a plain reason where no adapter exists, beside a platform that accepts', async () => {
+describe('failed deliveries', () => {
+  it('a platform without an adapter fails with a reason, while another platform accepts', async () => {
     const user = await world.user()
     const postId = await user.create({ content: { text: 'Both' }, selectedPlatforms: ['bluesky', 'tumblr'] })
     const done = await user.until(postId)
@@ -179,7 +179,7 @@ describe('what goes wrong is told as it is', () => {
     ])
   })
 
-  it('fails when the platform is not connected, and goes out by a retry once it is', async () => {
+  it('a post to an unconnected platform fails, and a retry after connecting publishes it', async () => {
     const user = await world.user({ connected: false })
     const postId = await user.create({ content: { text: 'Later' } })
     expect(await user.until(postId)).toMatchObject({
@@ -193,7 +193,7 @@ describe('what goes wrong is told as it is', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('records a refusal of the platform, notifies once, and can be retried', async () => {
+  it('a refused post has the reason, notifies once, and can be retried', async () => {
     const user = await world.user()
     await world.control.fault({
       path: PUT_RECORD,
@@ -221,7 +221,7 @@ describe('what goes wrong is told as it is', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('records what the server itself refuses, when its rules are tighter than ours', async () => {
+  it('a refusal by a stricter server rule is recorded', async () => {
     const user = await world.user()
     const scheduledAt = inSeconds(4)
     const postId = await user.create({ content: { text: 'Short enough' }, scheduledAt })
@@ -235,7 +235,7 @@ describe('what goes wrong is told as it is', () => {
     expect(await user.published()).toEqual([])
   })
 
-  it('waits as long as the platform states after a 429', async () => {
+  it('a post waits for the time that a 429 states', async () => {
     const user = await world.user()
     await world.control.fault({
       path: PUT_RECORD,
@@ -249,7 +249,7 @@ describe('what goes wrong is told as it is', () => {
     expect(Date.parse(sent[1]!.receivedAt) - Date.parse(sent[0]!.receivedAt)).toBeGreaterThanOrEqual(3_000)
   })
 
-  it('fails when the media is gone from storage', async () => {
+  it('a post fails when its media is missing in storage', async () => {
     const user = await world.user()
     const missing = {
       storageKey: `posts/${user.userId}/00000000-0000-4000-8000-000000000000.png`,
@@ -263,7 +263,7 @@ describe('what goes wrong is told as it is', () => {
     expect(await user.published()).toEqual([])
   })
 
-  it('expires a connection whose app password was revoked, and says what to do', async () => {
+  it('a revoked app password expires the connection, and the notification says what to do', async () => {
     const user = await world.user()
     await world.control.revoke(user.account.did)
     await world.control.fault({
@@ -291,7 +291,7 @@ describe('exactly once', () => {
   it.each([
     ['the answer is lost after accepting', { dropAfterAccept: true }],
     ['the answer is cut off', { truncate: 10 }],
-  ])('one record when %s', async (_name, action) => {
+  ])('a post is published once when %s', async (_name, action) => {
     const user = await world.user()
     await world.control.fault({ path: PUT_RECORD, times: 1, action })
     const postId = await user.create({ content: { text: 'Once' } })
@@ -302,7 +302,7 @@ describe('exactly once', () => {
     ).toHaveLength(1)
   })
 
-  it('one record when the call never reached the server', async () => {
+  it('a post is published once when the call never reaches the server', async () => {
     const user = await world.user()
     await world.control.fault({ path: PUT_RECORD, times: 1, action: { status: 502, headers: {}, body: 'Bad gateway' } })
     const postId = await user.create({ content: { text: 'At the second go' } })
@@ -310,7 +310,7 @@ describe('exactly once', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('hands an armed delivery over when the worker is stopped, and it still goes out once', async () => {
+  it('an armed delivery of a stopped worker moves to another worker and is published once', async () => {
     const user = await world.user()
     const postId = await user.create({ content: { text: 'Handed over' }, scheduledAt: inSeconds(4) })
     await world.stopWorkers()
@@ -326,7 +326,7 @@ describe('a video', () => {
     (await world.control.requests()).filter((request) => request.path.includes(path))
   const films = async (user: User) => (await user.published()).map(({ text, media }) => [text, media])
 
-  it('appears with its description', async () => {
+  it('a video appears with its description', async () => {
     const user = await world.user()
     const mediaItems = [await user.upload(film({ width: 320, height: 180 }), 'video/mp4', 'A cat')]
     const done = await user.until(await user.create({ content: { text: 'Watch', mediaItems } }))
@@ -338,9 +338,9 @@ describe('a video', () => {
 
   it.each([
     ['the upload', 'uploadVideo', { dropAfterAccept: true }],
-    ['a look at the work', 'getJobStatus', { truncate: 10 }],
+    ['a status check', 'getJobStatus', { truncate: 10 }],
     ['the post', PUT_RECORD, { dropAfterAccept: true }],
-  ])('of many bytes is out once although the answer to %s was lost', async (_, path, action) => {
+  ])('a large video is published once when the answer to %s is lost', async (_, path, action) => {
     const user = await world.user()
     const mediaItems = [await user.upload(film({ bytes: LARGE }), 'video/mp4', 'Long')]
     await world.control.fault({ path, times: 1, action })
@@ -349,7 +349,7 @@ describe('a video', () => {
     expect(await films(user)).toEqual([['Once', [{ type: 'video/mp4', altText: 'Long' }]]])
   })
 
-  it('that the service cannot read fails, and says so', async () => {
+  it('a video that the service cannot read fails with a reason', async () => {
     const user = await world.user()
     const mediaItems = [await user.upload(film({ bytes: LARGE }), 'video/mp4')]
     world.bluesky.video.failures.push('encoding_failure')
@@ -365,7 +365,7 @@ describe('a video', () => {
     expect(await user.published()).toEqual([])
   })
 
-  it('that was changed after it was prepared is out as it was last given', async () => {
+  it('a video changed after its preparation is published in its last form', async () => {
     const user = await world.user()
     const first = await user.upload(film({ value: 1 }), 'video/mp4', 'First')
     const second = await user.upload(film({ value: 2 }), 'video/mp4', 'Second')

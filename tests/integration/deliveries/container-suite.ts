@@ -86,7 +86,7 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     ).length
   }
 
-  /** Waits until the user's post stands ready at the platform, unseen. */
+  /** Waits until the user's post is ready at the platform, but not visible. */
   async function prepared(user: Someone, postId: string): Promise<string> {
     const handle = async () => {
       const post = await world.context.posts.find(postId)
@@ -133,7 +133,7 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
 
   publishedOnce({ control: () => control, call: { method: 'POST', path: publishPath }, someone })
 
-  it('a post that is edited after it was prepared shows its last words only', async () => {
+  it('a post edited after its preparation shows only its last text', async () => {
     const user = await someone()
     const postId = await user.publish('First words', { scheduledAt: later() })
     const stale = await prepared(user, postId)
@@ -144,7 +144,7 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     expect(server.store.find(stale)!.isPublished).toBe(false)
   })
 
-  it('a post that is moved after it was prepared needs nothing to be made again', async () => {
+  it('a post moved after its preparation is not prepared again', async () => {
     const user = await someone()
     const postId = await user.publish('Moved', { scheduledAt: later() })
     const container = await prepared(user, postId)
@@ -155,7 +155,7 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     expect(server.store.find(container)!.isPublished).toBe(true)
   })
 
-  it('a post that is cancelled after it was prepared is never seen', async () => {
+  it('a post cancelled after its preparation is never visible', async () => {
     const user = await someone()
     const postId = await user.publish('Cancelled', { scheduledAt: later() })
     const container = await prepared(user, postId)
@@ -165,7 +165,7 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     expect(server.store.find(container)!.isPublished).toBe(false)
   })
 
-  it('a post whose container ended meanwhile is given another', async () => {
+  it('a post with an expired container gets a new one', async () => {
     const user = await someone()
     const postId = await user.publish('Ended', { scheduledAt: later() })
     const ended = await prepared(user, postId)
@@ -176,7 +176,7 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     expect(server.store.find(ended)!.isPublished).toBe(false)
   })
 
-  it('a login that ended fails the post and says so', async () => {
+  it('an expired login fails the post with a reason', async () => {
     const user = await someone()
     await control.revoke(user.accountId)
     const { platformStatuses } = await user.until(await user.publish('Too late'))

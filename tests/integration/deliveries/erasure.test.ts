@@ -9,7 +9,7 @@ import { startPlatformsWorld, type PlatformsWorld } from '../../support/platform
 import { unique } from '../../support/servers.ts'
 import { allKeys, recordsByCollection } from '../../support/traces.ts'
 
-/** A user with everything there is, in words that stand nowhere else, is exported and then erased while a post is on its way. */
+/** Exports and then erases a user with all kinds of data in unique texts, while a post is being sent. */
 let world: PlatformsWorld
 let user: Awaited<ReturnType<PlatformsWorld['user']>>
 let exported: { status: number; headers: Record<string, unknown>; text: string }
@@ -30,7 +30,7 @@ const canaries = {
   held,
   waiting,
 }
-/** Those that a user may read; the passwords and tokens are for nobody. */
+/** The texts that a user may read. No user may read passwords and tokens. */
 let secrets: Record<string, string>
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ async function platformTokens(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(tokens))
 }
 
-/** An image whose last bytes, which no reader of images looks at, are words. */
+/** An image with text in its last bytes, which image decoders ignore. */
 async function imageWith(words: string): Promise<Uint8Array<ArrayBuffer>> {
   const image = await sharp({ create: { width: 400, height: 400, channels: 3, background: 'teal' } })
     .png()
@@ -124,7 +124,7 @@ async function eraseWhilePosting() {
 }
 
 describe('the export', () => {
-  it('is a download with everything that is kept of the user', async () => {
+  it('the export is a download of all stored data of the user', async () => {
     expect(exported.status).toBe(200)
     expect(exported.headers['content-disposition']).toMatch(/^attachment; filename="postonce-\d{4}-\d\d-\d\d\.json"$/)
     const { success, data } = JSON.parse(exported.text)
@@ -150,7 +150,7 @@ describe('the export', () => {
     }
   })
 
-  it('has no secret in it', () => {
+  it('the export contains no secret', () => {
     for (const [name, secret] of Object.entries(secrets)) {
       if (name !== 'email') expect(exported.text.includes(secret), name).toBe(false)
     }
@@ -169,14 +169,14 @@ describe('after the erasure', () => {
     }
   }
 
-  it('the post on its way has been published all the same, and the one that waited has not', async () => {
+  it('after the erasure the post that was being sent is published, and the waiting post is not', async () => {
     expect(answer.status).toBe(202)
     const texts = (await user.published('bluesky')).map(({ text }) => text)
     expect(texts.toSorted()).toEqual([canaries.text, held].toSorted())
     expect(JSON.stringify(await world.find('tumblr').control.ledger())).not.toContain(waiting)
   })
 
-  it('nothing of the user is in the database but a tombstone', async () => {
+  it('after the erasure the database contains only a tombstone of the user', async () => {
     for (const { name, records } of await recordsByCollection(world.context)) {
       const mayNameIds = name === 'erasures' || name === 'auditLog'
       expectNone(JSON.stringify(records), mayNameIds ? {} : { [`id in ${name}`]: user.userId })
@@ -184,7 +184,7 @@ describe('after the erasure', () => {
     expect(await world.context.erasures.find(user.userId)).toMatchObject({ erasedAt: expect.any(Date) })
   })
 
-  it('nothing of the user is in object storage, by its name or its contents', async () => {
+  it('after the erasure object storage contains no file name or content of the user', async () => {
     const keys = await allKeys(world.context)
     expectNone(keys.join('\n'), { id: user.userId })
     for (const key of keys) {
@@ -193,20 +193,20 @@ describe('after the erasure', () => {
     }
   })
 
-  it('Temporal knew no word', async () => {
+  it('after the erasure Temporal contains no text of the user', async () => {
     const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
     const { text } = await readHistories(address, namespace)
     expect(text).toContain('runErasureStep')
     expectNone(text)
   })
 
-  it('the platforms have been told to end the logins, where they can be', async () => {
+  it('the erasure revokes the logins at the platforms that support it', async () => {
     const requests = await world.find('mastodon').control.requests()
     expect(requests.some(({ path, status }) => path.includes('/oauth/revoke') && status === 200)).toBe(true)
   })
 })
 
-it('the workflow goes through everything a second time, and ends', async () => {
+it('the erasure workflow repeats all steps once and ends', async () => {
   const { erasures } = world.context
   const begin = erasures.begin.bind(erasures)
   vi.spyOn(erasures, 'begin').mockImplementationOnce((id, at, session) =>

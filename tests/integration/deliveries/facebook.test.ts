@@ -72,7 +72,7 @@ async function someone() {
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
 
-it('a post goes to Facebook and Bluesky alike', async () => {
+it('a post is published on Facebook and Bluesky', async () => {
   const user = await someone()
   const postId = await user.publish({ text: 'Both' }, { selectedPlatforms: ['bluesky', 'facebook'] })
   const { status, platformStatuses } = await user.until(postId)
@@ -85,7 +85,7 @@ it('a post goes to Facebook and Bluesky alike', async () => {
   expect(await user.published()).toMatchObject([{ text: 'Both' }])
 })
 
-it('photos go out with their words and descriptions', async () => {
+it('photos are published with their text and descriptions', async () => {
   const user = await someone()
   const mediaItems = [{ ...(await user.upload()), altText: 'A picture' }, await user.upload()]
   expect(await user.until(await user.publish({ text: 'Two', mediaItems }))).toMatchObject({ status: 'COMPLETED' })
@@ -94,7 +94,7 @@ it('photos go out with their words and descriptions', async () => {
   ])
 })
 
-it('a video goes out, and its address leads to it', async () => {
+it('a video is published at its URL', async () => {
   const user = await someone()
   const post = await user.until(await user.publish({ text: 'Waves', mediaItems: [await user.uploadVideo()] }))
   expect(post.status).toBe('COMPLETED')
@@ -123,7 +123,7 @@ it.each<[string, FaultAction]>([
   expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
 })
 
-it('photos whose answer is lost are published once', async () => {
+it('photos with a lost answer are published once', async () => {
   const user = await someone()
   await control.fault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
   const postId = await user.publish({ text: 'Once', mediaItems: [await user.upload()] })
@@ -131,7 +131,7 @@ it('photos whose answer is lost are published once', async () => {
   expect(await user.seen()).toHaveLength(1)
 })
 
-it('a video whose answer is lost is found once it can be seen', async () => {
+it('a video with a lost answer is found when it becomes visible', async () => {
   const user = await someone()
   await control.fault({ method: 'POST', path: '/videos', times: 1, action: { dropAfterAccept: true } })
   const postId = await user.publish({ text: 'Found', mediaItems: [await user.uploadVideo()] })
@@ -142,7 +142,7 @@ it('a video whose answer is lost is found once it can be seen', async () => {
   expect(platformStatuses[0]).toMatchObject({ platformPostId: entry!.id })
 })
 
-it('a post is found beside one that somebody else put up meanwhile', async () => {
+it('a post is found next to a post that another person published meanwhile', async () => {
   const user = await someone()
   await control.fault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
   meta.publishElsewhere(user.page, 'By hand')
@@ -152,7 +152,7 @@ it('a post is found beside one that somebody else put up meanwhile', async () =>
   expect(own.map(({ id }) => id)).toEqual([platformStatuses[0]!.platformPostId])
 })
 
-it('a post that may be what somebody rewrote is not sent again', async () => {
+it('a post that a person may have edited is not sent again', async () => {
   const user = await someone()
   meta.publishElsewhere(user.page, 'By hand')
   await control.fault({ method: 'POST', path: FEED, times: 1, action: { cut: true } })
@@ -169,7 +169,7 @@ it('a post that may be what somebody rewrote is not sent again', async () => {
   expect(await user.requests('POST', FEED)).toHaveLength(1)
 })
 
-it('a post that is cancelled after its photos were uploaded leaves nothing to be seen', async () => {
+it('a post cancelled after its photo upload leaves nothing visible', async () => {
   const user = await someone()
   const scheduledAt = inSeconds(8)
   const mediaItems = [await user.upload()]
@@ -182,7 +182,7 @@ it('a post that is cancelled after its photos were uploaded leaves nothing to be
   expect(await user.seen()).toMatchObject([{ text: 'At the same instant', media: [] }])
 })
 
-it('a post that is changed after its photos were uploaded goes out as it is now', async () => {
+it('a post changed after its photo upload is published in its new form', async () => {
   const user = await someone()
   const mediaItems = [await user.upload(), await user.upload()]
   const postId = await user.publish({ text: 'Before', mediaItems }, { scheduledAt: inSeconds(12) })

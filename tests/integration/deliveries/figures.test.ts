@@ -28,7 +28,7 @@ async function figure(name: string, labels: Record<string, string> = {}): Promis
 
 const bluesky = { platform: 'bluesky' }
 
-it('counts a post from the request to the platform', async () => {
+it('the metrics count a post from the request to the platform', async () => {
   const user = await world.user()
   const postId = await user.create({ content: { text: 'A post to count' } })
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
@@ -48,7 +48,7 @@ it('counts a post from the request to the platform', async () => {
   )
 })
 
-it('counts what waits for its instant while it waits', async () => {
+it('the metrics count deliveries that wait until they are due', async () => {
   const user = await world.user()
   const scheduledAt = new Date(Date.now() + 4_000).toISOString()
   const postId = await user.create({ content: { text: 'A post in time' }, scheduledAt })
@@ -61,7 +61,7 @@ it('counts what waits for its instant while it waits', async () => {
   expect(await figure('answer_lateness_seconds_count', { ...bluesky, timing: 'scheduled' })).toBe(1)
 })
 
-it('counts a lost answer as unknown, and what its reconcile found', async () => {
+it('the metrics count a lost answer as unknown, and the result of its reconcile', async () => {
   const user = await world.user()
   await world.control.fault({ path: PUT_RECORD, times: 1, action: { dropAfterAccept: true } })
   const postId = await user.create({ content: { text: 'A lost answer' } })
@@ -71,7 +71,7 @@ it('counts a lost answer as unknown, and what its reconcile found', async () => 
   expect(await figure('reconciles_total', { ...bluesky, result: 'found' })).toBe(1)
 })
 
-it('counts a failure with its reason', async () => {
+it('the metrics count a failure with its reason', async () => {
   const user = await world.user({ connected: false })
   const postId = await user.create({ content: { text: 'Nowhere to go' } })
   expect(await user.until(postId)).toMatchObject({ status: 'FAILED' })
@@ -79,7 +79,7 @@ it('counts a failure with its reason', async () => {
   expect(await figure('delivery_failures_total', { ...bluesky, code: 'PLATFORM_NOT_CONNECTED' })).toBe(1)
 })
 
-it('a post that failed is found in Temporal by its search attributes, and its workflow says why on each platform', async () => {
+it('search attributes find a failed post in Temporal, and its result has the reason for each platform', async () => {
   const user = await world.user()
   const text = unique('words of the user')
   const body = { content: { text }, selectedPlatforms: ['bluesky', 'mastodon'] }
@@ -116,7 +116,7 @@ it('a post that failed is found in Temporal by its search attributes, and its wo
   }
 })
 
-it('names requests by their pattern, never by their address, and nobody at all', async () => {
+it('the metrics name requests by route pattern, and never by URL or user', async () => {
   const user = await world.user()
   const postId = await user.create({ content: { text: 'A text of nobody else' } })
   await user.until(postId)

@@ -5,7 +5,7 @@ import { poll, type PostStatusData } from '../../support/delivery-world.ts'
 import { isOne } from '../../faults/platforms.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
-/** A platform that does not answer holds up nobody: told by what happens while its call is held, not by a clock. */
+/** A hanging platform delays no other post. The tests hold its calls instead of measuring time. */
 
 const CALLS_IN_FLIGHT = 4
 const BURST = CALLS_IN_FLIGHT * 3
@@ -17,7 +17,7 @@ let platforms: Platform[]
 beforeAll(async () => {
   world = await startPlatformsWorld({
     PLATFORM_CALLS_IN_FLIGHT: CALLS_IN_FLIGHT,
-    // Held for as long as any test here looks on.
+    // Held until all tests here have ended.
     PUBLISH_TIMEOUT_MS: 120_000,
     SHUTDOWN_GRACE_MS: 500,
   })
@@ -51,7 +51,7 @@ async function expectHeld(user: User, postId: string, platform: Platform): Promi
   expect(await user.published(platform)).toEqual([])
 }
 
-it('each platform in turn: the others complete while it hangs, and so do the posts of others, to it as well', async () => {
+it('posts to other platforms and posts of other users complete while one platform hangs', async () => {
   const [bystander, ...victims] = await Promise.all([world.user(), ...platforms.map(() => world.user())])
   const posts = await Promise.all(
     platforms.map(async (platform, index) => {
@@ -65,7 +65,7 @@ it('each platform in turn: the others complete while it hangs, and so do the pos
   for (const { user, platform, postId } of posts) {
     expect(await restCompletes(user, postId, platform)).toMatchObject({ status: 'PROCESSING' })
   }
-  const others = await bystander.post(platforms, 'Held up by nobody')
+  const others = await bystander.post(platforms, 'Not delayed')
   expect(await bystander.until(others)).toMatchObject({ status: 'COMPLETED' })
   for (const { user, platform, postId } of posts) {
     await expectHeld(user, postId, platform)
@@ -73,7 +73,7 @@ it('each platform in turn: the others complete while it hangs, and so do the pos
   }
 })
 
-it('many posts to a platform that hangs take no more than the calls it may have, while everything else goes out', async () => {
+it('many posts to a hanging platform use only its allowed calls, while all other posts are published', async () => {
   const [platform, ...others] = platforms as [Platform, ...Platform[]]
   const { control, calls } = world.find(platform)
   const heldCalls = async () =>

@@ -9,7 +9,7 @@ let world: DeliveryWorld
 beforeAll(async () => void (world = await startDeliveryWorld()))
 afterAll(() => world?.stop())
 
-it('has nothing to say about ordinary work, and sees a record that stands there twice', async () => {
+it('the judge reports nothing for normal work, and reports a duplicate record', async () => {
   const judged = judgedWorld(world)
   const user = await judged.user()
   const platforms = ['bluesky' as const]

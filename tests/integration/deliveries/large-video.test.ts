@@ -11,10 +11,10 @@ import { createProcesses, said } from '../../support/processes.ts'
 /** A large video to each platform, by a worker in a process of its own: it must pass through, never be held. */
 
 const VIDEO_BYTES = 200_000_000
-/** Far more than the buffers between two connections are seen to need, and less than a video that is held. */
+/** Far more than the buffers between two connections need, and less than a video in memory. */
 const MOST_GROWTH = 0.75
-/** Where the system tells the most memory that a process ever held. */
-const TELLS = existsSync('/proc/self/clear_refs')
+/** Whether the system reports the peak memory of a process. */
+const REPORTS_PEAK = existsSync('/proc/self/clear_refs')
 
 /** They get an address, and fetch the video themselves. */
 const FETCHING: readonly Platform[] = ['threads', 'instagram', 'facebook']
@@ -54,9 +54,9 @@ async function growthDuring(work: () => Promise<void>): Promise<number> {
   return bytesOf('VmHWM') - before
 }
 
-describe.runIf(TELLS).each(PLATFORMS)('on %s', (platform: Platform) => {
+describe.runIf(REPORTS_PEAK).each(PLATFORMS)('on %s', (platform: Platform) => {
   it(
-    'a video of 200 MB, or two of half that where no larger ones are taken, is not held in memory',
+    'a video of 200 MB, or two of half that size for a smaller limit, is not held in memory',
     { timeout: 300_000 },
     async () => {
       const user = await world.user()

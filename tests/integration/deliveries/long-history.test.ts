@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => world?.stop())
 
-it('starts its history afresh when a post is edited without end', async () => {
+it('a workflow continues as new when a post is edited very often', async () => {
   const user = await world.user()
   const postId = await user.create({
     content: { text: 'Edited without end' },

@@ -50,7 +50,7 @@ async function someone() {
   }
 }
 
-it('a post goes to Mastodon and Bluesky alike', async () => {
+it('a post is published on Mastodon and Bluesky', async () => {
   const user = await someone()
   const { status, platformStatuses } = await user.until(await user.publish('Both', ['bluesky', 'mastodon']))
   expect(status).toBe('COMPLETED')
@@ -65,9 +65,9 @@ it('a post goes to Mastodon and Bluesky alike', async () => {
 
 publishedOnce({ control: () => control, call: { method: 'POST', path: STATUSES }, someone })
 
-it('a post that the server accepts long after the call was given up is published once, though the server ignores the key', async () => {
+it('a post accepted long after its timeout is published once by a server that ignores the key', async () => {
   const user = await someone()
-  // Between the first look, which finds nothing, and the second.
+  // Between the first reconcile, which finds nothing, and the second.
   const action = { delayMs: PUBLISH_TIMEOUT_MS + 4_000 }
   await control.fault({ method: 'POST', path: STATUSES, times: 1, action })
   const { status, platformStatuses } = await user.until(await user.publish('Stalled'))
@@ -77,7 +77,7 @@ it('a post that the server accepts long after the call was given up is published
   expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
 })
 
-it('a 404 from something in front of the server delays a post, and does not lose it', async () => {
+it('a 404 from a proxy in front of the server delays a post without losing it', async () => {
   const user = await someone()
   await control.fault({ method: 'POST', path: STATUSES, times: 1, action: insteadOf('a page with 404') })
   const { status, platformStatuses } = await user.until(await user.publish('Behind a proxy'))
@@ -87,7 +87,7 @@ it('a 404 from something in front of the server delays a post, and does not lose
   expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 2 })
 })
 
-it('a 401 from something in front of the server leaves the account connected', async () => {
+it('a 401 from a proxy in front of the server leaves the account connected', async () => {
   const user = await someone()
   await control.fault({ method: 'POST', path: STATUSES, times: 1, action: insteadOf('a page with 401') })
   expect(await user.until(await user.publish('Not logged out'))).toMatchObject({ status: 'COMPLETED' })
@@ -95,7 +95,7 @@ it('a 401 from something in front of the server leaves the account connected', a
   expect(body.data.mastodon.health).toMatchObject({ needsReconnection: false })
 })
 
-it('a login that ended fails the post and says so', async () => {
+it('an expired login fails the post with a reason', async () => {
   const user = await someone()
   const { body } = await user.call('GET', '/api/platform/find')
   await control.revoke(body.data.mastodon.accountId)

@@ -41,7 +41,7 @@ const BROKEN: [string, (user: User) => Promise<object>][] = [
 ]
 
 describe.each(PLATFORMS)('on %s', (platform: Platform) => {
-  it.each(BROKEN)('a file that %s fails the post there and nowhere else', async (problem, breakIt) => {
+  it.each(BROKEN)('a file that %s fails the post on that platform alone', async (problem, breakIt) => {
     const user = await world.user()
     // All six once, and for each further kind of file one that comes next.
     const next = PLATFORMS[(PLATFORMS.indexOf(platform) + 1) % PLATFORMS.length]!
@@ -70,7 +70,7 @@ describe.each(PLATFORMS)('on %s', (platform: Platform) => {
   })
 })
 
-it('many large images of one user do not hold up the post of another user', async () => {
+it('many large images of one user do not delay the post of another user', async () => {
   const [many, one] = [await world.user(), await world.user()]
   const large = await sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: 'teal' } })
     .jpeg()

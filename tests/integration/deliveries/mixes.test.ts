@@ -4,7 +4,7 @@ import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { userAgentOf } from '../../../src/config/user-agent.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
-/** Every mix of platforms that accept and platforms that refuse for good ends in the status that says so. */
+/** Every mix of accepting and refusing platforms ends in the matching status. */
 
 const USERS = 8
 
@@ -69,7 +69,7 @@ function statusFor(platforms: number, refusing: number): string {
   return refusing === platforms ? 'FAILED' : 'PARTIAL_SUCCESS'
 }
 
-it('every platform gets the name of the service with every call in an account, and refuses calls without one', async () => {
+it('every call for an account names the service, and the platforms refuse calls without the name', async () => {
   const own = userAgentOf(world.context.config)
   for (const { platform, control } of world.platforms) {
     const calls = (await control.requests()).filter(({ account }) => account !== null)

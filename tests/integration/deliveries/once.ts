@@ -11,14 +11,14 @@ interface Author {
   seen(): Promise<LedgerEntry[]>
 }
 
-/** The call that makes a post visible, and how a user comes to the platform. */
+/** The visible call, and a function that connects a user to the platform. */
 interface Platform {
   control(): Control
   call: { method: string; path: string }
   someone(): Promise<Author>
 }
 
-/** A post is published once, whatever becomes of the answer of the call that does it. */
+/** Tests that a post is published once, whatever happens to the answer of its visible call. */
 export function publishedOnce({ control, call, someone }: Platform): void {
   it.each<[string, FaultAction]>([
     ['is lost', { dropAfterAccept: true }],
@@ -35,7 +35,7 @@ export function publishedOnce({ control, call, someone }: Platform): void {
     expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
   })
 
-  it('two posts alike, both in doubt, are found each for itself', async () => {
+  it('two equal posts with lost answers each find their own platform post', async () => {
     const user = await someone()
     await control().fault({ ...call, times: 2, action: { dropAfterAccept: true } })
     const posts = await Promise.all([user.publish('Twins'), user.publish('Twins')])

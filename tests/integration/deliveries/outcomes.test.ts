@@ -7,10 +7,10 @@ import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/deli
 import { keepLog } from '../../support/traces.ts'
 
 let world: DeliveryWorld
-const kept = keepLog()
+const captured = keepLog()
 
 beforeAll(async () => {
-  world = await startDeliveryWorld({}, { logger: kept.logger })
+  world = await startDeliveryWorld({}, { logger: captured.logger })
 }, 120_000)
 afterEach(() => world.control.clearFaults())
 afterAll(() => world?.stop())
@@ -28,7 +28,7 @@ const messagesOf = async (userId: string) =>
   (await world.notificationsOf(userId)).map(({ type, message }) => `${type}: ${message}`)
 
 describe('a call that is on its way', () => {
-  it('may still be accepted after a delete: nothing comes back, and the owner is told', async () => {
+  it('a call accepted after a delete restores nothing, and the owner is notified', async () => {
     const user = await world.user()
     await world.control.fault({ path: PUT_RECORD, times: 1, action: { delayMs: 1_500 } })
     const postId = await user.create({ content: { text: 'Too late to delete' } })
@@ -49,7 +49,7 @@ describe('a call that is on its way', () => {
     expect(await world.context.posts.find(postId)).toBeNull()
   })
 
-  it('has won against a cancel', async () => {
+  it('a claimed post cannot be cancelled', async () => {
     const user = await world.user()
     await world.control.fault({ path: PUT_RECORD, times: 1, action: { delayMs: 1_500 } })
     const postId = await user.create({ content: { text: 'Too late to cancel' } })
@@ -71,7 +71,7 @@ describe('a platform that refuses or asks to wait', () => {
     body: JSON.stringify({ error, message }),
   })
 
-  it('its own code and words are in the status, the timeline, the log and the workflow history, and not in the notification', async () => {
+  it('the code and text of the platform are in the status, the timeline, the log and the history, but not in the notification', async () => {
     const user = await world.user()
     const message = `<b>Invalid</b> record: the text "${TEXT}" is not wanted here`
     await world.control.fault({ path: PUT_RECORD, times: 1, action: refusal(400, 'InvalidRecord', message) })
@@ -92,7 +92,7 @@ describe('a platform that refuses or asks to wait', () => {
     )
     const line = { msg: 'delivery failed', postId, errorCode: 'validation', platformCode: 'InvalidRecord' }
     expect(
-      kept
+      captured
         .written()
         .split('\n')
         .filter(Boolean)
@@ -107,10 +107,10 @@ describe('a platform that refuses or asks to wait', () => {
     const history = async () => (await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)).text
     await expect.poll(history).toContain('is not wanted here” (InvalidRecord)')
     expect(await history()).not.toContain(TEXT)
-    expect(kept.written()).not.toContain(TEXT)
+    expect(captured.written()).not.toContain(TEXT)
   })
 
-  it('the status says why and until when a delivery waits, and nothing of it once the delivery went on', async () => {
+  it('the status shows why and until when a delivery waits, until the delivery continues', async () => {
     const user = await world.user()
     const limited = refusal(429, 'RateLimitExceeded', 'Slow down', { 'retry-after': '6' })
     await world.control.fault({ path: PUT_RECORD, times: 1, action: limited })
@@ -140,7 +140,7 @@ describe('a platform that refuses or asks to wait', () => {
 })
 
 describe('a delivery that is not to be made', () => {
-  it('fails with ACCOUNT_DISABLED at its instant, and can be retried once its owner is enabled again', async () => {
+  it('a post of a disabled user fails with ACCOUNT_DISABLED when it is due, and can be retried later', async () => {
     const user = await world.user()
     const scheduledAt = inSeconds(4)
     const postId = await user.create({ content: { text: 'Disabled' }, scheduledAt })
@@ -166,7 +166,7 @@ describe('a delivery that is not to be made', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('goes out when its owner is enabled again before its instant', async () => {
+  it('a post is published when its owner is enabled again before it is due', async () => {
     const user = await world.user()
     const postId = await user.create({ content: { text: 'Enabled in time' }, scheduledAt: inSeconds(6) })
     await administer(user.userId, false)
@@ -175,12 +175,12 @@ describe('a delivery that is not to be made', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('fails with TOO_LATE a day after its instant, says so, and can be retried', async () => {
+  it('a post that is a day late fails with TOO_LATE and a notification, and can be retried', async () => {
     const user = await world.user()
     const postId = await user.create({ content: { text: 'Yesterday' }, scheduledAt: inSeconds(3_600) })
     const dueAt = new Date(Date.now() - DAY - HOUR)
     await change('posts', postId, { dueAt, scheduledAt: dueAt })
-    // Any change makes the workflow look at the post again.
+    // Any change makes the workflow read the post again.
     expect((await user.call('PATCH', `/api/posts/${postId}`, { timezone: 'Europe/Vienna' })).status).toBe(200)
     expect(await user.until(postId)).toMatchObject({
       status: 'FAILED',
@@ -196,7 +196,7 @@ describe('a delivery that is not to be made', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('names platform, cause and next step in its notification, once a round', async () => {
+  it('a failed post notifies once per round, with platform, cause and next step', async () => {
     const user = await world.user({ connected: false })
     const postId = await user.create({ content: { text: 'Nowhere to go' } })
     const failed =
@@ -211,7 +211,7 @@ describe('a delivery that is not to be made', () => {
   })
 })
 
-it('GET /health/delivery is 200 while workers poll and the sweeper has its Schedule', async () => {
+it('GET /health/delivery returns 200 while workers poll and the sweeper has its Schedule', async () => {
   await world.context.orchestrator.ensureSchedules(world.context.config.SWEEP_INTERVAL_MS)
   const response = await poll(
     () => world.app.inject({ url: '/health/delivery' }),

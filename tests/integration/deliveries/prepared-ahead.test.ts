@@ -8,11 +8,11 @@ import { poll } from '../../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 import { createProcesses, said } from '../../support/processes.ts'
 
-/** What becomes of a post whose media were prepared ahead of its instant, on all platforms at once. */
+/** Posts on all platforms whose media is prepared before they are due. */
 
 type User = Awaited<ReturnType<PlatformsWorld['user']>>
 
-/** An image is prepared a minute ahead, so at once. */
+/** An image is prepared a minute ahead, so immediately. */
 const AHEAD_MS = 45 * SECOND
 
 const processes = createProcesses()
@@ -77,7 +77,7 @@ async function published(user: User) {
 const everywhere = (records: unknown) => Object.fromEntries(platforms.map((one) => [one, records]))
 
 it(
-  'nothing is to be seen of it before the instant, nor after it was cancelled',
+  'a prepared post is not visible before it is due, nor after a cancel',
   async () => {
     const user = await world.user()
     const postId = await prepared(user, 'Never')
@@ -90,7 +90,7 @@ it(
 )
 
 it(
-  'when it was changed meanwhile, it is out as it was last written, once',
+  'a prepared post that was edited is published once with its last text',
   async () => {
     const user = await world.user()
     const postId = await prepared(user, 'First words')
@@ -105,7 +105,7 @@ it(
 )
 
 it(
-  'what was prepared is used when only its time is changed',
+  'a moved post uses what was prepared',
   async () => {
     const user = await world.user()
     const postId = await prepared(user, 'Sooner')
@@ -130,7 +130,7 @@ it(
 )
 
 it(
-  'another worker takes over from one that is killed while it prepares',
+  'another worker continues when a worker is killed during preparation',
   async () => {
     const user = await world.user()
     await world.stopWorkers()

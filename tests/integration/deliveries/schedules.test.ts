@@ -47,13 +47,13 @@ async function runOf(scheduleId: string): Promise<unknown> {
   return client.workflow.getHandle(workflow.workflowId, workflow.firstExecutionRunId).result()
 }
 
-it('metrics are collected every 15 minutes, some seconds into the slot, and never by two runs', async () => {
+it('the Schedule collects metrics every 15 minutes, some seconds into the slot, and never in two runs', async () => {
   const { spec, policies } = await client.schedule.getHandle('collectPostMetrics').describe()
   expect(spec.intervals).toEqual([{ every: 15 * MINUTE, offset: 5 * SECOND }])
   expect(policies.overlap).toBe('SKIP')
 })
 
-it('renewTokens renews a session of Bluesky that comes to its end', async () => {
+it('renewTokens renews an expiring Bluesky session', async () => {
   const { userId } = await world.user()
   const { connection } = world.context.database
   const accounts = connection.collection('platformAccounts')

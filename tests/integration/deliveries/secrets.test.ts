@@ -4,15 +4,15 @@ import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-w
 import { unique } from '../../support/servers.ts'
 import { allRecords, keepLog } from '../../support/traces.ts'
 
-/** Invariant I7: planted secrets are looked for wherever something is kept or said. */
+/** Invariant I7: no store, log, history or response contains a planted secret. */
 let world: DeliveryWorld
-const kept = keepLog()
+const captured = keepLog()
 const text = unique('words-of-a-post')
 const answers: string[] = []
 const secrets: Record<string, string> = {}
 
 beforeAll(async () => {
-  world = await startDeliveryWorld({}, { logger: kept.logger })
+  world = await startDeliveryWorld({}, { logger: captured.logger })
   const user = await world.user()
   Object.assign(secrets, user.secrets)
   const account = await world.context.credentials.get(user.userId, 'bluesky', { signal: AbortSignal.timeout(5_000) })
@@ -50,14 +50,14 @@ function expectNone(where: string, except: string[] = []): void {
   }
 }
 
-describe('a planted secret is not found', () => {
-  it('in the database, where tokens are sealed and passwords hashed', async () => {
+describe('planted secrets', () => {
+  it('the database contains no planted secret, but sealed tokens and hashed passwords', async () => {
     const records = await allRecords(world.context)
     expectNone(JSON.stringify(records), ['email'])
     expect(JSON.stringify(records)).toContain(text)
   })
 
-  it('in workflow histories, which hold no words of a post either', async () => {
+  it('workflow histories contain no planted secret and no text of a post', async () => {
     const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
     const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
     expect(histories).toContain('publishToPlatform')
@@ -65,8 +65,8 @@ describe('a planted secret is not found', () => {
     expect(histories).not.toContain(text)
   })
 
-  it('in the log, which names neither addresses nor query values', () => {
-    const log = kept.written()
+  it('the log contains no planted secret, address or query value', () => {
+    const log = captured.written()
     expect(log).toContain('post created')
     expectNone(log)
     expect(log).not.toContain(text)
@@ -81,7 +81,7 @@ describe('a planted secret is not found', () => {
     )
   })
 
-  it('in answers, which show no sealed token either', () => {
+  it('responses contain no planted secret and no sealed token', () => {
     expectNone(answers.join('\n'), ['email'])
     expect(answers.join('\n')).not.toMatch(/v1\.[^.]+\.[^.]+\.[^.]+\./)
   })

@@ -48,7 +48,7 @@ describe('the sweeper', () => {
   it.each([
     ['an immediate post', undefined],
     ['a scheduled post', 5_000],
-  ])('starts %s whose start never reached Temporal, and it goes out once', async (_name, delayMs) => {
+  ])('the sweeper starts %s whose start never reached Temporal, and it is published once', async (_name, delayMs) => {
     const user = await world.user()
     const { data } = await createPost(
       { ...world.context, orchestrator: unreachable },
@@ -70,7 +70,7 @@ describe('the sweeper', () => {
     expect((await world.context.posts.find(data.postId))!.startPending).toBe(false)
   })
 
-  it('tells a running workflow of an edit that it never heard of', async () => {
+  it('the sweeper signals an edit whose signal was lost', async () => {
     const user = await world.user()
     const scheduledAt = new Date(Date.now() + DAY).toISOString()
     const postId = await user.create({ content: { text: 'Moved in an outage' }, scheduledAt })
@@ -84,7 +84,7 @@ describe('the sweeper', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('makes up for everything that a process left undone when it died while publishing a draft', async () => {
+  it('the sweeper completes the publication of a draft after a crash', async () => {
     const user = await world.user()
     const postId = await user.create({ content: { text: 'Half published' }, status: 'DRAFT' })
     const dying = { ...world.context, notifications: { insertOnce: () => Promise.reject(new Error('killed')) } }
@@ -92,11 +92,11 @@ describe('the sweeper', () => {
     await expect(updatePost(dying, { userId: user.userId, postId, update })).rejects.toThrow('killed')
     await sweepIn(MINUTE)
     await user.until(postId, ['COMPLETED'])
-    const told = (await world.notificationsOf(user.userId)).map(({ dedupeKey }) => dedupeKey)
-    expect(told).toContain(`post-created:${postId}`)
+    const notified = (await world.notificationsOf(user.userId)).map(({ dedupeKey }) => dedupeKey)
+    expect(notified).toContain(`post-created:${postId}`)
   })
 
-  it('leaves a running workflow alone, and starts a terminated one again', async () => {
+  it('the sweeper restarts a terminated workflow, and not a running one', async () => {
     const user = await world.user()
     const scheduledAt = new Date(Date.now() + 15_000).toISOString()
     const postId = await user.create({ content: { text: 'Terminated' }, scheduledAt })
@@ -116,7 +116,7 @@ describe('the sweeper', () => {
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('terminates workflows that a new release cannot replay, and every post is published once and every mail sent', async () => {
+  it('the sweeper restarts workflows that a new release cannot replay, and every post and mail is sent once', async () => {
     const user = await world.user()
     const runIdOf = async (workflowId: string) => (await workflow.getHandle(workflowId).describe()).runId
     const hasBegun = (workflowId: string) =>

@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-it("after the loss of Temporal's data every scheduled post is under way again before it is due, and is published once", async () => {
+it("after a loss of Temporal's data every scheduled post is restarted before it is due and published once", async () => {
   const { context } = world
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = context.config
   await context.orchestrator.ensureSchedules(HOUR)

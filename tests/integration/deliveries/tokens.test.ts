@@ -67,7 +67,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
   const everywhere = () => [platform, ...others]
   const all = (entry: object) => Object.fromEntries(others.map((one) => [one, entry]))
 
-  it('a login that was revoked fails its posts, tells once, and lets the other platforms go on', async () => {
+  it('a revoked login fails its posts with one notification, and the other platforms continue', async () => {
     await revoke(user, platform)
     const posts = await Promise.all([1, 2, 3].map((number) => user.post(everywhere(), `Without a login ${number}`)))
     for (const postId of posts) {
@@ -87,7 +87,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
     expect(await warningsOf(user)).toHaveLength(1)
   })
 
-  it('a login that dies while the visible call is on its way fails the post, and nothing is published', async () => {
+  it('a login revoked during the visible call fails the post, and nothing is published', async () => {
     const { control, calls } = world.find(platform)
     const account = user.accountOn(platform).accountId
     await control.fault({ ...calls.publish, account, times: 1, action: { delayMs: 1_000 } })
@@ -103,7 +103,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
     await expectExpired(user, platform)
   })
 
-  it('a disconnect while posts wait: none goes out there, all go out elsewhere, and none is lost', async () => {
+  it('a disconnect while posts wait stops them on that platform alone', async () => {
     const scheduledAt = new Date(Date.now() + 4_000).toISOString()
     const texts = ['First', 'Second']
     const posts = await Promise.all(texts.map((text) => user.post(everywhere(), text, { scheduledAt })))
@@ -126,13 +126,13 @@ describe.each(PLATFORMS)('%s', (platform) => {
 })
 
 describe.each(RENEWING)('%s', (platform) => {
-  it('posts that are due at once on an ended access token renew it once', async () => {
+  it('posts that are due together on an expired access token renew it once', async () => {
     const user = await world.user()
     const { control, calls } = world.find(platform)
     const renew = calls.renew!
     const { accountId } = user.accountOn(platform)
     await control.expire(accountId)
-    // Long enough for everybody to find out.
+    // Long enough for every post to find the expired token.
     await control.fault({ ...renew, account: accountId, action: { delayMs: 1_000 } })
     const posts = await Promise.all(
       Array.from({ length: 12 }, (_, number) => user.post([...PLATFORMS], `Renewed once ${number}`)),

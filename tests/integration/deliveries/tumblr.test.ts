@@ -83,7 +83,7 @@ async function someone() {
 }
 
 describe('a post on Tumblr', () => {
-  it('goes out with images and video, and stands on its page', async () => {
+  it('a post is published with images and video, and its page shows it', async () => {
     const user = await someone()
     const mediaItems = [await user.image('A blue field'), await user.upload(film(), 'video/mp4')]
     const postId = await user.publish('', { content: { text: 'All of it #here', mediaItems } })
@@ -106,7 +106,7 @@ describe('a post on Tumblr', () => {
 
   publishedOnce({ control: () => control, call: { method: 'PUT', path: POSTS }, someone })
 
-  it('fails when the login has ended, and goes out by a retry once there is a new one', async () => {
+  it('a post fails with an expired login, and a retry after a new login publishes it', async () => {
     const user = await someone()
     await control.revoke(user.blog.uuid)
     const postId = await user.publish('Too late')
@@ -122,7 +122,7 @@ describe('a post on Tumblr', () => {
 })
 
 describe('a post that was prepared', () => {
-  it('and edited goes out in its new words, and leaves no draft', async () => {
+  it('a prepared post that is edited is published with its new text and leaves no draft', async () => {
     const user = await someone()
     const postId = await user.prepared('First words')
     const edited = await user.call('PATCH', `/api/posts/${postId}`, {
@@ -135,7 +135,7 @@ describe('a post that was prepared', () => {
     await user.withoutDrafts()
   })
 
-  it('and moved keeps its draft, and goes out once', async () => {
+  it('a prepared post that is moved keeps its draft and is published once', async () => {
     const user = await someone()
     const postId = await user.prepared('Moved')
     const before = user.drafts()
@@ -153,7 +153,7 @@ describe('a post that was prepared', () => {
   it.each([
     ['cancelled', 'POST', '/cancel'],
     ['deleted', 'DELETE', ''],
-  ] as const)('and %s leaves nothing behind', async (_, method, path) => {
+  ] as const)('a prepared post that is %s leaves no draft', async (_, method, path) => {
     const user = await someone()
     const postId = await user.prepared('Unwanted')
     expect((await user.call(method, `/api/posts/${postId}${path}`)).status).toBe(200)
@@ -161,7 +161,7 @@ describe('a post that was prepared', () => {
     expect(await user.seen()).toEqual([])
   })
 
-  it('and is not for Tumblr any more leaves nothing behind', async () => {
+  it('a prepared post that no longer includes Tumblr leaves no draft', async () => {
     const user = await someone()
     const postId = await user.prepared('Elsewhere', { selectedPlatforms: ['bluesky', 'tumblr'] })
     expect((await user.call('PATCH', `/api/posts/${postId}`, { selectedPlatforms: ['bluesky'] })).status).toBe(200)
@@ -170,7 +170,7 @@ describe('a post that was prepared', () => {
     expect(await user.seen()).toEqual([])
   })
 
-  it('and its account connected anew goes out once, and leaves no draft', async () => {
+  it('a prepared post of a reconnected account is published once and leaves no draft', async () => {
     const user = await someone()
     const postId = await user.prepared('Connected anew')
     await user.connect()
@@ -180,7 +180,7 @@ describe('a post that was prepared', () => {
     await user.withoutDrafts()
   })
 
-  it('for a blog that was exchanged goes out on the new one alone', async () => {
+  it('a prepared post for a replaced blog is published on the new blog alone', async () => {
     const user = await someone()
     const postId = await user.prepared('Exchanged')
     const other = newBlog()
@@ -191,7 +191,7 @@ describe('a post that was prepared', () => {
     expect(await user.seen()).toEqual([])
   })
 
-  it('and refused is prepared anew by a retry, and leaves no draft', async () => {
+  it('a refused post is prepared again by a retry and leaves no draft', async () => {
     const user = await someone()
     const body = { meta: { status: 400, msg: 'Bad Request' }, response: [], errors: [{ title: 'no', code: 8001 }] }
     await control.fault({ method: 'PUT', path: POSTS, times: 1, action: { status: 400, body } })

@@ -20,7 +20,7 @@ const start = (entry: string, overrides: Partial<Record<keyof Config, string>> =
 
 describe('a process', () => {
   it.each(['src/server.ts', 'src/worker.ts', 'src/cli/setup.ts'])(
-    '%s ends at once when a secret is missing, and names it in a line',
+    '%s exits immediately when a secret is missing, and names it in one line',
     async (entry) => {
       const { code, errors } = await end(start(entry, { JWT_SECRET: '' }))
       expect(code).toBe(1)
@@ -28,7 +28,7 @@ describe('a process', () => {
     },
   )
 
-  it('that is the API serves nothing without its indexes and says so; setup may run twice and makes them; SIGTERM ends it with 0', async () => {
+  it('the API serves nothing without its indexes, setup creates them, and SIGTERM ends the API with 0', async () => {
     const port = await freePort()
     const api = start('src/server.ts', { PORT: String(port) })
     await said(api, 'Server listening')
@@ -68,7 +68,7 @@ describe('a process', () => {
     expect((await ended).code).toBe(0)
   })
 
-  it('that is the worker drains and ends with 0 on SIGTERM', async () => {
+  it('a worker drains and ends with 0 on SIGTERM', async () => {
     const worker = start('src/worker.ts')
     const line = await said(worker, 'worker ready')
     expect(line).toMatchObject({

@@ -26,17 +26,17 @@ async function loadedBy(code: string, packages: string[]): Promise<string[]> {
 }
 
 describe('a process loads', () => {
-  it('for the API nothing that only deliveries need', async () => {
+  it('the API does not load modules that only deliveries need', async () => {
     const api = `await import('./src/context.ts'); await import('./src/api/app.ts')`
     expect(await loadedBy(api, [...OF_DELIVERIES, ...OF_SERVICES])).toEqual([])
   })
 
-  it('for a worker nothing that only requests need', async () => {
+  it('a worker does not load modules that only requests need', async () => {
     const worker = `await import('./src/context.ts'); await import('./src/workers.ts')`
     expect(await loadedBy(worker, [...OF_REQUESTS, ...OF_SERVICES])).toEqual([])
   })
 
-  it('for a worker all that preparing needs, before the first delivery', async () => {
+  it('a worker loads all modules for preparing before the first delivery', async () => {
     const warmUp = `
       const { createPlatformRegistry } = await import('./src/platforms/registry.ts')
       const url = 'http://localhost'

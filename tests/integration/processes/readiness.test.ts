@@ -33,7 +33,7 @@ async function startOrchestrator(): Promise<void> {
     logFile: join(dir, 'temporal.log'),
     file: join(dir, 'temporal.db'),
     port: ports.temporal,
-    // An idle worker asks this often, so that its silence is heard within the test.
+    // An idle worker polls this often, so that the test notices its end.
     dynamicConfig: { 'matching.longPollExpirationInterval': '2s' },
   })
 }
@@ -89,7 +89,7 @@ describe('API and worker started before everything they need', () => {
     await Promise.all([said(api, 'Server listening'), said(worker, 'Waiting for what is not there yet')])
   })
 
-  it('with nothing there: the API lives, is not ready, and names all that is missing', async () => {
+  it('the API without any server is alive, not ready, and names everything missing', async () => {
     expect(await get('/health/live')).toMatchObject({ status: 200 })
     expect(await get('/health/ready')).toEqual({ status: 503, missing: ['database'] })
     const { status, missing } = await get('/health/delivery')
@@ -99,7 +99,7 @@ describe('API and worker started before everything they need', () => {
     await expect.poll(serversUp, wait).toEqual({ mongodb: 0, temporal: 0 })
   })
 
-  it('with Temporal: only Temporal is no longer missing', async () => {
+  it('the API with Temporal alone still names everything else as missing', async () => {
     await startOrchestrator()
     await expect.poll(() => get('/health/delivery'), wait).toMatchObject({ status: 503, missing: unserved })
     expect((await get('/health/delivery')).missing).toContain('The database does not answer')
@@ -107,7 +107,7 @@ describe('API and worker started before everything they need', () => {
     expect(await get('/health/ready')).toEqual({ status: 503, missing: ['database'] })
   })
 
-  it('with MongoDB: everything is served, by the processes that waited', async () => {
+  it('the waiting processes serve everything when MongoDB starts', async () => {
     await startDatabase()
     await expect.poll(() => get('/health/ready'), wait).toEqual({ status: 200, missing: [] })
     expect(await get('/api/posts')).toMatchObject({ status: 401 })
@@ -130,7 +130,7 @@ describe('a process that waits', () => {
     expect((await ended).code).toBe(0)
   })
 
-  it('does not wait for an address that cannot be one', async () => {
+  it('a process with an invalid address exits without waiting', async () => {
     const { code, errors } = await end(processes.start('src/server.ts', config, { PORT: '0', MONGODB_URL: 'mongo' }))
     expect(code).toBe(1)
     expect(errors).not.toBe('')
@@ -138,7 +138,7 @@ describe('a process that waits', () => {
 })
 
 describe('when the only worker is gone', () => {
-  it('delivery says so and the API goes on serving; a new worker heals it', async () => {
+  it('delivery health reports a missing worker until a new worker starts, and the API keeps serving', async () => {
     worker.kill('SIGKILL')
     await expect.poll(() => get('/health/delivery'), wait).toMatchObject({ status: 503, missing: unserved })
     expect(await get('/health/ready')).toMatchObject({ status: 200 })
@@ -148,7 +148,7 @@ describe('when the only worker is gone', () => {
 })
 
 describe('when servers go away under running processes', () => {
-  it('each is named while it is away, and nothing has to be started again', async () => {
+  it('health names each missing server, and the processes recover without a restart', async () => {
     await temporal!.stop()
     await expect
       .poll(() => get('/health/delivery'), wait)

@@ -34,23 +34,23 @@ describe('the health check of a worker container', () => {
     await context.close()
   })
 
-  test('is content while a worker of this host asks for work on its queues', async () => {
+  test('the worker health check succeeds while a worker of this host polls its queues', async () => {
     await expect.poll(() => check(context.config), { timeout: 20_000, interval: 500 }).toEqual({ code: 0, output: '' })
   })
 
-  test('names the queue that nobody here serves', async () => {
+  test('the worker health check names a queue that no worker serves', async () => {
     const { code, output } = await check({ ...context.config, WORKER_QUEUES: 'maintenance,publishing' })
     expect(code).toBe(1)
     expect(output.trim()).toBe('No worker of this host asks for work on publishing')
   })
 
-  test('fails where no worker ever was', async () => {
+  test('the worker health check fails without any worker', async () => {
     const config = testConfig()
     await registerNamespace(config)
     expect((await check(config)).code).toBe(1)
   })
 
-  test('fails when Temporal is away', async () => {
+  test('the worker health check fails when Temporal is down', async () => {
     expect((await check({ ...context.config, TEMPORAL_ADDRESS: '127.0.0.1:1' })).code).toBe(1)
   })
 })

@@ -9,7 +9,7 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts'
 let server: { close(): Promise<void> } | undefined
 afterEach(() => server?.close())
 
-it('serves how late visible calls started and what they came to', async () => {
+it('the metrics show the lateness and outcome of visible calls', async () => {
   const metrics = createMetrics()
   const post = { scheduledAt: new Date(1_000), dueAt: new Date(5_000) }
   metrics.publishStarted('bluesky', post, new Date(1_007))
@@ -25,7 +25,7 @@ it('serves how late visible calls started and what they came to', async () => {
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404)
 })
 
-it('shows what has not happened yet as 0, so that the first time is seen as a change', async () => {
+it('counters start at 0, so that the first event is an increase', async () => {
   const text = await createMetrics().text()
   expect(text).toContain('postonce_publish_calls_total{platform="tumblr",outcome="unknown"} 0')
   expect(text).toContain('postonce_deliveries_total{platform="threads",outcome="failed"} 0')
@@ -34,7 +34,7 @@ it('shows what has not happened yet as 0, so that the first time is seen as a ch
   expect(text).toContain('postonce_sweep_work_total{work="sendMail"} 0')
 })
 
-it('the delay of the event loop since the last scrape is in the figures', async () => {
+it('the metrics show the event loop delay since the last scrape', async () => {
   const metrics = createMetrics()
   const delays = async () => {
     const text = await metrics.text()
@@ -55,19 +55,19 @@ it('the delay of the event loop since the last scrape is in the figures', async 
   for (const seconds of await delays()) expect(seconds).toBeLessThan(1.5)
 })
 
-it('the heap in use and its limit are in the figures', async () => {
+it('the metrics show the used heap and its limit', async () => {
   const text = await createMetrics().text()
   const value = (name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1])
   expect(value('postonce_heap_limit_bytes')).toBe(getHeapStatistics().heap_size_limit)
   expect(value('nodejs_heap_size_used_bytes')).toBeLessThan(value('postonce_heap_limit_bytes'))
 })
 
-it('is off with port 0', async () => {
+it('port 0 turns the metrics server off', async () => {
   server = await serveMetrics(createMetrics(), '127.0.0.1', 0)
   await expect(server.close()).resolves.toBeUndefined()
 })
 
-it('has every figure that the deployment guide explains, and no other', async () => {
+it('the metrics are exactly those that the deployment guide explains', async () => {
   const guide = await readFile(new URL('../../../deploy/README.md', import.meta.url), 'utf8')
   const text = await createMetrics().text()
   const names = (from: string, pattern: RegExp) => [...new Set([...from.matchAll(pattern)].map(([, name]) => name))]

@@ -43,7 +43,7 @@ const isChosen = (part: 'posts' | 'people' | 'payments' | 'analytics') => chosen
 const folder = new URL(`./${version}/`, import.meta.url)
 await mkdir(folder, { recursive: true })
 
-/** Must not be found in any history: `replay.test.ts` looks for it. */
+/** No history may contain it, as `replay.test.ts` checks. */
 const RECORDED_TEXT = 'Words of a post, for its readers alone'
 const RECORDED_ADDRESS = 'recorded@example.test'
 const RECORDED_TOKEN = 'recorded-token-of-a-device'

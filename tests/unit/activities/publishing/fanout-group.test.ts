@@ -3,7 +3,7 @@ import { createFanoutGroups } from '../../../../src/activities/publishing/fanout
 
 const never = new AbortController().signal
 
-it('lets the deliveries of a post begin in one turn and end together', async () => {
+it('the deliveries of a post start in one turn and end together', async () => {
   const siblings = createFanoutGroups(60_000)
   const log: string[] = []
   const slow = Promise.withResolvers<void>()
@@ -23,7 +23,7 @@ it('lets the deliveries of a post begin in one turn and end together', async () 
   expect(log.indexOf('fast ends')).toBeGreaterThan(log.indexOf('slow has done its work'))
 })
 
-it('waits for a slow one no longer than it was told', async () => {
+it('a delivery waits for a slow one no longer than the limit', async () => {
   const siblings = createFanoutGroups(1)
   const slow = Promise.withResolvers<void>()
   const waiting = siblings.run('post', never, () => slow.promise)
@@ -32,7 +32,7 @@ it('waits for a slow one no longer than it was told', async () => {
   await waiting
 })
 
-it('does not wait once it is called back, nor for a delivery that failed', async () => {
+it('an aborted or failed delivery does not wait for the others', async () => {
   const siblings = createFanoutGroups(60_000)
   const calledBack = new AbortController()
   const slow = Promise.withResolvers<void>()
@@ -46,7 +46,7 @@ it('does not wait once it is called back, nor for a delivery that failed', async
   await waiting
 })
 
-it('keeps posts apart', async () => {
+it('deliveries of different posts do not wait for each other', async () => {
   const siblings = createFanoutGroups(60_000)
   const slow = Promise.withResolvers<void>()
   const waiting = siblings.run('one', never, () => slow.promise)

@@ -24,8 +24,8 @@ const FINAL: PlatformErrorClass[] = [
   'blocked_by_platform',
 ]
 
-describe('the verdict on a definite failure', () => {
-  it.each(FINAL)('%s is final, with its class as the code', (errorClass) => {
+describe('the retry policy', () => {
+  it.each(FINAL)('%s refuses the delivery with its class as the code', (errorClass) => {
     expect(classifyFailure(refusalOf(errorClass, SECOND), 0, 0, null)).toEqual({
       kind: 'refuse',
       reason: { code: errorClass, message: 'The platform said no' },
@@ -33,7 +33,7 @@ describe('the verdict on a definite failure', () => {
   })
 
   it.each(PLATFORM_ERROR_CLASSES.filter((errorClass) => !FINAL.includes(errorClass)))(
-    '%s is worth another try',
+    '%s defers the delivery',
     (errorClass) => {
       expect(classifyFailure(refusalOf(errorClass), 0, 0, null)).toMatchObject({
         kind: 'defer',
@@ -42,7 +42,7 @@ describe('the verdict on a definite failure', () => {
     },
   )
 
-  it('waits as long as the platform states, which costs no try', () => {
+  it('a stated rate limit defers the delivery for its time and costs no try', () => {
     expect(classifyFailure(refusalOf('rate_limited', HOUR), 0, 1, null)).toMatchObject({
       kind: 'defer',
       waitMs: HOUR,
@@ -50,7 +50,7 @@ describe('the verdict on a definite failure', () => {
     })
   })
 
-  it('is final when the stated wait is longer than an hour, and says how long it is', () => {
+  it('a stated wait of more than an hour refuses the delivery with the wait in the message', () => {
     expect(classifyFailure(refusalOf('rate_limited', 90 * MINUTE), 0, 0, null)).toEqual({
       kind: 'refuse',
       reason: { code: 'rate_limited', message: 'The platform said no (the platform asks to wait 90 minutes)' },
@@ -61,12 +61,12 @@ describe('the verdict on a definite failure', () => {
     ['rate_limited', 30 * SECOND],
     ['transient', SECOND],
     ['media_not_ready', 15 * SECOND],
-  ] as const)('%s without a wait, or with none to speak of, is not tried again at once', (errorClass, waitMs) => {
+  ] as const)('%s without a stated wait, or with a wait of zero, is not retried immediately', (errorClass, waitMs) => {
     expect(classifyFailure(refusalOf(errorClass), 0, 0, null)).toMatchObject({ kind: 'defer', waitMs })
     expect(classifyFailure(refusalOf(errorClass, 0), 0, 0, null)).toMatchObject({ kind: 'defer', waitMs })
   })
 
-  it('spends its tries no faster than it backs off, however short the stated waits', () => {
+  it('short stated waits do not shorten the backoff', () => {
     expect(classifyFailure(refusalOf('transient', SECOND), 2, 0, null)).toMatchObject({
       waitMs: 30 * SECOND,
       countsAsTry: true,
@@ -77,7 +77,7 @@ describe('the verdict on a definite failure', () => {
     })
   })
 
-  it('backs off further with every try', () => {
+  it('the backoff grows with every try', () => {
     const waits = [0, 1, 2, 3, 4, 9].map((tries) => classifyFailure(refusalOf('transient'), tries, 0, null))
     expect(waits).toMatchObject(
       [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 10 * MINUTE].map((waitMs) => ({
@@ -88,7 +88,7 @@ describe('the verdict on a definite failure', () => {
     )
   })
 
-  it('waits for the platform to be done with media as long as it takes, up to an hour after the instant', () => {
+  it('media processing defers the delivery without a try until an hour after the post was due', () => {
     const busy = refusalOf('media_not_ready', 20 * SECOND)
     for (const [waitedMs, waitMs] of [
       [-HOUR, 20 * SECOND],
@@ -106,34 +106,34 @@ describe('the verdict on a definite failure', () => {
     })
   })
 
-  it('has tries to lose with a platform that takes a post for ready and then refuses it as not', () => {
+  it('media that is not ready in the visible call costs a try', () => {
     expect(classifyFailure(refusalOf('media_not_ready'), 0, 0, null)).toMatchObject({
       kind: 'defer',
       countsAsTry: true,
     })
   })
 
-  it('lets a platform fetch media twice, and no more', () => {
+  it('a platform gets two tries to fetch media', () => {
     const failed = refusalOf('media_fetch_failed', MINUTE)
     expect(classifyFailure(failed, 0, 0, null)).toMatchObject({ kind: 'defer', waitMs: MINUTE })
     expect(classifyFailure(refusalOf('media_fetch_failed'), 1, 0, null)).toMatchObject({ kind: 'refuse' })
   })
 
-  it('costs no try when there is no room to send', () => {
+  it('exceeded capacity costs no try', () => {
     expect(classifyFailure(new CapacityExceeded('full'), 4, 0, null)).toMatchObject({
       kind: 'defer',
       countsAsTry: false,
     })
   })
 
-  it('is final for media that is not there', () => {
+  it('missing media refuses the delivery', () => {
     expect(classifyFailure(new MediaUnavailableError('The file a.png is gone'), 0, 0, null)).toEqual({
       kind: 'refuse',
       reason: { code: 'MEDIA_UNAVAILABLE', message: 'The file a.png is gone' },
     })
   })
 
-  it('says nothing to users of what went wrong inside', () => {
+  it('an internal error shows users a generic message', () => {
     expect(classifyFailure(new TypeError('x of undefined'), 0, 0, null)).toMatchObject({
       kind: 'defer',
       countsAsTry: true,

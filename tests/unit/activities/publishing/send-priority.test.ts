@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createSendPriority } from '../../../../src/activities/publishing/send-priority.ts'
 
-it('lets records stand back until every send of the instant has ended, also by failing', async () => {
+it('records wait until every concurrent send has ended, even with an error', async () => {
   const burst = createSendPriority(60_000)
   const log: string[] = []
   const [one, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -9,13 +9,13 @@ it('lets records stand back until every send of the instant has ended, also by f
   const recorded = burst.whenIdle().then(() => log.push('recorded'))
   one.resolve()
   await sends[0]
-  log.push('one is out')
+  log.push('one is sent')
   other.reject(new Error('no'))
   await recorded
-  expect(log).toEqual(['one is out', 'recorded'])
+  expect(log).toEqual(['one is sent', 'recorded'])
 })
 
-it('lets nothing stand back for long, and at other times not at all', async () => {
+it('records wait for a limited time, and not at all when no send is running', async () => {
   const burst = createSendPriority(1)
   await burst.whenIdle()
   const slow = Promise.withResolvers<void>()
