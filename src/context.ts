@@ -1,7 +1,7 @@
 import type { Backlog } from './activities/publishing/sweep.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { createAccountCredentials } from './commands/accounts/account-credentials.ts'
-import { createBeginPushes, pushBacklog } from './commands/notifications/begin-pushes.ts'
+import { createStartPushes, pushBacklog } from './commands/notifications/start-pushes.ts'
 import { createDiscardPrepared } from './commands/posts/discard-prepared.ts'
 import { mailBacklog } from './commands/notifications/queue-mail.ts'
 import { erasureBacklog } from './commands/users/erase-account.ts'
@@ -42,16 +42,16 @@ import { planLimits } from './config/plans.ts'
 import { platformSettings } from './config/platforms.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
-import { userAgentOf } from './config/user-agent.ts'
+import { toUserAgent } from './config/user-agent.ts'
 import { createAnalyticsReads } from './store/analytics/analytics-reads.ts'
 import { createAuditLog } from './store/users/audit.ts'
 import { createAddressCodeStore } from './store/users/address-codes.ts'
 import { createConnectAttemptStore } from './store/accounts/connect-attempts.ts'
-import { followChanges } from './store/shared/change-stream.ts'
+import { watchChanges } from './store/shared/change-stream.ts'
 import { openDatabase, type Database } from './store/shared/database.ts'
 import { createDeadLetterStore } from './store/analytics/dead-letters.ts'
 import { createErasureStore } from './store/users/erasures.ts'
-import { createLoginAttemptStore } from './store/users/identity-attempts.ts'
+import { createIdentityAttemptStore } from './store/users/identity-attempts.ts'
 import { createLoginThrottle } from './store/users/login-throttle.ts'
 import { createMailStore } from './store/notifications/mails.ts'
 import { createNotificationStore } from './store/notifications/notifications.ts'
@@ -60,12 +60,12 @@ import { createPasswordResetStore } from './store/users/password-resets.ts'
 import { createPlatformAccountStore } from './store/accounts/platform-accounts.ts'
 import { createPlatformFacts } from './store/accounts/platform-facts.ts'
 import { createPostStore } from './store/posts/posts.ts'
-import { createPublishedPostStore } from './store/analytics/due-metrics.ts'
-import { createPunctualityStore } from './store/posts/slo.ts'
+import { createDueMetricsStore } from './store/analytics/due-metrics.ts'
+import { createSloStore } from './store/posts/slo.ts'
 import { createPushTokenStore } from './store/notifications/push-tokens.ts'
 import { createPushStore } from './store/notifications/pushes.ts'
 import { createRateLimits } from './store/shared/rate-limits.ts'
-import { createSaveSnapshots } from './store/analytics/snapshot-writer.ts'
+import { createSnapshotWriter } from './store/analytics/snapshot-writer.ts'
 import { createSessionStore } from './store/users/sessions.ts'
 import { createSnapshotStore } from './store/analytics/snapshots.ts'
 import { createUploadStore } from './store/media/uploads.ts'
@@ -96,7 +96,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const database = overrides.database ?? (await openDatabase(config.MONGODB_URL))
   const { connection } = database
   const posts = createPostStore(connection, now)
-  const published = createPublishedPostStore(connection)
+  const published = createDueMetricsStore(connection)
   const snapshots = createSnapshotStore(connection)
   const collection = collectionSettings(config)
   const users = createUserStore(connection)
@@ -123,8 +123,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const pushTokens = createPushTokenStore(connection, now)
   const notifications = createNotificationStore(connection, now, {
     // Without push nobody has a device that could be reached.
-    ownersAmong: push ? pushTokens.ownersAmong : async () => new Set(),
-    begin: createBeginPushes({ orchestrator, logger }),
+    findDeviceOwners: push ? pushTokens.findDeviceOwners : async () => new Set(),
+    begin: createStartPushes({ orchestrator, logger }),
   })
   const payments = overrides.payments ?? paymentsOf(config, metrics)
   const paymentEvents = createPaymentEventStore(connection)
@@ -153,7 +153,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       createPlatformRegistry({
         ...platformSettings(config),
         publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
-        userAgent: userAgentOf(config),
+        userAgent: toUserAgent(config),
         unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
         facts: createPlatformFacts(connection, now),
         media: createMediaSource(storage),
@@ -193,7 +193,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     mails,
     mailer,
     /** What is stored and changed by whatever process, told as it happens. */
-    changes: { follow: (follower: Parameters<typeof followChanges>[1]) => followChanges(connection, follower) },
+    changes: { follow: (follower: Parameters<typeof watchChanges>[1]) => watchChanges(connection, follower) },
     captions: overrides.captions ?? captionsOf(config),
     largeTexts: createLargeTexts(),
     uploads: createUploadStore(connection, now),
@@ -218,10 +218,10 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     erasures,
     deadLetters: createDeadLetterStore(connection),
     userStatistics: createUserStatistics(connection),
-    punctuality: createPunctualityStore(connection),
+    slo: createSloStore(connection),
     snapshots,
     analytics: createAnalyticsReads(connection),
-    saveSnapshots: createSaveSnapshots({
+    snapshotWriter: createSnapshotWriter({
       database,
       snapshots,
       published,
@@ -282,7 +282,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     passwordResets: createPasswordResetStore(connection, now),
     connectStates: createConnectStates(config.OAUTH_STATE_SECRET),
     connectAttempts: createConnectAttemptStore(connection),
-    loginAttempts: createLoginAttemptStore(connection),
+    identityAttempts: createIdentityAttemptStore(connection),
     /** Null where it is not set up. */
     identity: identityOf(config),
     metrics,
@@ -303,7 +303,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     /** What keeps a post from going out now, as sentences (`GET /health/delivery`). */
     async deliveryHealth(): Promise<string[]> {
       const found = await Promise.all([
-        orchestrator.problems(config.SWEEP_INTERVAL_MS, config.WORKER_SILENCE_MS),
+        orchestrator.findProblems(config.SWEEP_INTERVAL_MS, config.WORKER_SILENCE_MS),
         problemOf(database.ping(), 'The database does not answer'),
         problemOf(storage.ping(), 'Object storage does not answer'),
       ])
@@ -328,7 +328,7 @@ function captionsOf(config: Config): CaptionProvider {
     url: config.CAPTIONS_URL,
     apiKey: config.CAPTIONS_API_KEY,
     model: config.CAPTIONS_MODEL,
-    userAgent: userAgentOf(config),
+    userAgent: toUserAgent(config),
     timeoutMs: config.CAPTIONS_TIMEOUT_MS,
   })
 }
@@ -339,7 +339,7 @@ function identityOf(config: Config): IdentityProvider | null {
     issuerUrl: config.GOOGLE_ISSUER_URL,
     clientId: config.GOOGLE_CLIENT_ID,
     clientSecret: config.GOOGLE_CLIENT_SECRET,
-    userAgent: userAgentOf(config),
+    userAgent: toUserAgent(config),
     timeoutMs: 5 * SECOND,
   })
 }
@@ -349,7 +349,7 @@ function paymentsOf(config: Config, { paymentCalled }: Pick<Metrics, 'paymentCal
   return createPayments({
     secretKey: config.STRIPE_SECRET_KEY,
     url: config.STRIPE_API_URL,
-    userAgent: userAgentOf(config),
+    userAgent: toUserAgent(config),
     priceId: config.STRIPE_PRICE_ID,
     webhookSecrets: listed(config.STRIPE_WEBHOOK_SECRETS),
     timeoutMs: config.PAYMENTS_TIMEOUT_MS,
@@ -365,7 +365,7 @@ function pushOf(config: Config): Push | null {
     privateKey: config.FCM_PRIVATE_KEY,
     url: config.FCM_URL,
     tokenUrl: config.FCM_TOKEN_URL,
-    userAgent: userAgentOf(config),
+    userAgent: toUserAgent(config),
   })
 }
 

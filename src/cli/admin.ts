@@ -16,7 +16,7 @@ import { createErasureStore } from '../store/users/erasures.ts'
 import { createNotificationStore } from '../store/notifications/notifications.ts'
 import { createPostStore } from '../store/posts/posts.ts'
 import { createUserStore, type UserStore } from '../store/users/users.ts'
-import { exitOnBadStart } from './run-process.ts'
+import { runProcess } from './run-process.ts'
 
 const USAGE = `Usage:
   npm run admin -- create <email> [--name <name>] [--password-stdin]
@@ -43,7 +43,7 @@ const CHANGES = {
 }
 
 /** `npm run admin`: accounts by hand. Only this makes admins; there is no way to it through the API (spec section 5). */
-await exitOnBadStart(async () => {
+await runProcess(async () => {
   const { values, positionals } = readArguments()
   const [command, email] = positionals
   const config = readConfig(process.env)

@@ -2,7 +2,7 @@ import { ConfigError } from '../config/schema.ts'
 import type { Logger } from '../logger.ts'
 
 /** Runs a process's start; a failure is told in one line on standard error, without a stack, and ends it with status 1. */
-export async function exitOnBadStart(start: () => Promise<void>): Promise<void> {
+export async function runProcess(start: () => Promise<void>): Promise<void> {
   try {
     await start()
   } catch (error) {

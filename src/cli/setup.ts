@@ -1,10 +1,10 @@
 import { readConfig } from '../config/schema.ts'
 import { createContext, type Context } from '../context.ts'
 import { listed } from '../domain/shared/lists.ts'
-import { exitOnBadStart } from './run-process.ts'
+import { runProcess } from './run-process.ts'
 
 /** `npm run setup`: indexes, search attributes, Schedules, bucket with its policy and CORS. May be run again at any time. */
-await exitOnBadStart(async () => {
+await runProcess(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config)
   try {

@@ -231,13 +231,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const wrong = [...Value.Errors(ConfigSchema, filled)].map(
     (error) => `${error.path.slice(1)} ${explain(error.schema)}`,
   )
-  wrong.push(...missingOf(filled as Config), ...undecidedProxies(filled as Config))
+  wrong.push(...findMissing(filled as Config), ...findUndecidedProxies(filled as Config))
   if (wrong.length > 0) throw new ConfigError([...new Set(wrong)])
   return Object.freeze(filled as Config)
 }
 
 /** What is needed only where something else is set. */
-function missingOf(config: Config): string[] {
+function findMissing(config: Config): string[] {
   return NEEDED_WITH.flatMap(([name, needed]) =>
     config[name] === ''
       ? []
@@ -246,7 +246,7 @@ function missingOf(config: Config): string[] {
 }
 
 /** Behind a TLS proxy that is not trusted all clients share one address, and with it one limit. */
-function undecidedProxies({ NODE_ENV, PUBLIC_URL, TRUSTED_PROXIES }: Config): string[] {
+function findUndecidedProxies({ NODE_ENV, PUBLIC_URL, TRUSTED_PROXIES }: Config): string[] {
   const isUndecided = NODE_ENV === 'production' && PUBLIC_URL?.startsWith('https:') && TRUSTED_PROXIES.trim() === ''
   return isUndecided
     ? ['TRUSTED_PROXIES must name the TLS proxy where PUBLIC_URL is https, or be "none" where the service has no proxy']

@@ -27,6 +27,6 @@ export function createOneTimeCodes(secret: string) {
     hashProof: (proof: string): string => hash('proof', proof),
 
     /** The hash of no code. */
-    hashOfNone: (): string => hash('none', randomUUID()),
+    unusableHash: (): string => hash('none', randomUUID()),
   }
 }

@@ -8,6 +8,6 @@ export function newSecret(): string {
 }
 
 /** What is stored in the place of what only its holder may bring: a nonce, a cookie, a request token. */
-export function hashOf(text: string): string {
+export function hashSecret(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }

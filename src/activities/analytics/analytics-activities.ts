@@ -93,7 +93,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
 
   /** By chance: what a platform has room for in a run is not always the same owners'. */
   async function firstPlace(): Promise<DuePlace> {
-    const startUserId = await published.anyOwner()
+    const startUserId = await published.sampleOwner()
     return beginningOf(0, { youngestSlot: youngestSlot(), startUserId })
   }
 

@@ -10,18 +10,18 @@ import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { PublishedPost, PublishedPostStore } from '../../store/analytics/due-metrics.ts'
+import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import type { CollectedBatch, DueBatch } from '../../workflows/messages.ts'
 import type { AccountCalls } from './account-calls.ts'
 import type { CollectFollowers } from './collect-followers.ts'
 import { troubleOf } from './collection-trouble.ts'
 import { isGone } from '../publishing/record-outcome.ts'
-import type { SaveSnapshots } from '../../store/analytics/snapshot-writer.ts'
+import type { SnapshotWriter } from '../../store/analytics/snapshot-writer.ts'
 
 export interface CollectPostsDeps {
   database: Pick<Database, 'transaction'>
-  published: PublishedPostStore
+  published: DueMetricsStore
   posts: Pick<PostStore, 'transition'>
   users: Pick<UserStore, 'findById'>
   platforms: Pick<PlatformRegistry, 'find'>
@@ -31,7 +31,7 @@ export interface CollectPostsDeps {
   collection: { ages: AgeClass[]; deletionGraceMs: number }
   callAccount: AccountCalls
   followers: Pick<CollectFollowers, 'known'>
-  saveSnapshots: SaveSnapshots
+  snapshotWriter: SnapshotWriter
 }
 
 /** An entry whose metrics are asked for. */
@@ -47,7 +47,7 @@ const NOTHING: CollectedBatch = { saved: 0, deleted: 0, skipped: 0, failed: 0, e
 
 /** The metrics of some posts of one account, in as few calls as its platform allows. */
 export function createCollectPosts(deps: CollectPostsDeps) {
-  const { published, users, platforms, clock, collection, callAccount, followers, saveSnapshots } = deps
+  const { published, users, platforms, clock, collection, callAccount, followers, snapshotWriter } = deps
 
   /** What the call answers; a post that went out on another account is not this one's to ask for. */
   async function read(userId: string, platform: Platform, wanted: Wanted[], signal: AbortSignal) {
@@ -82,13 +82,13 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     const ids = wanted.map(({ postId }) => postId)
     const owner = await users.findById(userId)
     if (!owner || owner.isDisabled || !platforms.find(platform)?.metrics) {
-      await published.settle(platform, ids, slot)
+      await published.markSlotDone(platform, ids, slot)
       return { ...NOTHING, skipped: ids.length }
     }
     const takenAt = clock.now()
     const followerCount = await followers.known(userId, platform, signal)
     const answers = await read(userId, platform, wanted, signal)
-    const seen: Parameters<SaveSnapshots['posts']>[1] = []
+    const seen: Parameters<SnapshotWriter['savePosts']>[1] = []
     let deleted = 0
     for (const { postId, platformPostId, completedAt } of wanted) {
       const counts = answers?.get(platformPostId)
@@ -101,9 +101,9 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         seen.push({ postId, completedAt, ...counts, ...derived, followerCountAtSnapshot: followerCount })
       }
     }
-    const saved = await saveSnapshots.posts({ userId, platform, slot, takenAt }, seen, deleted > 0)
+    const saved = await snapshotWriter.savePosts({ userId, platform, slot, takenAt }, seen, deleted > 0)
     const silent = wanted.length - deleted - saved
-    if (silent > 0) await published.settle(platform, ids, slot)
+    if (silent > 0) await published.markSlotDone(platform, ids, slot)
     return { ...NOTHING, saved, deleted, skipped: silent }
   }
 
@@ -118,14 +118,14 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         log.warn('Metrics are left out: the connection lacks a permission', { userId, platform })
       }
       // The rest of the account comes to the same, in this run.
-      for (const bounds of boundsOf(collection.ages, [platform], clock.now())) await published.settleDue(userId, bounds)
-      await published.settle(platform, postIds, new Date(slot))
+      for (const bounds of boundsOf(collection.ages, [platform], clock.now())) await published.markDueDone(userId, bounds)
+      await published.markSlotDone(platform, postIds, new Date(slot))
       return { ...skipped, end: 'account' }
     }
     if (trouble.isUnexpected) log.error('Collecting metrics failed in an unexpected way', { error })
     // Of a post that its owner deletes meanwhile there is no letter.
     await deps.database.transaction(async (session) => {
-      const there = await published.note(platform, postIds, { slot: new Date(slot) }, session)
+      const there = await published.recordFetch(platform, postIds, { slot: new Date(slot) }, session)
       const letters = [...there].map((postId) => ({ type: 'post' as const, postId, userId, platform }))
       await deps.deadLetters.add(letters, trouble.reason, clock.now(), session)
     })

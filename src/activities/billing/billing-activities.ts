@@ -1,7 +1,7 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity'
 import type { Context } from '../../context.ts'
-import { endAtOnce } from '../../commands/billing/end-payments.ts'
-import { setUp } from '../../commands/billing/payment-calls.ts'
+import { endSubscriptions } from '../../commands/billing/end-payments.ts'
+import { requirePayments } from '../../commands/billing/payment-calls.ts'
 import { findPaymentOwner } from '../../commands/billing/payment-owner.ts'
 import type { BillingState, ProcessorSubscription } from '../../domain/billing/billing.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
@@ -52,7 +52,7 @@ export function createBillingActivities(deps: BillingDeps) {
         const isErased = (await erasures.find(userId)) !== null
         if (isErased) await endUnusable(userId, event)
         const state = isErased ? null : await syncSubscription(userId, { ...event, id: eventId })
-        await paymentEvents.settle(eventId, state ? 'applied' : 'ignored', clock.now())
+        await paymentEvents.markProcessed(eventId, state ? 'applied' : 'ignored', clock.now())
         return present(state)
       }),
 
@@ -62,18 +62,18 @@ export function createBillingActivities(deps: BillingDeps) {
     /** Finds out whose event it is and tells the workflow of that user, which settles it. */
     routePaymentEvent: (eventId: string): Promise<{ isSettled: boolean }> =>
       attempt(async () => {
-        const event = await paymentEvents.tend(eventId, new Date(clock.now().getTime() + TENDED_MS))
+        const event = await paymentEvents.lease(eventId, new Date(clock.now().getTime() + TENDED_MS))
         if (!event) return { isSettled: true }
         const { type } = event
         const userId = (await findPaymentOwner(deps, event)) ?? (await askOwner(event))
         if (userId === null) {
           log.warn("A payment event is nobody's", { eventId, type, subscriptionId: event.subscriptionId })
-          await paymentEvents.settle(eventId, 'ignored', clock.now())
+          await paymentEvents.markProcessed(eventId, 'ignored', clock.now())
           return { isSettled: true }
         }
         await paymentEvents.setUser(eventId, userId)
         await orchestrator.terminateStuck(backgroundWorkflowId('subscription', userId))
-        if (!(await orchestrator.tellOfPayment(userId, { eventId, type }))) {
+        if (!(await orchestrator.notifySubscription(userId, { eventId, type }))) {
           throw new Error('Temporal did not take the signal')
         }
         return { isSettled: false }
@@ -118,7 +118,7 @@ export function createBillingActivities(deps: BillingDeps) {
   /** Nobody can use what an account that is erased, or about to be, pays for. */
   async function endUnusable(userId: string, event: StoredPaymentEvent): Promise<void> {
     const subscription = await readSubscriptionOf(event)
-    await endAtOnce(setUp(deps.payments), subscription ? [subscription] : [], [event.customerId])
+    await endSubscriptions(requirePayments(deps.payments), subscription ? [subscription] : [], [event.customerId])
     log.warn('Ended what an account pays for that is erased', { userId, subscriptionId: subscription?.id })
   }
 
@@ -128,7 +128,7 @@ export function createBillingActivities(deps: BillingDeps) {
   }
 
   async function readSubscriptionOf(event: StoredPaymentEvent): Promise<ProcessorSubscription | null> {
-    const payments = setUp(deps.payments)
+    const payments = requirePayments(deps.payments)
     const { invoiceId } = event
     const invoice = event.subscriptionId === null && invoiceId !== null ? await payments.readInvoice(invoiceId) : null
     const id = event.subscriptionId ?? invoice?.subscriptionId ?? null

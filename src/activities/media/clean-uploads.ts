@@ -14,9 +14,9 @@ const AT_ONCE = 5
 const LIFE_MS = DAY
 
 export interface CleanUploadsDeps {
-  storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt' | 'keyOf'>
-  posts: Pick<PostStore, 'namedMedia'>
-  users: Pick<UserStore, 'avatarsOf'>
+  storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt' | 'toKey'>
+  posts: Pick<PostStore, 'findNamedMedia'>
+  users: Pick<UserStore, 'findAvatars'>
   uploads: Pick<UploadStore, 'remove'>
   clock: Clock
 }
@@ -32,12 +32,12 @@ type Cleaner = (keys: string[]) => Promise<(key: string) => Promise<Done | null>
  */
 export function createCleanUploadsActivities({ storage, posts, users, uploads, clock }: CleanUploadsDeps) {
   async function namedAvatars(keys: string[]): Promise<Set<string | null>> {
-    const avatars = await users.avatarsOf([...new Set(keys.map(ownerOf))])
-    return new Set(avatars.map((avatar) => storage.keyOf(avatar)))
+    const avatars = await users.findAvatars([...new Set(keys.map(ownerOf))])
+    return new Set(avatars.map((avatar) => storage.toKey(avatar)))
   }
 
   async function namedByAnyone(keys: string[]): Promise<Set<string | null>> {
-    const [inPosts, avatars] = await Promise.all([posts.namedMedia(keys), namedAvatars(keys)])
+    const [inPosts, avatars] = await Promise.all([posts.findNamedMedia(keys), namedAvatars(keys)])
     return new Set([...inPosts, ...avatars])
   }
 
@@ -65,7 +65,7 @@ export function createCleanUploadsActivities({ storage, posts, users, uploads, c
       await storage.remove(key)
       return 'deleted'
     },
-    [FOLDERS.uploads]: takeUnnamed(posts.namedMedia),
+    [FOLDERS.uploads]: takeUnnamed(posts.findNamedMedia),
     [FOLDERS.avatars]: takeUnnamed(namedAvatars),
   }
   const folders = Object.keys(cleaners)

@@ -90,7 +90,7 @@ export function createSettleDoubt(deps: DoubtDeps) {
           signal: io.signal,
           calledAt,
           wasAnswered: entry.delivery.answered ?? false,
-          isTaken: (platformPostId) => posts.isTaken(post._id, input.platform, platformPostId),
+          isTaken: (platformPostId) => posts.belongsToOtherPost(post._id, input.platform, platformPostId),
         })
       } catch (error) {
         io.signal.throwIfAborted()

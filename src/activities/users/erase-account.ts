@@ -85,7 +85,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     'Remove the user record': removeUser,
     // Nothing starts it again when there is no such user.
     'Remove the workflow of the subscription': (userId) =>
-      orchestrator.forget([backgroundWorkflowId('subscription', userId)]),
+      orchestrator.deleteWorkflows([backgroundWorkflowId('subscription', userId)]),
   }
 
   async function cancelPosts(userId: string): Promise<void> {
@@ -118,7 +118,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
       await inTurns(page.filter(mayHavePrepared), (post) => deps.discardPrepared(post, post.platformStatuses))
       const ids = page.map(({ _id }) => _id)
       // First: without the posts nobody knows their workflows any more.
-      await orchestrator.forget(ids.map(publishPostWorkflowId))
+      await orchestrator.deleteWorkflows(ids.map(publishPostWorkflowId))
       await posts.removeSome(userId, ids)
     }
   }
@@ -166,7 +166,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
       deps.sessions.removeAll(userId),
       deps.passwordResets.removeAllOf(userId),
       deps.paymentEvents.removeAllOf(userId),
-      deps.rateLimits.forget(email === undefined ? [userId] : [userId, email]),
+      deps.rateLimits.clearAllOf(email === undefined ? [userId] : [userId, email]),
       email !== undefined && deps.loginThrottle.removeAllOf(email),
       email !== undefined && deps.addressCodes.remove(deps.oneTimeCodes.addressKey(email)),
     ])
@@ -197,7 +197,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
   return {
     /** Null when there is nothing (left) to erase. */
     async beginErasure(userId: string): Promise<ErasurePlan | null> {
-      const erasure = await erasures.tend(userId, new Date(clock.now().getTime() + TENDED_MS))
+      const erasure = await erasures.lease(userId, new Date(clock.now().getTime() + TENDED_MS))
       return erasure && { steps: Object.keys(steps), lookAgainAt: erasure.requestedAt.getTime() + LOOK_AGAIN_AFTER_MS }
     },
 

@@ -16,7 +16,7 @@ interface Dependencies {
   accounts: PlatformAccountStore
   cipher: TokenCipher
   adapters: { find(platform: Platform): PlatformAdapter | null }
-  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
+  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
   database: Pick<Database, 'transaction'>
   clock: Clock
   /** Deadline of one renewal call. */
@@ -100,14 +100,14 @@ export function createAccountCredentials(deps: Dependencies) {
     expire(userId, platform, used.version, reason)
 
   async function expire(userId: string, platform: Platform, version: number, reason: string): Promise<boolean> {
-    const told = await notifications.recordsOf([connectionExpired(userId, platform, version)])
+    const told = await notifications.toRecords([connectionExpired(userId, platform, version)])
     try {
       const changed = await database.transaction(async (session) => {
         if (!(await accounts.markBroken(userId, platform, version, 'expired', reason, session))) return false
         await notifications.insert(told, session)
         return true
       })
-      if (changed) notifications.stored(told)
+      if (changed) notifications.startPushes(told)
       return changed
     } catch (error) {
       if (!isDuplicateKey(error)) throw error

@@ -5,8 +5,8 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RedirectConnect } from '../../platforms/contract.ts'
 import { connectAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
-import { platformUnavailable } from './platform-trouble.ts'
-import { hashOf, newSecret } from '../../security/random.ts'
+import { mapPlatformOutage } from './map-platform-error.ts'
+import { hashSecret, newSecret } from '../../security/random.ts'
 
 interface BeginConnectDeps extends Pick<Context, 'connectStates' | 'connectAttempts' | 'cipher' | 'clock'> {
   platforms: { redirect(platform: Platform): RedirectConnect | null }
@@ -41,13 +41,13 @@ export async function beginConnect(
   const { state, nonce } = deps.connectStates.issue({ platform, redirectUri }, userId, expiresAt)
   const { url, secrets, lookup } = await begin(redirect, platform, { state, redirectUri })
   const binding = isBound ? newSecret() : null
-  const owner = { _id: hashOf(nonce), userId, platform }
+  const owner = { _id: hashSecret(nonce), userId, platform }
   await deps.connectAttempts.insert({
     ...owner,
     sessionId,
     secrets: sealAttemptSecrets(deps.cipher, connectAttemptContext(owner), secrets),
-    bindingHash: binding === null ? null : hashOf(binding),
-    ...(lookup !== undefined && { lookupHash: hashOf(lookup) }),
+    bindingHash: binding === null ? null : hashSecret(binding),
+    ...(lookup !== undefined && { lookupHash: hashSecret(lookup) }),
     expiresAt,
     consumedAt: null,
   })
@@ -63,6 +63,6 @@ async function begin(
   try {
     return await redirect.begin(input, { signal })
   } catch (error) {
-    throw platformUnavailable(platform, error, signal)
+    throw mapPlatformOutage(platform, error, signal)
   }
 }

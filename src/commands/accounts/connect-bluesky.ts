@@ -5,7 +5,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { Connection, DirectConnect } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { ConnectedAccount } from '../../store/accounts/platform-accounts.ts'
-import { platformTrouble } from './platform-trouble.ts'
+import { mapPlatformError } from './map-platform-error.ts'
 import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
 interface ConnectBlueskyDeps extends StoreConnectionDeps {
@@ -50,10 +50,10 @@ async function takeGuess({ limits }: ConnectBlueskyDeps, { userId, identifier }:
   const steps = [
     {
       take: () => limits.blueskyGuess.take(userId, account),
-      undo: () => limits.blueskyGuess.giveBack(userId, account),
+      undo: () => limits.blueskyGuess.refund(userId, account),
     },
-    { take: () => limits.blueskyUser.take(userId), undo: () => limits.blueskyUser.giveBack(userId) },
-    { take: () => limits.blueskyIdentifier.take(account), undo: () => limits.blueskyIdentifier.giveBack(account) },
+    { take: () => limits.blueskyUser.take(userId), undo: () => limits.blueskyUser.refund(userId) },
+    { take: () => limits.blueskyIdentifier.take(account), undo: () => limits.blueskyIdentifier.refund(account) },
   ]
   const taken: typeof steps = []
   const giveBack = async () => void (await Promise.all(taken.map(({ undo }) => undo())))
@@ -75,7 +75,7 @@ async function logIn(direct: DirectConnect | null, { identifier, appPassword }: 
   try {
     return await direct.connect(identifier, appPassword, { signal })
   } catch (error) {
-    throw refusal(error) ?? platformTrouble('bluesky', error, signal)
+    throw refusal(error) ?? mapPlatformError('bluesky', error, signal)
   }
 }
 

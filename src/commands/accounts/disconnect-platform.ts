@@ -22,7 +22,7 @@ export async function disconnectPlatform(
   for (const one of withCompanions(platform)) {
     forgotten.push({ platform: one, account: await accounts.disconnect(userId, one) })
   }
-  await posts.unsettle(userId)
+  await posts.invalidatePrepared(userId)
   await users.raiseAnalyticsVersion(userId)
   for (const { platform: one, account } of forgotten) {
     const secrets = account && openSecretsIfReadable(cipher, userId, one, account)

@@ -8,7 +8,7 @@ import type { RedirectConnect } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { AttemptName, ConnectAttempt } from '../../store/accounts/connect-attempts.ts'
 import { connectAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
-import { hashOf } from '../../security/random.ts'
+import { hashSecret } from '../../security/random.ts'
 import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
 interface FinishConnectDeps
@@ -75,7 +75,7 @@ async function takeAttempt(
   const now = clock.now()
   const name = nameAttempt(connectStates, lookupParameter, input, now)
   const bindingHashes = [
-    ...(input.binding === undefined ? [] : [hashOf(input.binding)]),
+    ...(input.binding === undefined ? [] : [hashSecret(input.binding)]),
     ...(input.mayBeUnbound ? [null] : []),
   ]
   return name && bindingHashes.length > 0 ? await connectAttempts.consume(name, bindingHashes, now) : null
@@ -91,11 +91,11 @@ function nameAttempt(
   const lookup = lookupParameter === undefined ? undefined : query[lookupParameter]
   if (lookupParameter !== undefined && lookup === undefined) return null
   const state = query['state']
-  if (state === undefined) return lookup === undefined ? null : { platform, lookupHash: hashOf(lookup) }
+  if (state === undefined) return lookup === undefined ? null : { platform, lookupHash: hashSecret(lookup) }
   const said = connectStates.read(state, { platform, redirectUri }, now)
   if (!said) return null
-  const byState = { platform, _id: hashOf(said.nonce), userId: said.userId }
-  return lookup === undefined ? byState : { ...byState, lookupHash: hashOf(lookup) }
+  const byState = { platform, _id: hashSecret(said.nonce), userId: said.userId }
+  return lookup === undefined ? byState : { ...byState, lookupHash: hashSecret(lookup) }
 }
 
 /** The callback carries no session, so it is as good as the one it was begun in: logging out and disabling end it as well. */

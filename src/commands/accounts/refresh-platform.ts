@@ -6,7 +6,7 @@ import type { Credentials, PlatformAdapter, Profile } from '../../platforms/cont
 import { PlatformError } from '../../platforms/errors.ts'
 import type { ConnectedAccount, PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
 import type { AccountCredentials } from './account-credentials.ts'
-import { platformTrouble } from './platform-trouble.ts'
+import { mapPlatformError } from './map-platform-error.ts'
 
 interface RefreshPlatformDeps {
   accounts: Pick<PlatformAccountStore, 'findConnected' | 'saveProfile' | 'markBroken'>
@@ -49,7 +49,7 @@ async function refreshAccount(
     const profile = await fetchProfile(deps, adapter, userId, restored, signal)
     await accounts.saveProfile(userId, platform, restored.version, profile)
   } catch (error) {
-    throw platformTrouble(platform, error, signal)
+    throw mapPlatformError(platform, error, signal)
   }
   const account = await accounts.findConnected(userId, platform)
   if (!account) throw notConnected(platform)

@@ -15,7 +15,7 @@ import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-
 
 export interface StoreConnectionDeps {
   accounts: Pick<PlatformAccountStore, 'connect' | 'findHolder'>
-  posts: Pick<PostStore, 'unsettle'>
+  posts: Pick<PostStore, 'invalidatePrepared'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   cipher: TokenCipher
   platforms: { find(platform: Platform): PlatformAdapter | null }
@@ -41,7 +41,7 @@ export async function storeConnection(
   await users.raiseAnalyticsVersion(userId)
   startFollowerCounts(deps, userId, accounts)
   if (replaced.length === 0) return account
-  await posts.unsettle(userId)
+  await posts.invalidatePrepared(userId)
   for (const { platform: of, account: before } of replaced) {
     const unused = openSecretsIfReadable(cipher, userId, of, before)
     if (unused) await endUnusedSession(deps, of, unused)

@@ -3,7 +3,7 @@ import { billingOf } from '../../domain/billing/billing-look.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
-import { catchUp, keyOfMinute, setUp } from './payment-calls.ts'
+import { syncNow, toMinuteKey, requirePayments } from './payment-calls.ts'
 
 type Deps = Pick<Context, 'users' | 'payments' | 'syncSubscription' | 'clock' | 'logger'>
 
@@ -14,18 +14,18 @@ type Deps = Pick<Context, 'users' | 'payments' | 'syncSubscription' | 'clock' | 
 export async function cancelSubscription(deps: Deps, userId: string): Promise<void> {
   const { users, clock } = deps
   const { subscriptionId, revision } = cancellableOf(await users.findById(userId))
-  const payments = setUp(deps.payments)
+  const payments = requirePayments(deps.payments)
   // With the revision: who resumed meanwhile on the processor's pages, and cancels again, does not repeat the first call.
-  const key = keyOfMinute(`cancel/${subscriptionId}/${revision}`, clock.now())
+  const key = toMinuteKey(`cancel/${subscriptionId}/${revision}`, clock.now())
   try {
     await payments.cancelAtPeriodEnd(subscriptionId, key)
   } catch (error) {
     if (!(error instanceof PaymentsError)) throw error
     // It may have ended there without anybody here having heard of it.
-    if (error.isRefused && (await catchUp(deps, userId))) cancellableOf(await users.findById(userId))
+    if (error.isRefused && (await syncNow(deps, userId))) cancellableOf(await users.findById(userId))
     throw unavailable(error)
   }
-  if (!(await catchUp(deps, userId))) return
+  if (!(await syncNow(deps, userId))) return
 
   // The processor may have repeated an earlier answer: what counts is how it stands now.
   const now = (await users.findById(userId))?.subscription

@@ -4,7 +4,7 @@ import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { Checkout, Payments } from '../../integrations/payments/payments.ts'
-import { catchUp, keyOfMinute, orElse, setUp } from './payment-calls.ts'
+import { syncNow, toMinuteKey, mapPaymentsError, requirePayments } from './payment-calls.ts'
 
 /** Each round finds what the one before has left, so more are only needed where others write in between. */
 const ROUNDS = 5
@@ -17,8 +17,8 @@ type Deps = Pick<Context, 'users' | 'payments' | 'syncSubscription' | 'config' |
  * @throws ServiceError ALREADY_SUBSCRIBED, PAYMENT_SESSION_FAILED
  */
 export async function createCheckout(deps: Deps, userId: string): Promise<{ url: string }> {
-  const payments = setUp(deps.payments)
-  return orElse(findOrOpen(deps, payments, userId), 'PAYMENT_SESSION_FAILED', 'Payment session creation failed')
+  const payments = requirePayments(deps.payments)
+  return mapPaymentsError(findOrOpen(deps, payments, userId), 'PAYMENT_SESSION_FAILED', 'Payment session creation failed')
 }
 
 async function findOrOpen(deps: Deps, payments: Payments, userId: string): Promise<{ url: string }> {
@@ -32,7 +32,7 @@ async function findOrOpen(deps: Deps, payments: Payments, userId: string): Promi
     if (last?.status === 'open' && last.url !== null) return { url: last.url }
     if (last && (await isPaid(payments, last))) {
       // The webhook is late or lost.
-      await catchUp(deps, userId)
+      await syncNow(deps, userId)
       throw alreadySubscribed()
     }
 
@@ -52,7 +52,7 @@ async function open({ config, clock }: Deps, payments: Payments, user: User): Pr
       customerId,
       successUrl: `${config.FRONTEND_URL}/payment/success?session_id={CHECKOUT_SESSION_ID}`,
       cancelUrl: `${config.FRONTEND_URL}/payment/cancel`,
-      idempotencyKey: keyOfMinute(`${what}/${userId}/${billingOf(user).revision}`, clock.now()),
+      idempotencyKey: toMinuteKey(`${what}/${userId}/${billingOf(user).revision}`, clock.now()),
     })
   try {
     return await openFor(subscription.processorCustomerId, 'checkout')

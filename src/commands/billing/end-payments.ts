@@ -12,11 +12,11 @@ export async function endPayments(payments: Payments, user: User): Promise<void>
   const { checkoutId, subscriptions, customerIds } = billingOf(user)
   const paid = checkoutId === null ? null : await closeCheckout(payments, checkoutId)
   const all = [...subscriptions, ...(paid ? [paid] : [])]
-  await endAtOnce(payments, all, [...customerIds, user.subscription.processorCustomerId])
+  await endSubscriptions(payments, all, [...customerIds, user.subscription.processorCustomerId])
 }
 
 /** Ends these, and removes the customers they belong to, and others. */
-export async function endAtOnce(
+export async function endSubscriptions(
   payments: Payments,
   subscriptions: Pick<ProcessorSubscription, 'id' | 'customerId'>[],
   customerIds: (string | null)[],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { orElse, setUp } from './payment-calls.ts'
+import { mapPaymentsError, requirePayments } from './payment-calls.ts'
 
 type Deps = Pick<Context, 'users' | 'payments' | 'config'>
 
@@ -16,10 +16,10 @@ export async function openBillingPortal(deps: Deps, userId: string): Promise<{ u
   if (customerId === null) {
     throw new ServiceError('NO_BILLING_ACCOUNT', 'No billing account found. Please subscribe first.')
   }
-  const opening = setUp(deps.payments).openPortal({
+  const opening = requirePayments(deps.payments).openPortal({
     customerId,
     returnUrl: `${deps.config.FRONTEND_URL}/settings`,
     idempotencyKey: `portal/${randomUUID()}`,
   })
-  return orElse(opening, 'BILLING_PORTAL_FAILED', 'Failed to open billing portal')
+  return mapPaymentsError(opening, 'BILLING_PORTAL_FAILED', 'Failed to open billing portal')
 }

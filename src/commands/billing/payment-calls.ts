@@ -5,7 +5,7 @@ import { MINUTE } from '../../domain/shared/times.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
 
 /** @throws ServiceError SERVICE_UNAVAILABLE where payments are switched off */
-export function setUp<T extends Partial<Payments>>(payments: T | null): T {
+export function requirePayments<T extends Partial<Payments>>(payments: T | null): T {
   if (!payments) throw new ServiceError('SERVICE_UNAVAILABLE', 'Payments are not set up')
   return payments
 }
@@ -14,12 +14,12 @@ export function setUp<T extends Partial<Payments>>(payments: T | null): T {
  * The key of a call that must not happen twice by double clicks or repeated requests. The processor keeps what it answered to a key for
  * a day, failures too: by the minute somebody who tries again later is not told of the past.
  */
-export function keyOfMinute(what: string, now: Date): string {
+export function toMinuteKey(what: string, now: Date): string {
   return `${what}/${Math.floor(now.getTime() / MINUTE)}`
 }
 
 /** Whatever the processor refuses or does not answer becomes one answer to the client. */
-export async function orElse<T>(call: Promise<T>, code: ServiceErrorCode, message: string): Promise<T> {
+export async function mapPaymentsError<T>(call: Promise<T>, code: ServiceErrorCode, message: string): Promise<T> {
   try {
     return await call
   } catch (error) {
@@ -31,7 +31,7 @@ export async function orElse<T>(call: Promise<T>, code: ServiceErrorCode, messag
  * The processor tells of what was done there as well, but the caller should see it at once. What cannot be looked at now waits for that
  * event. Answers whether the record is up to date.
  */
-export async function catchUp(
+export async function syncNow(
   { syncSubscription, logger }: Pick<Context, 'syncSubscription' | 'logger'>,
   userId: string,
 ): Promise<boolean> {

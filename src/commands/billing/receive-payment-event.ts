@@ -16,11 +16,11 @@ type Deps = Pick<Context, 'paymentEvents' | 'users' | 'erasures' | 'orchestrator
 export async function receivePaymentEvent(deps: Deps, event: PaymentEvent): Promise<void> {
   const { paymentEvents, clock, logger } = deps
   const { id: eventId, type } = event
-  const state = await paymentEvents.keep(event, clock.now())
+  const state = await paymentEvents.insertOrRead(event, clock.now())
   if (state !== 'waiting') return
 
   if (!isPaymentEventType(type)) {
-    await paymentEvents.settle(eventId, 'ignored', clock.now())
+    await paymentEvents.markProcessed(eventId, 'ignored', clock.now())
     logger.info({ eventId, type }, 'a payment event of a type that means nothing here was ignored')
     return
   }
@@ -31,6 +31,6 @@ export async function receivePaymentEvent(deps: Deps, event: PaymentEvent): Prom
 }
 
 function pass({ orchestrator }: Deps, { id: eventId, type }: PaymentEvent, userId: string | null): Promise<boolean> {
-  if (userId !== null) return orchestrator.tellOfPayment(userId, { eventId, type })
+  if (userId !== null) return orchestrator.notifySubscription(userId, { eventId, type })
   return orchestrator.startWork('routePaymentEvent', eventId, { summary: type, fairnessKey: eventId })
 }

@@ -11,16 +11,16 @@ import type { Logger } from '../../logger.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PaymentEventStore } from '../../store/billing/payment-events.ts'
-import { isTaken, type BillingChange, type UserStore } from '../../store/users/users.ts'
-import { setUp } from './payment-calls.ts'
+import { isProcessorIdTaken, type BillingChange, type UserStore } from '../../store/users/users.ts'
+import { requirePayments } from './payment-calls.ts'
 
 interface SyncSubscriptionDeps {
   database: Pick<Database, 'transaction'>
   users: Pick<UserStore, 'findById' | 'changeBilling' | 'listAdmins'>
   /** Null where payments are not set up. */
   payments: Pick<Payments, 'readSubscription' | 'readInvoice' | 'readCheckout'> | null
-  paymentEvents: Pick<PaymentEventStore, 'settle'>
-  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
+  paymentEvents: Pick<PaymentEventStore, 'markProcessed'>
+  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
   planLimits: Record<SubscriptionPlan, Limits>
   clock: Pick<Clock, 'now'>
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
@@ -40,11 +40,11 @@ export type SyncSubscription = (userId: string, event?: PaymentEvent) => Promise
  */
 export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscription {
   return async (userId, event) => {
-    const payments = setUp(deps.payments)
+    const payments = requirePayments(deps.payments)
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
       const user = await deps.users.findById(userId)
       if (!user) {
-        if (event) await deps.paymentEvents.settle(event.id, 'ignored', deps.clock.now())
+        if (event) await deps.paymentEvents.markProcessed(event.id, 'ignored', deps.clock.now())
         return null
       }
       const look = await lookAt(payments, user, event ?? null)
@@ -57,7 +57,7 @@ export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscrip
       try {
         if (await write(deps, user, step, event)) return stateOf(user, step)
       } catch (error) {
-        if (!isTaken(error)) throw error
+        if (!isProcessorIdTaken(error)) throw error
         return await leaveToOthers(deps, user, event)
       }
     }
@@ -70,7 +70,7 @@ export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscrip
 /** What the processor says is on the record of somebody else: no repetition mends that. */
 async function leaveToOthers(deps: SyncSubscriptionDeps, user: User, event?: PaymentEvent): Promise<BillingState> {
   deps.logger.error({ userId: user._id, eventId: event?.id }, 'a payment of this user is on the record of another one')
-  if (event) await deps.paymentEvents.settle(event.id, 'ignored', deps.clock.now())
+  if (event) await deps.paymentEvents.markProcessed(event.id, 'ignored', deps.clock.now())
   return stateOf(user, null)
 }
 
@@ -114,15 +114,15 @@ async function write(
 ): Promise<boolean> {
   const { revision } = billingOf(user)
   const news = await newsOf(deps, user, step)
-  const told = await deps.notifications.recordsOf(news)
+  const told = await deps.notifications.toRecords(news)
   const isWritten = await deps.database.transaction(async (session) => {
     if (!(await deps.users.changeBilling(user._id, revision, changeOf(step), session))) return false
     await deps.notifications.insert(told, session)
-    if (event) await deps.paymentEvents.settle(event.id, 'applied', deps.clock.now(), session)
+    if (event) await deps.paymentEvents.markProcessed(event.id, 'applied', deps.clock.now(), session)
     return true
   })
   if (!isWritten) return false
-  deps.notifications.stored(told)
+  deps.notifications.startPushes(told)
   logWhatHappened(deps, user, step, event)
   return true
 }

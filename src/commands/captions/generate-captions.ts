@@ -33,7 +33,7 @@ export async function generateCaptions(
   await deps.limits.captions.take(userId)
   const captions = await ifNot(
     () => generate(deps, wish, pictures, signal),
-    () => deps.limits.captions.giveBack(userId),
+    () => deps.limits.captions.refund(userId),
     deps,
   )
   const { taken, ...usage } = await deps.users.takeAllowance('captions', userId)

@@ -21,5 +21,5 @@ export async function replaceAvatar(deps: ReplaceAvatarDeps, userId: string, ava
 async function putBackIfNamed({ users, avatars }: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
   if (!(await avatars.isMissing(userId, avatar))) return
   const user = await users.findById(userId)
-  if (user?.avatar === avatar) await avatars.putBack(userId, avatar)
+  if (user?.avatar === avatar) await avatars.restore(userId, avatar)
 }

@@ -14,9 +14,9 @@ const CHECK_TIMEOUT_MS = 5 * SECOND
 
 export interface UploadQuotaDeps {
   uploads: UploadStore
-  posts: Pick<PostStore, 'namedMedia'>
-  users: Pick<UserStore, 'avatarsOf'>
-  storage: Pick<ObjectStorage, 'keyOf'>
+  posts: Pick<PostStore, 'findNamedMedia'>
+  users: Pick<UserStore, 'findAvatars'>
+  storage: Pick<ObjectStorage, 'toKey'>
   config: { UPLOAD_QUOTA_BYTES: number }
 }
 
@@ -49,8 +49,8 @@ export async function reserveUpload(
 /** What a post or the profile names does not count. It is looked up only here, so that no post pays for it. */
 async function releaseNamed({ uploads, posts, users, storage }: UploadQuotaDeps, userId: string): Promise<void> {
   const counted = await uploads.listUnnamed(userId, LOOKED_UP_AT_ONCE)
-  const [named, avatars] = await Promise.all([posts.namedMedia(counted), users.avatarsOf([userId])])
-  const avatarKeys = avatars.map((avatar) => storage.keyOf(avatar)).filter((key) => key !== null)
+  const [named, avatars] = await Promise.all([posts.findNamedMedia(counted), users.findAvatars([userId])])
+  const avatarKeys = avatars.map((avatar) => storage.toKey(avatar)).filter((key) => key !== null)
   await uploads.setNamed([...named, ...avatarKeys], true)
 }
 

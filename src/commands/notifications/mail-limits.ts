@@ -14,7 +14,7 @@ interface RequestedMail {
  * @returns whether to send one. False means: the address got many within the hour, and one in the last three minutes that will do
  * @throws ServiceError RATE_LIMITED
  */
-export async function mayMail(
+export async function takeMailAllowance(
   { limits }: Pick<Context, 'limits'>,
   { kind, email, sender }: RequestedMail,
 ): Promise<boolean> {

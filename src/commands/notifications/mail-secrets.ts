@@ -9,14 +9,14 @@ export interface MailContent extends MailWords {
 
 /** Opens again for this mail only. */
 export function sealMail(cipher: TokenCipher, mailId: string, content: MailContent): string {
-  return cipher.seal(JSON.stringify(content), contextOf(mailId))
+  return cipher.seal(JSON.stringify(content), toSecretContext(mailId))
 }
 
 /** @throws SecretUnreadableError */
 export function openMail(cipher: TokenCipher, mailId: string, sealed: string): MailContent {
-  return JSON.parse(cipher.open(sealed, contextOf(mailId))) as MailContent
+  return JSON.parse(cipher.open(sealed, toSecretContext(mailId))) as MailContent
 }
 
-function contextOf(id: string) {
+function toSecretContext(id: string) {
   return { collection: 'mails', id, field: 'sealed' }
 }

@@ -7,7 +7,7 @@ import { sealMail, type MailContent } from './mail-secrets.ts'
 /** How long it is kept what became of a mail. */
 const KEPT_MS = 7 * DAY
 /** One share for all who have no account: a flood of registrations keeps no user waiting. */
-const NOBODYS_SHARE = 'nobody'
+const NO_ACCOUNT_KEY = 'nobody'
 
 export type QueueMailDeps = Pick<Context, 'mails' | 'cipher' | 'orchestrator' | 'clock'>
 
@@ -35,7 +35,7 @@ export async function queueMail(deps: QueueMailDeps, { kind, userId, lifeMs, ...
     endedAt: null,
     removeAt: new Date(now.getTime() + KEPT_MS),
   })
-  await deps.orchestrator.startWork('sendMail', mailId, { summary: MAIL_SUMMARY, fairnessKey: shareOf(userId) })
+  await deps.orchestrator.startWork('sendMail', mailId, { summary: MAIL_SUMMARY, fairnessKey: toFairnessKey(userId) })
 }
 
 /** Mails that no workflow looks after, for the sweeper. */
@@ -44,12 +44,12 @@ export function mailBacklog({ mails }: Pick<Context, 'mails'>) {
     work: 'sendMail' as const,
     summary: MAIL_SUMMARY,
     async listUnstarted(before: Date, limit: number) {
-      const untended = await mails.listUntended(before, limit)
-      return untended.map(({ _id, userId }) => ({ id: _id, userId: shareOf(userId) }))
+      const untended = await mails.listUnleased(before, limit)
+      return untended.map(({ _id, userId }) => ({ id: _id, userId: toFairnessKey(userId) }))
     },
   }
 }
 
-function shareOf(userId: string | null): string {
-  return userId ?? NOBODYS_SHARE
+function toFairnessKey(userId: string | null): string {
+  return userId ?? NO_ACCOUNT_KEY
 }

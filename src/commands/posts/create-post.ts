@@ -9,11 +9,11 @@ import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { Clock } from '../../clock.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
-import { handOver, type HandOverDeps } from '../shared/notify-workflow.ts'
+import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 
-export interface CreatePostDeps extends HandOverDeps, CurrentRulesDeps {
+export interface CreatePostDeps extends NotifyWorkflowDeps, CurrentRulesDeps {
   posts: PostStore
   storePost: StorePost
   accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
@@ -40,7 +40,7 @@ export type CreatedPost = FirstAnswer & { postId: string }
  * The answer to the first request with this key, for a repeat of it; null when the key is new.
  * @throws ServiceError IDEMPOTENCY_MISMATCH when that request was another one
  */
-export async function findFirstAnswer(
+export async function findIdempotentResult(
   { posts }: { posts: Pick<PostStore, 'findByCorrelationId'> },
   userId: string,
   { key, requestHash }: Idempotency,
@@ -67,11 +67,11 @@ export async function createPost(
     await deps.storePost(post)
   } catch (error) {
     if (!isDuplicateKey(error) || !request.idempotency) throw error
-    const data = await findFirstAnswer(deps, request.userId, request.idempotency)
+    const data = await findIdempotentResult(deps, request.userId, request.idempotency)
     if (!data) throw error
     return { created: false, data }
   }
-  if (post.status !== 'DRAFT') await handOver(deps, post, 'start')
+  if (post.status !== 'DRAFT') await notifyWorkflow(deps, post, 'start')
   return { created: true, data: answer(post, answered) }
 }
 

@@ -6,9 +6,9 @@ import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
-import { handOver, type HandOverDeps } from '../shared/notify-workflow.ts'
+import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 
-export interface RetryPostDeps extends HandOverDeps {
+export interface RetryPostDeps extends NotifyWorkflowDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
   notifications: Pick<NotificationStore, 'insertOnce'>
   discardPrepared: DiscardPrepared
@@ -36,6 +36,6 @@ export async function retryPost(deps: RetryPostDeps, userId: string, postId: str
     post,
     retrying.filter(({ delivery }) => !delivery.doubted),
   )
-  await handOver(deps, post, 'retry')
+  await notifyWorkflow(deps, post, 'retry')
   return retrying.map(({ platform }) => platform)
 }

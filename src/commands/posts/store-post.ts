@@ -2,7 +2,7 @@ import { limitReached } from '../../domain/billing/plans.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey, type Database } from '../../store/shared/database.ts'
-import { createBatches } from '../../store/shared/batching.ts'
+import { batcher } from '../../store/shared/batching.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
@@ -14,7 +14,7 @@ const LARGEST_GROUP = 50
 interface StorePostDeps {
   database: Pick<Database, 'transaction'>
   posts: Pick<PostStore, 'insert'>
-  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
+  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
   users: Pick<UserStore, 'takeAllowance' | 'takePostAllowances' | 'findTimezones'>
 }
 
@@ -29,7 +29,7 @@ class NotTogether extends Error {}
  * @throws ServiceError POST_LIMIT_REACHED, SERVICE_UNAVAILABLE; a duplicate key error when the idempotency key is taken
  */
 export function createStorePost({ database, posts, notifications, users }: StorePostDeps): StorePost {
-  return createBatches<void, Post>(async (group, settle) => {
+  return batcher<void, Post>(async (group, settle) => {
     if (group.length > 1 && (await together(group))) {
       group.forEach((_, index) => settle(index, undefined))
       return
@@ -85,10 +85,10 @@ export function createStorePost({ database, posts, notifications, users }: Store
     group: Post[],
     store: (insertNotifications: (session: Session) => Promise<void>) => Promise<void>,
   ): Promise<void> {
-    const asked = createdNotifications({ users }, group).then(notifications.recordsOf)
+    const asked = createdNotifications({ users }, group).then(notifications.toRecords)
     asked.catch(() => {})
     await store(async (session) => notifications.insert(await asked, session))
-    notifications.stored(await asked)
+    notifications.startPushes(await asked)
   }
 }
 

@@ -13,7 +13,7 @@ import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
-import { handOver, type HandOverDeps } from '../shared/notify-workflow.ts'
+import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 import { createdNotifications } from './post-created.ts'
 import {
   readChange,
@@ -25,7 +25,7 @@ import {
   type WholePostInput,
 } from './post-input.ts'
 
-export interface UpdatePostDeps extends HandOverDeps, CurrentRulesDeps {
+export interface UpdatePostDeps extends NotifyWorkflowDeps, CurrentRulesDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
   accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
   notifications: Pick<NotificationStore, 'insertOnce'>
@@ -91,7 +91,7 @@ export async function updatePost(
   )
   // Raised on every update, kept once: so that a repeat, or the next one, makes up for a crash in between, as does the sweeper.
   for (const created of await createdNotifications(deps, [post])) await deps.notifications.insertOnce(created)
-  await handOver(deps, post, 'changed')
+  await notifyWorkflow(deps, post, 'changed')
   return { post, warnings }
 }
 

@@ -3,7 +3,7 @@ import type { PublishOrchestrator } from '../../integrations/temporal/orchestrat
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { Logger } from '../../logger.ts'
 
-export interface HandOverDeps {
+export interface NotifyWorkflowDeps {
   posts: Pick<PostStore, 'acknowledgeStart'>
   orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
   logger: Pick<Logger, 'warn'>
@@ -13,7 +13,7 @@ export interface HandOverDeps {
  * Tells Temporal about a change that is already stored. Never fails and takes about a second at most: the sweeper
  * makes up for what Temporal did not hear.
  */
-export async function handOver(deps: HandOverDeps, post: Post, how: 'start' | 'retry' | 'changed'): Promise<void> {
+export async function notifyWorkflow(deps: NotifyWorkflowDeps, post: Post, how: 'start' | 'retry' | 'changed'): Promise<void> {
   const { orchestrator } = deps
   const acknowledged = await (how === 'start' ? orchestrator.start(post) : orchestrator.signal(post, how))
   if (!acknowledged || !post.startPending) return

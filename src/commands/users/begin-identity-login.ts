@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts'
 import { REDIRECT_ATTEMPT_MS } from '../../domain/shared/redirects.ts'
 import type { IdentityProvider } from '../../integrations/openid/openid.ts'
-import { loginAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
-import { hashOf, newSecret } from '../../security/random.ts'
+import { identityAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
+import { hashSecret, newSecret } from '../../security/random.ts'
 
-interface BeginDeps extends Pick<Context, 'loginAttempts' | 'cipher' | 'clock'> {
+interface BeginDeps extends Pick<Context, 'identityAttempts' | 'cipher' | 'clock'> {
   identity: Pick<IdentityProvider, 'begin'>
 }
 
@@ -14,17 +14,17 @@ interface BeginDeps extends Pick<Context, 'loginAttempts' | 'cipher' | 'clock'> 
  * @throws what the provider's outage throws
  */
 export async function beginIdentityLogin(
-  { identity, loginAttempts, cipher, clock }: BeginDeps,
+  { identity, identityAttempts: loginAttempts, cipher, clock }: BeginDeps,
   redirectUri: string,
 ): Promise<{ url: string; binding: string }> {
   const [state, binding] = [newSecret(), newSecret()]
   const secrets = { nonce: newSecret(), verifier: newSecret() }
   const url = await identity.begin({ redirectUri, state, ...secrets })
-  const _id = hashOf(state)
+  const _id = hashSecret(state)
   await loginAttempts.insert({
     _id,
-    secrets: sealAttemptSecrets(cipher, loginAttemptContext({ _id }), secrets),
-    bindingHash: hashOf(binding),
+    secrets: sealAttemptSecrets(cipher, identityAttemptContext({ _id }), secrets),
+    bindingHash: hashSecret(binding),
     expiresAt: new Date(clock.now().getTime() + REDIRECT_ATTEMPT_MS),
     consumedAt: null,
   })

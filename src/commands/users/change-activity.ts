@@ -5,7 +5,7 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import { changeUser, type ChangeUserDeps } from './change-user.ts'
 
 interface ChangeActivityDeps extends ChangeUserDeps {
-  posts: Pick<PostStore, 'unsettle'>
+  posts: Pick<PostStore, 'invalidatePrepared'>
 }
 
 /**
@@ -26,6 +26,6 @@ export async function changeActivity(
     facts: ({ isDisabled }) => ({ isDisabled }),
   })
   // Also when nothing changed: an earlier call may have died before this.
-  if (!isActive) await deps.posts.unsettle(userId)
+  if (!isActive) await deps.posts.invalidatePrepared(userId)
   return user
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { passwordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
-import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
+import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
 import { storePassword, type StorePasswordDeps } from './store-password.ts'
 
 interface ChangePassword {
@@ -31,7 +31,7 @@ export async function changePassword(deps: Deps, input: ChangePassword): Promise
     throw new ServiceError('PASSWORD_NOT_SUPPORTED', 'Password change not supported for this account')
   }
   const guess = { email: user.email, password: currentPassword, ipAddress, from: { sessionId } }
-  const isRight = await isPasswordOf(deps, user, guess)
+  const isRight = await checkPassword(deps, user, guess)
   const changed =
     isRight &&
     (await storePassword(deps, {

@@ -15,7 +15,7 @@ export interface ChangeUserDeps {
   users: Pick<UserStore, 'change'>
   audit: Pick<AuditLog, 'insert'>
   erasures: Pick<ErasureStore, 'isBegun'>
-  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
+  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
   clock: Pick<Clock, 'now'>
 }
 
@@ -43,10 +43,10 @@ export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: str
     if (JSON.stringify(before) === JSON.stringify(after)) return changed.after
     const entry = newAuditEntry(actor, deps.clock.now(), { action: change.action, subjectId: userId, before, after })
     await deps.audit.insert(entry, session)
-    told = await deps.notifications.recordsOf(change.tell ? [change.tell(changed.after, entry)] : [])
+    told = await deps.notifications.toRecords(change.tell ? [change.tell(changed.after, entry)] : [])
     await deps.notifications.insert(told, session)
     return changed.after
   })
-  deps.notifications.stored(told)
+  deps.notifications.startPushes(told)
   return user
 }

@@ -26,9 +26,9 @@ const NO_USER = ''
  * here: a session that was taken over is no place to guess it either. A wrong one counts as a failed login.
  * @throws ServiceError RATE_LIMITED
  */
-export async function isPasswordOf(deps: CheckPasswordDeps, user: User | null, guess: Guess): Promise<boolean> {
+export async function checkPassword(deps: CheckPasswordDeps, user: User | null, guess: Guess): Promise<boolean> {
   const { loginEvents, loginThrottle, passwords } = deps
-  const attempt = { email: guess.email, ipAddress: guess.ipAddress, ...(await recognise(deps, user, guess)) }
+  const attempt = { email: guess.email, ipAddress: guess.ipAddress, ...(await recognizeDevice(deps, user, guess)) }
   const whose = toNetwork(guess.ipAddress)
   const verify = async () =>
     (await passwords.verify(user?.passwordHash ?? null, normalizePassword(guess.password), whose)) ? true : null
@@ -43,7 +43,7 @@ export async function isPasswordOf(deps: CheckPasswordDeps, user: User | null, g
 }
 
 /** A session or a cookie proves that the device logged in before. Clients that keep no cookies are recognised by their network. */
-async function recognise({ clock, knownDevices, sessions }: CheckPasswordDeps, user: User | null, guess: Guess) {
+async function recognizeDevice({ clock, knownDevices, sessions }: CheckPasswordDeps, user: User | null, guess: Guess) {
   const userId = user?._id ?? NO_USER
   const now = clock.now()
   const { from } = guess

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
-import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
+import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
 
 /** Whoever logs in elsewhere proves by a new login that it is still them. */
 const FRESH_LOGIN_MS = 10 * MINUTE
@@ -29,10 +29,10 @@ export async function eraseAccount(deps: Deps, request: EraseAccount): Promise<v
   await assertSelf(deps, user, request)
   await deps.database.transaction(async (session) => {
     await deps.erasures.begin(userId, deps.clock.now(), session)
-    await deps.users.shutOut(userId, session)
+    await deps.users.disable(userId, session)
   })
   // What is armed looks at its owner again, and finds the account disabled.
-  await Promise.all([deps.sessions.removeAll(userId), deps.posts.unsettle(userId)])
+  await Promise.all([deps.sessions.removeAll(userId), deps.posts.invalidatePrepared(userId)])
   await deps.orchestrator.startWork('eraseAccount', userId, { summary: SUMMARY, fairnessKey: userId })
 }
 
@@ -43,7 +43,7 @@ async function assertSelf(deps: Deps, user: User, request: EraseAccount): Promis
     const message = 'The password is missing. Enter the password of this account.'
     throw validationFailed([{ path: 'password', code: 'REQUIRED', message }])
   }
-  if (!(await isPasswordOf(deps, user, { email: user.email, password, ipAddress, from: { sessionId } }))) {
+  if (!(await checkPassword(deps, user, { email: user.email, password, ipAddress, from: { sessionId } }))) {
     throw new ServiceError('INCORRECT_PASSWORD', 'Incorrect current password')
   }
 }
@@ -60,7 +60,7 @@ export function erasureBacklog({ erasures }: Pick<Context, 'erasures'>) {
     work: 'eraseAccount' as const,
     summary: SUMMARY,
     async listUnstarted(before: Date, limit: number) {
-      const untended = await erasures.listUntended(before, limit)
+      const untended = await erasures.listUnleased(before, limit)
       return untended.map(({ _id }) => ({ id: _id, userId: _id }))
     },
   }

@@ -6,13 +6,13 @@ import { newUser, type User } from '../../domain/users/user.ts'
 import type { Identity, IdentityProvider } from '../../integrations/openid/openid.ts'
 import { isDuplicateKey } from '../../store/shared/database.ts'
 import { newId } from '../../store/shared/schema.ts'
-import { loginAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
+import { identityAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { openSession, type Client, type SessionTokens } from './open-session.ts'
-import { hashOf } from '../../security/random.ts'
+import { hashSecret } from '../../security/random.ts'
 
 interface FinishDeps extends Pick<
   ApiContext,
-  'loginAttempts' | 'cipher' | 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'planLimits' | 'clock'
+  'identityAttempts' | 'cipher' | 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'planLimits' | 'clock'
 > {
   identity: Pick<IdentityProvider, 'complete'>
 }
@@ -45,9 +45,9 @@ export async function finishIdentityLogin(deps: FinishDeps, input: FinishIdentit
   const { redirectUri, query, binding } = input
   const state = query['state']
   if (state === undefined || binding === undefined) return { refusal: 'session_expired' }
-  const attempt = await deps.loginAttempts.consume({ _id: hashOf(state) }, [hashOf(binding)], deps.clock.now())
+  const attempt = await deps.identityAttempts.consume({ _id: hashSecret(state) }, [hashSecret(binding)], deps.clock.now())
   if (!attempt?.secrets) return { refusal: 'session_expired' }
-  const { nonce, verifier } = openAttemptSecrets(deps.cipher, loginAttemptContext(attempt), attempt.secrets)
+  const { nonce, verifier } = openAttemptSecrets(deps.cipher, identityAttemptContext(attempt), attempt.secrets)
 
   let identity: Identity
   try {

@@ -1,8 +1,8 @@
 import type { ApiContext } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
-import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
-import { untilNextStep } from './steady-answer.ts'
+import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
+import { constantTimeDelay } from './constant-time-delay.ts'
 import { openSession, type Client, type SessionTokens } from './open-session.ts'
 
 type Deps = CheckPasswordDeps & Pick<ApiContext, 'users' | 'accessTokens' | 'refreshTokens'>
@@ -22,9 +22,9 @@ interface LogIn extends Client {
 export async function logIn(deps: Deps, input: LogIn): Promise<SessionTokens & { user: User }> {
   const begin = deps.clock.now()
   const user = await deps.users.findByEmail(input.email)
-  const isRight = await isPasswordOf(deps, user, { ...input, from: { deviceCookie: input.deviceCookie } })
+  const isRight = await checkPassword(deps, user, { ...input, from: { deviceCookie: input.deviceCookie } })
   if (!user || !isRight) {
-    await untilNextStep(deps.clock, begin)
+    await constantTimeDelay(deps.clock, begin)
     throw invalidCredentials()
   }
   if (user.isDisabled) {

@@ -3,9 +3,9 @@ import { toNetwork } from '../../domain/shared/client-address.ts'
 import { addressKnownMail, codeMail } from '../../domain/notifications/mail-texts.ts'
 import { CODE_LIFE_MS, MAIL_LIFE_MS } from '../../domain/notifications/mails.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { mayMail } from '../notifications/mail-limits.ts'
+import { takeMailAllowance } from '../notifications/mail-limits.ts'
 import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
-import { untilNextStep } from './steady-answer.ts'
+import { constantTimeDelay } from './constant-time-delay.ts'
 
 type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'addressCodes' | 'limits' | 'config'>
 
@@ -22,17 +22,17 @@ export async function requestCode(
   const begin = clock.now()
   const to = normalizeEmail(email)
   const sender = toNetwork(ipAddress)
-  const isMailed = await mayMail(deps, { kind: 'otp', email: to, sender })
+  const isMailed = await takeMailAllowance(deps, { kind: 'otp', email: to, sender })
   const user = await users.findByEmail(to)
   const addressKey = oneTimeCodes.addressKey(to)
   if (!isMailed && (await addressCodes.join(addressKey, sender))) {
-    await untilNextStep(clock, begin)
+    await constantTimeDelay(clock, begin)
     return
   }
   const code = oneTimeCodes.make()
   await addressCodes.put(addressKey, {
     sender,
-    codeHash: user ? oneTimeCodes.hashOfNone() : oneTimeCodes.hash(to, code),
+    codeHash: user ? oneTimeCodes.unusableHash() : oneTimeCodes.hash(to, code),
     expiresAt: new Date(clock.now().getTime() + CODE_LIFE_MS),
   })
   await queueMail(
@@ -41,5 +41,5 @@ export async function requestCode(
       ? { kind: 'addressKnown', userId: user._id, lifeMs: MAIL_LIFE_MS, to, ...addressKnownMail(config.FRONTEND_URL) }
       : { kind: 'code', userId: null, lifeMs: CODE_LIFE_MS, to, ...codeMail(code) },
   )
-  await untilNextStep(clock, begin)
+  await constantTimeDelay(clock, begin)
 }

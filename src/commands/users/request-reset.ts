@@ -3,10 +3,10 @@ import { toNetwork } from '../../domain/shared/client-address.ts'
 import { resetElsewhereMail, resetMail } from '../../domain/notifications/mail-texts.ts'
 import { MAIL_LIFE_MS, RESET_LIFE_MS } from '../../domain/notifications/mails.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { mayMail } from '../notifications/mail-limits.ts'
+import { takeMailAllowance } from '../notifications/mail-limits.ts'
 import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
-import { hashOf, newSecret } from '../../security/random.ts'
-import { untilNextStep } from './steady-answer.ts'
+import { hashSecret, newSecret } from '../../security/random.ts'
+import { constantTimeDelay } from './constant-time-delay.ts'
 
 type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'passwordResets' | 'limits' | 'config'>
 
@@ -19,8 +19,8 @@ export async function requestReset(deps: Deps, input: { email: string; ipAddress
   const { users, oneTimeCodes, passwordResets, config, clock } = deps
   const begin = clock.now()
   const email = normalizeEmail(input.email)
-  if (!(await mayMail(deps, { kind: 'resetMail', email, sender: toNetwork(input.ipAddress) }))) {
-    await untilNextStep(clock, begin)
+  if (!(await takeMailAllowance(deps, { kind: 'resetMail', email, sender: toNetwork(input.ipAddress) }))) {
+    await constantTimeDelay(clock, begin)
     return
   }
   const user = await users.findByEmail(email)
@@ -28,7 +28,7 @@ export async function requestReset(deps: Deps, input: { email: string; ipAddress
   const hasPassword = user?.auth.provider === 'email'
   const token = newSecret()
   await passwordResets.add(oneTimeCodes.addressKey(email), hasPassword ? userId : null, {
-    hash: hashOf(token),
+    hash: hashSecret(token),
     expiresAt: new Date(clock.now().getTime() + RESET_LIFE_MS),
   })
   const words = resetMail({ frontendUrl: config.FRONTEND_URL, email, token })
@@ -40,5 +40,5 @@ export async function requestReset(deps: Deps, input: { email: string; ipAddress
       ? { kind: 'resetElsewhere', lifeMs: MAIL_LIFE_MS, ...resetElsewhereMail(config.FRONTEND_URL) }
       : { kind: user ? 'reset' : 'nothing', lifeMs: RESET_LIFE_MS, ...words }),
   })
-  await untilNextStep(clock, begin)
+  await constantTimeDelay(clock, begin)
 }

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { passwordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { hashOf } from '../../security/random.ts'
+import { hashSecret } from '../../security/random.ts'
 import { storePassword, type StorePasswordDeps } from './store-password.ts'
 
 type Deps = StorePasswordDeps & Pick<Context, 'users' | 'oneTimeCodes'>
@@ -23,14 +23,14 @@ export async function resetPassword(deps: Deps, { token, email, password }: Rese
   const problems = passwordProblems(password)
   if (problems.length > 0) throw validationFailed(problems)
   const key = oneTimeCodes.addressKey(normalizeEmail(email))
-  const hash = hashOf(token)
+  const hash = hashSecret(token)
   // Nobody gets to make us hash passwords without a token.
-  if (!(await passwordResets.isGood(key, hash))) throw invalid()
+  if (!(await passwordResets.isValid(key, hash))) throw invalid()
   const userId = await storePassword(deps, {
     password,
     fairnessKey: key,
     async write(passwordHash, session) {
-      const owner = await passwordResets.use(key, hash, session)
+      const owner = await passwordResets.consume(key, hash, session)
       return owner !== null && (await users.resetPassword(owner, passwordHash, session)) ? owner : null
     },
   })

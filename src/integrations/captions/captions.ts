@@ -10,7 +10,7 @@ import { platformLabel } from '../../domain/shared/platforms.ts'
 import type { PostingRules } from '../../domain/posts/posting-rules.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { cappedFetch } from '../shared/capped-fetch.ts'
-import { normalType } from '../storage/stored-files.ts'
+import { normalizeType } from '../storage/stored-files.ts'
 
 const MAX_ANSWER_BYTES = 2 * 1_048_576
 const REPEATS = 1
@@ -126,7 +126,7 @@ function messagesOf({ prompt, text, tone, platform, pictures, rules }: CaptionRe
         { type: 'text' as const, text: wish },
         ...pictures.map(({ type, bytes }) => ({
           type: 'image_url' as const,
-          image_url: { url: `data:${normalType(type)};base64,${Buffer.from(bytes).toString('base64')}` },
+          image_url: { url: `data:${normalizeType(type)};base64,${Buffer.from(bytes).toString('base64')}` },
         })),
       ],
     },

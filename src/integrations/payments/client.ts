@@ -114,7 +114,7 @@ function failureOf(aim: string, { statusCode, code, detail }: Failure, isLate: b
 }
 
 /** Null when the processor does not know what it was asked about. */
-export async function unlessMissing<T>(answer: Promise<T>): Promise<T | null> {
+export async function nullIfMissing<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer
   } catch (error) {

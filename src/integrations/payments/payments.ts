@@ -5,10 +5,10 @@ import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { PaymentCallOutcome } from '../../telemetry/metrics.ts'
-import { createPaymentsClient, isRefusal, unlessMissing } from './client.ts'
+import { createPaymentsClient, isRefusal, nullIfMissing } from './client.ts'
 import { readEventObject } from './events.ts'
-import { idOf, readInvoiceObject, readSubscriptionObject } from './objects.ts'
-import { verifiedText } from './signature.ts'
+import { readId, readInvoiceObject, readSubscriptionObject } from './objects.ts'
+import { verifyBody } from './signature.ts'
 
 const CHECKOUT_STATES = ['open', 'complete', 'expired'] as const
 
@@ -68,7 +68,7 @@ export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsO
   const call = createPaymentsClient(client)
 
   async function readCheckout(id: string): Promise<Checkout | null> {
-    const session = await unlessMissing(call('read a checkout', (client) => client.checkout.sessions.retrieve(id)))
+    const session = await nullIfMissing(call('read a checkout', (client) => client.checkout.sessions.retrieve(id)))
     return session && readCheckoutObject(session)
   }
 
@@ -124,18 +124,18 @@ export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsO
     },
 
     async endSubscription(subscriptionId, idempotencyKey) {
-      await unlessMissing(
+      await nullIfMissing(
         call('end a subscription', (client) => client.subscriptions.cancel(subscriptionId, {}, { idempotencyKey })),
       )
     },
 
     async removeCustomer(customerId) {
-      await unlessMissing(call('remove a customer', (client) => client.customers.del(customerId, {}, onlyThisCall())))
+      await nullIfMissing(call('remove a customer', (client) => client.customers.del(customerId, {}, onlyThisCall())))
     },
 
     async readSubscription(id) {
       const aim = 'read a subscription'
-      const found = await unlessMissing(
+      const found = await nullIfMissing(
         call(aim, (client) => client.subscriptions.retrieve(id, { expand: ['latest_invoice'] })),
       )
       return found && readable(readSubscriptionObject(found), aim)
@@ -143,13 +143,13 @@ export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsO
 
     async readInvoice(id) {
       const aim = 'read an invoice'
-      const found = await unlessMissing(call(aim, (client) => client.invoices.retrieve(id)))
+      const found = await nullIfMissing(call(aim, (client) => client.invoices.retrieve(id)))
       return found && readable(readInvoiceObject(found), aim)
     },
 
     async readEvent(rawBody, signature, now) {
       const { Stripe } = await import('stripe')
-      const text = verifiedText(Stripe.webhooks, {
+      const text = verifyBody(Stripe.webhooks, {
         rawBody,
         signature: signature ?? '',
         secrets: webhookSecrets,
@@ -174,7 +174,7 @@ function readCheckoutObject({ id, status, url, subscription }: Stripe.Checkout.S
     id,
     status: readable(known, 'read a checkout'),
     url: status === 'open' ? url : null,
-    subscriptionId: idOf(subscription),
+    subscriptionId: readId(subscription),
   }
 }
 

@@ -9,7 +9,7 @@ type Verifier = Stripe['webhooks']
  * The body as text if one of the secrets signed these very bytes within 300 s of `now`, either way; else null. The library looks for old
  * signatures only, and would read bytes that are no text, or begin with a byte order mark, as other text than was signed.
  */
-export function verifiedText(
+export function verifyBody(
   verifier: Verifier,
   { rawBody, signature, secrets, now }: { rawBody: Buffer; signature: string; secrets: string[]; now: Date },
 ): string | null {

@@ -3,7 +3,7 @@ import type { App } from 'firebase-admin/app'
 import type { Message, Messaging } from 'firebase-admin/messaging'
 import type { PushMessage } from '../../domain/notifications/push.ts'
 import { HOUR, SECOND } from '../../domain/shared/times.ts'
-import { createPushConnections } from './connections.ts'
+import { createPushAgent } from './push-agent.ts'
 import { createServiceAccount } from './service-account.ts'
 
 const CALL_TIMEOUT_MS = 10 * SECOND
@@ -36,7 +36,7 @@ export type PushOutcome =
 /** Push messages through Firebase Cloud Messaging. The library is loaded when the first one is sent. */
 export function createPush(options: PushOptions) {
   const { projectId, url, userAgent, timeoutMs = CALL_TIMEOUT_MS } = options
-  const agent = createPushConnections({ url, timeoutMs, connections: CONNECTIONS })
+  const agent = createPushAgent({ url, timeoutMs, connections: CONNECTIONS })
   const account = createServiceAccount({ ...options, timeoutMs: TOKEN_TIMEOUT_MS })
   let opened: Promise<{ messaging: Messaging; close(): Promise<void> }> | undefined
 

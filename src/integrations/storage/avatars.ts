@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MAX_AVATAR_BYTES, avatarKey, avatarTypeOf, isAvatarType, removedKey } from '../../domain/media/storage-keys.ts'
 import type { ObjectStorage } from './storage.ts'
-import { fileProblem, MISSING_FILE, normalType, SNIFF_BYTES } from './stored-files.ts'
+import { fileProblem, MISSING_FILE, normalizeType, SNIFF_BYTES } from './stored-files.ts'
 
 interface AvatarOptions {
-  storage: Pick<ObjectStorage, 'keyOf' | 'publicUrl' | 'put' | 'readHead' | 'storedAt' | 'move'>
+  storage: Pick<ObjectStorage, 'toKey' | 'publicUrl' | 'put' | 'readHead' | 'storedAt' | 'move'>
   timeoutMs: number
 }
 
@@ -24,7 +24,7 @@ export function createAvatars({ storage, timeoutMs }: AvatarOptions) {
 
   /** Null for the avatar of another user, and for every picture that lies elsewhere. */
   function ownUpload(userId: string, url: string) {
-    const key = storage.keyOf(url)
+    const key = storage.toKey(url)
     const type = key === null ? null : avatarTypeOf(userId, key)
     return key === null || type === null ? null : { key, type }
   }
@@ -53,7 +53,7 @@ export function createAvatars({ storage, timeoutMs }: AvatarOptions) {
       reaching(async () => {
         if (!isAvatarType(type)) throw new Error(`${type} is no type of avatars`)
         const key = avatarKey(userId, randomUUID(), type)
-        await storage.put({ key, body: bytes, contentType: normalType(type) }, within())
+        await storage.put({ key, body: bytes, contentType: normalizeType(type) }, within())
         return storage.publicUrl(key)
       }),
 
@@ -72,7 +72,7 @@ export function createAvatars({ storage, timeoutMs }: AvatarOptions) {
       }),
 
     /** What was taken away a moment ago. */
-    putBack: (userId: string, url: string): Promise<void> =>
+    restore: (userId: string, url: string): Promise<void> =>
       reaching(async () => {
         const upload = ownUpload(userId, url)
         if (upload) await storage.move(removedKey(upload.key), upload.key, within())

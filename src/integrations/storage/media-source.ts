@@ -5,7 +5,7 @@ import { MAX_UPLOAD_BYTES, mediaKind } from '../../domain/posts/posting-rules.ts
 import { copyKey, removedKey } from '../../domain/media/storage-keys.ts'
 import { HOUR } from '../../domain/shared/times.ts'
 import type { ObjectStorage } from './storage.ts'
-import { fileProblem, MISSING_FILE, normalType, SNIFF_BYTES, type FoundFile } from './stored-files.ts'
+import { fileProblem, MISSING_FILE, normalizeType, SNIFF_BYTES, type FoundFile } from './stored-files.ts'
 
 /** Copies go a day after they were stored last (`cleanUploads`); one older than this is stored again rather than relied on. */
 const COPY_LIFE_MS = 12 * HOUR
@@ -40,7 +40,7 @@ export function createMediaSource(
         await stream.cancel()
         throw unavailable(item, problem)
       }
-      return { stream, sizeBytes: object.sizeBytes, mimeType: normalType(item.mimeType) }
+      return { stream, sizeBytes: object.sizeBytes, mimeType: normalizeType(item.mimeType) }
     },
 
     /**
@@ -52,7 +52,7 @@ export function createMediaSource(
       const object = await orRestored(item, options, read)
       const problem = object ? await findProblem(item, object) : MISSING_FILE
       if (problem !== null) throw unavailable(item, problem)
-      const type = normalType(item.mimeType)
+      const type = normalizeType(item.mimeType)
       // It is served by the name that its upload gave it, which platforms need not know.
       if (object!.contentType !== type) await storage.retype(item.storageKey, type, options)
       return storage.publicUrl(item.storageKey)

@@ -158,7 +158,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
      * The key of the object that has this public address, for keys of plain characters as ours are. Compared as text: what a parser
      * would first have to repair is no address of ours, whatever it turned into (safety section 5).
      */
-    keyOf(url: string): string | null {
+    toKey(url: string): string | null {
       const key = url.slice(publicBase.length + 1)
       return publicUrl(key) === url ? key : null
     },

@@ -21,10 +21,10 @@ export async function fileProblem(
   // Few calls of few processes need it.
   const { fileTypeFromBuffer } = await import('file-type')
   const found = (await fileTypeFromBuffer(head))?.mime
-  if (found === undefined) return `is not ${normalType(type)}, as it was said to be`
-  return normalType(found) === normalType(type) ? null : `is ${found}, not ${type} as it was said to be`
+  if (found === undefined) return `is not ${normalizeType(type)}, as it was said to be`
+  return normalizeType(found) === normalizeType(type) ? null : `is ${found}, not ${type} as it was said to be`
 }
 
-export function normalType(type: string): string {
+export function normalizeType(type: string): string {
   return SAME_AS[type] ?? type
 }

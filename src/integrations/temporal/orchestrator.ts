@@ -29,8 +29,8 @@ import {
 } from '../../workflows/messages.ts'
 import { scheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../../workflows/schedules.ts'
 import { TASK_QUEUES, TASKS_OF, type TaskKind, type TaskQueue } from '../../workflows/task-queues.ts'
-import { attributesOf, createSearchAttributes, createTaggedStarts, listOpenPosts } from './search-attributes.ts'
-import { startOptions, workOptions, type WorkOptions } from './workflow-options.ts'
+import { toAttributes, createSearchAttributes, createAttributedStart, listOpenPosts } from './search-attributes.ts'
+import { toStartOptions, toWorkOptions, type WorkOptions } from './workflow-options.ts'
 import { terminateIfStuck, type StuckWorkflow } from './stuck-workflows.ts'
 
 /** Temporal may take this long inside a request; then the request goes on without it, and the sweeper makes up for it. */
@@ -65,7 +65,7 @@ export function createOrchestrator({
   const connection = Connection.lazy({ address, connectTimeout: CALL_DEADLINE_MS })
   const workflows = new WorkflowClient({ connection, namespace })
   const schedules = new ScheduleClient({ connection, namespace })
-  const startTagged = createTaggedStarts(onUnknownAttributes)
+  const startTagged = createAttributedStart(onUnknownAttributes)
 
   /** The calls that go on, also those that nobody waits for any more: the client repeats them until their deadline. */
   const open = new Set<Promise<unknown>>()
@@ -97,8 +97,8 @@ export function createOrchestrator({
       if (!plan) return true
       return acknowledged(
         () =>
-          startTagged(attributesOf(post, plan), (tags) =>
-            workflows.start('publishPost', { ...startOptions(post, plan), ...tags, args: [plan] }),
+          startTagged(toAttributes(post, plan), (tags) =>
+            workflows.start('publishPost', { ...toStartOptions(post, plan), ...tags, args: [plan] }),
           ),
         deadlineMs,
       )
@@ -117,12 +117,12 @@ export function createOrchestrator({
         })
       }
       const options: WorkflowSignalWithStartOptions<[number]> = {
-        ...startOptions(post, plan),
+        ...toStartOptions(post, plan),
         signal: PUBLISH_SIGNALS[signal],
         signalArgs: [post.revision],
       }
       return acknowledged(() =>
-        startTagged(attributesOf(post, plan), (tags) =>
+        startTagged(toAttributes(post, plan), (tags) =>
           workflows.signalWithStart('publishPost', { ...options, ...tags, args: [plan] }),
         ),
       )
@@ -130,7 +130,7 @@ export function createOrchestrator({
 
     /** Starts work in the background for the record of this id, or joins what runs. Answers like `start`. */
     startWork(work: BackgroundWork, id: string, options: WorkOptions): Promise<boolean> {
-      return acknowledged(() => workflows.start(work, workOptions(work, id, options)))
+      return acknowledged(() => workflows.start(work, toWorkOptions(work, id, options)))
     },
 
     /**
@@ -162,8 +162,8 @@ export function createOrchestrator({
     },
 
     /** Tells the workflow that watches over the user's subscription, and starts it when it does not run. Answers like `start`. */
-    tellOfPayment(userId: string, news: PaymentNews): Promise<boolean> {
-      const options = workOptions('subscription', userId, { summary: SUBSCRIPTION_SUMMARY, fairnessKey: userId })
+    notifySubscription(userId: string, news: PaymentNews): Promise<boolean> {
+      const options = toWorkOptions('subscription', userId, { summary: SUBSCRIPTION_SUMMARY, fairnessKey: userId })
       return acknowledged(() =>
         workflows.signalWithStart('subscription', { ...options, signal: paymentEventSignal, signalArgs: [news] }),
       )
@@ -197,7 +197,7 @@ export function createOrchestrator({
     },
 
     /** Deletes what Temporal keeps of these workflows; those that still run end by it. A server that forbids it keeps ids only. */
-    async forget(ids: string[]): Promise<void> {
+    async deleteWorkflows(ids: string[]): Promise<void> {
       await bounded(async () => {
         // The list of all runs is some moments late; the latest run is found without it.
         const runs = ids.map((workflowId) => ({ workflowId, runId: '' }))
@@ -245,7 +245,7 @@ export function createOrchestrator({
     },
 
     /** What stands in the way of a delivery on Temporal's side, as sentences; empty when nothing does. */
-    async problems(sweepIntervalMs: number, workerSilenceMs: number): Promise<string[]> {
+    async findProblems(sweepIntervalMs: number, workerSilenceMs: number): Promise<string[]> {
       try {
         return await bounded(async () => {
           const found = await Promise.all([

@@ -14,7 +14,7 @@ const TRIED_AGAIN_AFTER_MS = 5 * MINUTE
 const INVALID_ARGUMENT = 3
 
 /** The search attributes that the workflow of a post starts with. */
-export function attributesOf(post: Post, plan: PublishPlan): TypedSearchAttributes {
+export function toAttributes(post: Post, plan: PublishPlan): TypedSearchAttributes {
   return new TypedSearchAttributes([
     { key: POST_STATUS, value: post.status },
     { key: USER_ID, value: post.userId },
@@ -49,7 +49,7 @@ export async function createSearchAttributes({ operatorService }: Connection, na
  * Starts workflows with search attributes, or without them for a while where Temporal does not know the attributes: a post must not
  * wait for what operators search by.
  */
-export function createTaggedStarts(onUnknown: (error: unknown) => void) {
+export function createAttributedStart(onUnknown: (error: unknown) => void) {
   let untaggedUntil = 0
 
   return async function startTagged<T>(

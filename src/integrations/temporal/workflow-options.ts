@@ -17,7 +17,7 @@ export interface WorkOptions {
 }
 
 /** How the workflow of a post is started: one that runs is joined. */
-export function startOptions(post: Post, plan: PublishPlan) {
+export function toStartOptions(post: Post, plan: PublishPlan) {
   const names = plan.platforms.map(({ platform }) => platformLabel(platform)).join(', ')
   return {
     workflowId: publishPostWorkflowId(post._id),
@@ -31,7 +31,7 @@ export function startOptions(post: Post, plan: PublishPlan) {
 }
 
 /** How work in the background is started: what runs already is joined. */
-export function workOptions(work: BackgroundWork, id: string, { summary, fairnessKey }: WorkOptions) {
+export function toWorkOptions(work: BackgroundWork, id: string, { summary, fairnessKey }: WorkOptions) {
   return {
     workflowId: backgroundWorkflowId(work, id),
     taskQueue: BACKGROUND_WORK[work].taskQueue,

@@ -1,6 +1,6 @@
 import type { Connection } from 'mongoose'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { createRedirectAttemptStore, type RedirectAttempt } from '../shared/redirect-attempts.ts'
 
 /** A user who connects an account on a platform's page. */
@@ -18,7 +18,7 @@ export type AttemptName = Pick<ConnectAttempt, 'platform'> &
 const COLLECTION = 'connectAttempts'
 
 export function createConnectAttemptStore(connection: Connection) {
-  const collection = driverCollection<ConnectAttempt>(connection, COLLECTION)
+  const collection = nativeCollection<ConnectAttempt>(connection, COLLECTION)
 
   const attempts = createRedirectAttemptStore<ConnectAttempt, AttemptName>(connection, {
     model: 'ConnectAttempt',

@@ -3,8 +3,8 @@ import type { StoredHealth } from '../../domain/accounts/account-health.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../shared/database.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { anyOf, createBatchedRead } from '../shared/batching.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { anyOf, batchLoader } from '../shared/batching.ts'
 import { accountsSchema } from './platform-account-schema.ts'
 import { newId } from '../shared/schema.ts'
 
@@ -97,9 +97,9 @@ interface EndingQuery {
 export function createPlatformAccountStore(connection: Connection, now: () => Date) {
   const model = connection.model<PlatformAccounts>('PlatformAccounts', accountsSchema, 'platformAccounts')
 
-  const collection = driverCollection<PlatformAccounts>(connection, 'platformAccounts')
+  const collection = nativeCollection<PlatformAccounts>(connection, 'platformAccounts')
 
-  const find = createBatchedRead<PlatformAccounts>(
+  const find = batchLoader<PlatformAccounts>(
     (userIds) =>
       collection()
         .find({ userId: anyOf(userIds) })

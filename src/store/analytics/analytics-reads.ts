@@ -16,7 +16,7 @@ import {
   type Aggregation,
   type Scope,
 } from './analytics-pipelines.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import type { ListedPost } from '../posts/shorten-posts.ts'
 import type { PostSnapshot } from './snapshots.ts'
 
@@ -34,7 +34,7 @@ export interface RankedPair extends PostCounts, DerivedFigures {
 /** What the snapshots of one user say, each read in one aggregation over an index. */
 export function createAnalyticsReads(connection: Connection) {
   function run<T extends object>({ collection, stages }: Aggregation): Promise<T[]> {
-    return driverCollection(connection, collection)()
+    return nativeCollection(connection, collection)()
       .aggregate<T>(stages, { maxTimeMS: DEADLINE_MS, readConcern: 'majority' })
       .toArray()
   }

@@ -2,7 +2,7 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { MESSAGE_TYPES, type MessageType } from '../../domain/analytics/collection.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { newId, schemaOptions } from '../shared/schema.ts'
 
 const KEPT_MS = 30 * DAY
@@ -49,7 +49,7 @@ deadLetterSchema.index({ lastAt: -1, _id: -1 })
 export function createDeadLetterStore(connection: Connection) {
   connection.model<DeadLetter>('DeadLetter', deadLetterSchema, 'deadLetters')
 
-  const collection = driverCollection<DeadLetter>(connection, 'deadLetters')
+  const collection = nativeCollection<DeadLetter>(connection, 'deadLetters')
 
   return {
     async add(failed: Undelivered[], reason: string, at: Date, session?: ClientSession): Promise<void> {

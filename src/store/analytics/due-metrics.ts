@@ -3,7 +3,7 @@ import type { DueBounds } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Delivery, PlatformStatus } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { METRICS_INDEX, type StoredPost } from '../posts/post-schema.ts'
 
 const LIST_DEADLINE_MS = 20 * SECOND
@@ -34,8 +34,8 @@ const SHOWN = Object.fromEntries(
 )
 
 /** Posts as the collection of metrics sees them. What it writes moves neither revision nor `updatedAt`. */
-export function createPublishedPostStore(connection: Connection) {
-  const collection = driverCollection<StoredPost>(connection, 'posts')
+export function createDueMetricsStore(connection: Connection) {
+  const collection = nativeCollection<StoredPost>(connection, 'posts')
 
   const find = (filter: object) =>
     collection().find<PublishedPost>(filter, { projection: SHOWN, maxTimeMS: LIST_DEADLINE_MS }).hint(METRICS_INDEX)
@@ -62,7 +62,7 @@ export function createPublishedPostStore(connection: Connection) {
     dueCursor,
 
     /** Somebody who has posts, by chance; null when nobody has. */
-    async anyOwner(): Promise<string | null> {
+    async sampleOwner(): Promise<string | null> {
       const [post] = await collection()
         .aggregate<Pick<StoredPost, 'userId'>>([{ $sample: { size: 1 } }, { $project: { userId: 1 } }])
         .toArray()
@@ -89,7 +89,7 @@ export function createPublishedPostStore(connection: Connection) {
      * The metrics of this slot were seen to, at `takenAt` where they were fetched. Answers which of the posts are still there and
      * published, and not fetched later: only of those may anything be stored in the same transaction.
      */
-    async note(
+    async recordFetch(
       platform: Platform,
       postIds: string[],
       { slot, takenAt }: { slot: Date; takenAt?: Date },
@@ -111,12 +111,12 @@ export function createPublishedPostStore(connection: Connection) {
     },
 
     /** Nobody has to ask for their metrics of this slot, although there are none. */
-    async settle(platform: Platform, postIds: string[], slot: Date): Promise<void> {
+    async markSlotDone(platform: Platform, postIds: string[], slot: Date): Promise<void> {
       await collection().updateMany({ _id: { $in: postIds } }, settling(slot), { arrayFilters: entriesOn(platform) })
     },
 
     /** The same for all posts of an account that are due. */
-    async settleDue(userId: string, bounds: DueBounds): Promise<void> {
+    async markDueDone(userId: string, bounds: DueBounds): Promise<void> {
       for (const platform of bounds.platforms) {
         await collection().updateMany({ ...isOut, userId, ...dueEntry(bounds) }, settling(bounds.slot), {
           arrayFilters: entriesOn(platform),
@@ -127,7 +127,7 @@ export function createPublishedPostStore(connection: Connection) {
   }
 }
 
-export type PublishedPostStore = ReturnType<typeof createPublishedPostStore>
+export type DueMetricsStore = ReturnType<typeof createDueMetricsStore>
 
 /** What the index holds; as `isDue` of the domain says it. */
 const isOut = { publishedKeys: { $exists: true } }

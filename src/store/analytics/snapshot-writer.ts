@@ -1,14 +1,14 @@
 import type { ClientSession } from 'mongoose'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { isDuplicateKey, type Database } from '../shared/database.ts'
-import type { PublishedPostStore } from './due-metrics.ts'
+import type { DueMetricsStore } from './due-metrics.ts'
 import type { AccountSnapshot, PostSnapshot, SnapshotStore } from './snapshots.ts'
 import type { UserStore } from '../users/users.ts'
 
-export interface SaveSnapshotsDeps {
+export interface SnapshotWriterDeps {
   database: Pick<Database, 'transaction'>
   snapshots: Pick<SnapshotStore, 'save' | 'saveFollowers'>
-  published: Pick<PublishedPostStore, 'note'>
+  published: Pick<DueMetricsStore, 'recordFetch'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   retentionMs: number
 }
@@ -30,7 +30,7 @@ const TRIES = 3
  * Stores snapshots together with what rests on them: the time of the fetch on the posts, and the version of the user's analytics.
  * Posts that were deleted meanwhile get none, and nothing is stored of a user who is gone.
  */
-export function createSaveSnapshots({ database, snapshots, published, users, retentionMs }: SaveSnapshotsDeps) {
+export function createSnapshotWriter({ database, snapshots, published, users, retentionMs }: SnapshotWriterDeps) {
   async function raised(userId: string, work: (session: ClientSession) => Promise<number>): Promise<number> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -51,14 +51,14 @@ export function createSaveSnapshots({ database, snapshots, published, users, ret
      * Answers how many were stored.
      * @param isChanged there is something new to tell of, also without a snapshot
      */
-    async posts(occasion: Occasion, seen: Seen[], isChanged: boolean): Promise<number> {
+    async savePosts(occasion: Occasion, seen: Seen[], isChanged: boolean): Promise<number> {
       if (seen.length === 0 && !isChanged) return 0
       const { userId, platform, takenAt } = occasion
       const removeAt = new Date(takenAt.getTime() + retentionMs)
       return raised(userId, async (session) => {
         if (seen.length === 0) return 0
         const ids = seen.map(({ postId }) => postId)
-        const there = await published.note(platform, ids, occasion, session)
+        const there = await published.recordFetch(platform, ids, occasion, session)
         const kept = seen.filter(({ postId }) => there.has(postId))
         if (kept.length > 0) {
           const records = kept.map((one) => ({ ...one, ...occasion, removeAt }))
@@ -68,7 +68,7 @@ export function createSaveSnapshots({ database, snapshots, published, users, ret
       })
     },
 
-    async followers(seen: Omit<AccountSnapshot, '_id' | 'removeAt'>): Promise<number> {
+    async saveFollowers(seen: Omit<AccountSnapshot, '_id' | 'removeAt'>): Promise<number> {
       const removeAt = new Date(seen.takenAt.getTime() + retentionMs)
       return raised(seen.userId, async (session) => {
         await snapshots.saveFollowers({ ...seen, removeAt }, session)
@@ -78,6 +78,6 @@ export function createSaveSnapshots({ database, snapshots, published, users, ret
   }
 }
 
-export type SaveSnapshots = ReturnType<typeof createSaveSnapshots>
+export type SnapshotWriter = ReturnType<typeof createSnapshotWriter>
 
 class OwnerGone extends Error {}

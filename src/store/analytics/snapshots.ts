@@ -1,7 +1,7 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import type { DerivedFigures, PostCounts } from '../../domain/analytics/analytics.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { newId, schemaOptions } from '../shared/schema.ts'
 
 /** What a platform told of one post at one time (spec section 2). */
@@ -90,8 +90,8 @@ export const ACCOUNT_SNAPSHOTS = 'accountSnapshots'
 export function createSnapshotStore(connection: Connection) {
   connection.model<PostSnapshot>('PostSnapshot', postSnapshotSchema, POST_SNAPSHOTS)
   connection.model<AccountSnapshot>('AccountSnapshot', accountSnapshotSchema, ACCOUNT_SNAPSHOTS)
-  const postSnapshots = driverCollection<PostSnapshot>(connection, POST_SNAPSHOTS)
-  const accountSnapshots = driverCollection<AccountSnapshot>(connection, ACCOUNT_SNAPSHOTS)
+  const postSnapshots = nativeCollection<PostSnapshot>(connection, POST_SNAPSHOTS)
+  const accountSnapshots = nativeCollection<AccountSnapshot>(connection, ACCOUNT_SNAPSHOTS)
 
   return {
     /**

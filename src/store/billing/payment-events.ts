@@ -3,7 +3,7 @@ import { PROCESSOR_STATES, type ProcessorInvoice, type ProcessorSubscription } f
 import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
 import { isDuplicateKey } from '../shared/database.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { schemaOptions } from '../shared/schema.ts'
 
 /** Longer than the processor sends an event again, on its own or because somebody asks it to. */
@@ -74,11 +74,11 @@ paymentEventSchema.index({ userId: 1, createdAt: 1 })
 export function createPaymentEventStore(connection: Connection) {
   connection.model<StoredPaymentEvent>('PaymentEvent', paymentEventSchema, 'paymentEvents')
 
-  const collection = driverCollection<StoredPaymentEvent>(connection, 'paymentEvents')
+  const collection = nativeCollection<StoredPaymentEvent>(connection, 'paymentEvents')
 
   return {
     /** Stores an event that is new; answers how the one of this id stands. */
-    async keep({ id, ...event }: PaymentEvent, receivedAt: Date): Promise<StoredPaymentEvent['state']> {
+    async insertOrRead({ id, ...event }: PaymentEvent, receivedAt: Date): Promise<StoredPaymentEvent['state']> {
       try {
         const waiting = { state: 'waiting', settledAt: null, tendedUntil: null } as const
         await collection().insertOne({ ...event, _id: id, receivedAt, ...waiting })
@@ -92,7 +92,7 @@ export function createPaymentEventStore(connection: Connection) {
     find: (id: string): Promise<StoredPaymentEvent | null> => collection().findOne({ _id: id }),
 
     /** The event if it still waits, marked as looked after until then. */
-    tend: (id: string, tendedUntil: Date): Promise<StoredPaymentEvent | null> =>
+    lease: (id: string, tendedUntil: Date): Promise<StoredPaymentEvent | null> =>
       collection().findOneAndUpdate(
         { _id: id, state: 'waiting' },
         { $set: { tendedUntil } },
@@ -105,7 +105,7 @@ export function createPaymentEventStore(connection: Connection) {
     },
 
     /** Nothing is left to do for it. What the payload said has served; what is ignored is nobody's, whoever it names. */
-    async settle(id: string, state: 'applied' | 'ignored', at: Date, session?: ClientSession): Promise<void> {
+    async markProcessed(id: string, state: 'applied' | 'ignored', at: Date, session?: ClientSession): Promise<void> {
       const forgotten = { told: null, toldInvoice: null, ...(state === 'ignored' && { userId: null }) }
       await collection().updateOne(
         { _id: id, state: 'waiting' },

@@ -1,6 +1,6 @@
 import { Schema, type Connection } from 'mongoose'
 import { DAY, HOUR, MINUTE } from '../../domain/shared/times.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { schemaOptions } from '../shared/schema.ts'
 
 /** How long an upload address takes a file. */
@@ -56,7 +56,7 @@ type NewUpload = Pick<Upload, '_id' | 'userId' | 'bytes' | 'maxBytes' | 'isSized
 export function createUploadStore(connection: Connection, now: () => Date) {
   connection.model<Upload>('Upload', uploadSchema, 'uploads')
 
-  const collection = driverCollection<Upload>(connection, 'uploads')
+  const collection = nativeCollection<Upload>(connection, 'uploads')
   const after = (ms: number) => new Date(now().getTime() + ms)
 
   return {

@@ -1,6 +1,6 @@
 import { Schema, type Connection } from 'mongoose'
 import { MAIL_FAILURES, MAIL_KINDS, type MailFailure, type MailKind } from '../../domain/notifications/mails.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { schemaOptions } from '../shared/schema.ts'
 
 /** A mail to one person. Goes by itself some days later. */
@@ -48,7 +48,7 @@ mailSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 export function createMailStore(connection: Connection) {
   connection.model<Mail>('Mail', mailSchema, 'mails')
 
-  const collection = driverCollection<Mail>(connection, 'mails')
+  const collection = nativeCollection<Mail>(connection, 'mails')
 
   return {
     async insert(mail: Mail): Promise<void> {
@@ -56,7 +56,7 @@ export function createMailStore(connection: Connection) {
     },
 
     /** The mail if it still waits, marked as looked after until then. */
-    tend: (mailId: string, tendedUntil: Date): Promise<Mail | null> =>
+    lease: (mailId: string, tendedUntil: Date): Promise<Mail | null> =>
       collection().findOneAndUpdate(
         { _id: mailId, state: 'waiting' },
         { $set: { tendedUntil } },
@@ -73,7 +73,7 @@ export function createMailStore(connection: Connection) {
     },
 
     /** Those that nobody has looked after since, oldest first. */
-    listUntended: (since: Date, limit: number): Promise<Mail[]> =>
+    listUnleased: (since: Date, limit: number): Promise<Mail[]> =>
       collection()
         .find({ state: 'waiting', tendedUntil: { $lt: since } })
         .sort({ tendedUntil: 1 })

@@ -2,8 +2,8 @@ import mongoose, { Schema, type ClientSession, type Connection } from 'mongoose'
 import { NOTIFICATION_TYPES, type NewNotification } from '../../domain/notifications/notifications.ts'
 import { PUSH_STATES, type PushState } from '../../domain/notifications/push.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { createBatches } from '../shared/batching.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { batcher } from '../shared/batching.ts'
 import { newId, schemaOptions } from '../shared/schema.ts'
 
 export interface Notification extends NewNotification {
@@ -66,21 +66,21 @@ const LIST_DEADLINE_MS = 5 * SECOND
 /** What has to be known and done of push messages where notifications are stored. */
 interface Pushing {
   /** Which of these users have a device. */
-  ownersAmong(userIds: string[]): Promise<Set<string>>
+  findDeviceOwners(userIds: string[]): Promise<Set<string>>
   /** Takes up the pushes of notifications that are stored now. Neither waits nor throws. */
   begin(notifications: Notification[]): void
 }
 
-const NO_PUSH: Pushing = { ownersAmong: async () => new Set(), begin: () => undefined }
+const NO_PUSH: Pushing = { findDeviceOwners: async () => new Set(), begin: () => undefined }
 
 /** The stored notification list. */
 export function createNotificationStore(connection: Connection, now: () => Date, pushing: Pushing = NO_PUSH) {
   const model = connection.model<Notification>('Notification', notificationSchema, 'notifications')
 
-  const collection = driverCollection<Notification>(connection, 'notifications')
+  const collection = nativeCollection<Notification>(connection, 'notifications')
 
-  const insertBatch = createBatches<boolean, NewNotification>(async (notifications, settle) => {
-    const records = await recordsOf(notifications)
+  const insertBatch = batcher<boolean, NewNotification>(async (notifications, settle) => {
+    const records = await toRecords(notifications)
     const refused = new Set<number>()
     try {
       await collection().insertMany(records, { ordered: false })
@@ -92,13 +92,13 @@ export function createNotificationStore(connection: Connection, now: () => Date,
       }
     }
     records.forEach((_, index) => settle(index, !refused.has(index)))
-    stored(records.filter((_, index) => !refused.has(index)))
+    startPushes(records.filter((_, index) => !refused.has(index)))
   })
 
   /** One look for all of them at who has devices. */
-  async function recordsOf(notifications: NewNotification[]): Promise<Notification[]> {
+  async function toRecords(notifications: NewNotification[]): Promise<Notification[]> {
     if (notifications.length === 0) return []
-    const owners = await pushing.ownersAmong([...new Set(notifications.map(({ userId }) => userId))])
+    const owners = await pushing.findDeviceOwners([...new Set(notifications.map(({ userId }) => userId))])
     return notifications.map((notification) => ({
       ...notification,
       _id: newId(),
@@ -108,13 +108,13 @@ export function createNotificationStore(connection: Connection, now: () => Date,
     }))
   }
 
-  function stored(records: Notification[]): void {
+  function startPushes(records: Notification[]): void {
     pushing.begin(records.filter(({ push }) => push?.state === 'waiting'))
   }
 
   return {
     /** What is to be stored of them, for `insert`. */
-    recordsOf,
+    toRecords,
 
     /** Inside a transaction; a notification that is already stored fails it. `stored` is to be called after it. */
     async insert(records: Notification[], session: ClientSession): Promise<void> {
@@ -122,7 +122,7 @@ export function createNotificationStore(connection: Connection, now: () => Date,
     },
 
     /** Takes up the pushes of what a transaction has stored. */
-    stored,
+    startPushes,
 
     /** Stores the notification unless its event already has one; tells whether it did. Those that meet are stored together. */
     insertOnce: (notification: NewNotification): Promise<boolean> => insertBatch(notification),

@@ -1,6 +1,6 @@
 import { Schema, type Connection } from 'mongoose'
 import { PUSH_PLATFORMS, type PushPlatform } from '../../domain/notifications/push.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf } from '../shared/batching.ts'
 import { schemaOptions } from '../shared/schema.ts'
 
@@ -38,7 +38,7 @@ pushDeviceSchema.index({ userId: 1, lastSeen: -1 })
 /** Which devices belong to whom (contract section 9). */
 export function createPushTokenStore(connection: Connection, now: () => Date) {
   connection.model<PushDevice>('PushDevice', pushDeviceSchema, 'pushDevices')
-  const collection = driverCollection<PushDevice>(connection, 'pushDevices')
+  const collection = nativeCollection<PushDevice>(connection, 'pushDevices')
 
   const listOf = (userId: string): Promise<PushDevice[]> =>
     collection().find({ userId }).sort({ lastSeen: -1, _id: 1 }).toArray()
@@ -68,7 +68,7 @@ export function createPushTokenStore(connection: Connection, now: () => Date) {
     },
 
     /** Which of these users have a device. Read from the index alone. */
-    async ownersAmong(userIds: string[]): Promise<Set<string>> {
+    async findDeviceOwners(userIds: string[]): Promise<Set<string>> {
       return new Set(await collection().distinct('userId', { userId: anyOf(userIds) }))
     },
 

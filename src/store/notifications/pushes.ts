@@ -1,18 +1,18 @@
 import type { Connection } from 'mongoose'
 import type { PushState } from '../../domain/notifications/push.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { createBatches } from '../shared/batching.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { batcher } from '../shared/batching.ts'
 import type { Notification } from './notifications.ts'
 
 /** What becomes of the pushes that notifications ask for; it is kept on the notifications themselves. */
 export function createPushStore(connection: Connection) {
-  const collection = driverCollection<Notification>(connection, 'notifications')
+  const collection = nativeCollection<Notification>(connection, 'notifications')
 
   return {
     find: (notificationId: string): Promise<Notification | null> => collection().findOne({ _id: notificationId }),
 
     /** A workflow has taken it up. */
-    acknowledge: createBatches<void, string>(async (ids, settle) => {
+    acknowledge: batcher<void, string>(async (ids, settle) => {
       await collection().updateMany(
         { _id: { $in: ids }, 'push.state': 'waiting' },
         { $set: { 'push.state': 'started' satisfies PushState } },
@@ -21,12 +21,12 @@ export function createPushStore(connection: Connection) {
     }),
 
     /** This device has it: no later attempt sends it there again. */
-    async addServed(notificationId: string, deviceId: string): Promise<void> {
+    async addServedDevice(notificationId: string, deviceId: string): Promise<void> {
       await collection().updateOne({ _id: notificationId }, { $addToSet: { 'push.servedDevices': deviceId } })
     },
 
     /** Nothing is left to do for it. `reason` is for operators. */
-    async settle(notificationId: string, state: PushState, reason?: string): Promise<void> {
+    async finish(notificationId: string, state: PushState, reason?: string): Promise<void> {
       await collection().updateOne(
         { _id: notificationId },
         { $set: { 'push.state': state, ...(reason !== undefined && { 'push.reason': reason }) } },

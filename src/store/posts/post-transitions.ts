@@ -3,8 +3,8 @@ import type { Move, Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { eventsOf, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { isDuplicateKey } from '../shared/database.ts'
-import type { driverCollection } from '../shared/native-collection.ts'
-import { createLine } from '../shared/batching.ts'
+import type { nativeCollection } from '../shared/native-collection.ts'
+import { keyedBatcher } from '../shared/batching.ts'
 import type { StoredPost } from './post-schema.ts'
 
 /** What goes with a move besides the move itself. */
@@ -26,7 +26,7 @@ type Asked = { move: Move } & TransitionOptions
 const KNOWN_POSTS = 2_000
 
 interface TransitionDeps {
-  collection: ReturnType<typeof driverCollection<StoredPost>>
+  collection: ReturnType<typeof nativeCollection<StoredPost>>
   /** Reads a post; what it read may be told to `remember`. */
   find(postId: string): Promise<Post | null>
   now(): Date
@@ -34,7 +34,7 @@ interface TransitionDeps {
 
 /** The only way to change a stored post. */
 export function createTransitions({ collection, find, now }: TransitionDeps) {
-  const inLine = createLine<Post, Asked>(applyMoves)
+  const inLine = keyedBatcher<Post, Asked>(applyMoves)
   const known = new Map<string, Post>()
 
   function remember(post: Post): void {

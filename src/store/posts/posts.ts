@@ -5,8 +5,8 @@ import type { Post, PostStatus } from '../../domain/posts/post.ts'
 import { ownerOf } from '../../domain/media/storage-keys.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { firstEvent, sortedByTime, type TimelineEvent } from '../../domain/posts/timeline.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { anyOf, createBatchedRead, createBatches } from '../shared/batching.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { anyOf, batchLoader, batcher } from '../shared/batching.ts'
 import { createTransitions } from './post-transitions.ts'
 import { postSchema, type StoredPost } from './post-schema.ts'
 import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
@@ -50,9 +50,9 @@ const WITHOUT_TIMELINE = { projection: { timeline: 0 } } as const
 /** Posts, and the only way to change a stored one. */
 export function createPostStore(connection: Connection, now: () => Date) {
   const model = connection.model<StoredPost>('Post', postSchema, 'posts')
-  const collection = driverCollection<StoredPost>(connection, 'posts')
+  const collection = nativeCollection<StoredPost>(connection, 'posts')
 
-  const find = createBatchedRead<Post>(
+  const find = batchLoader<Post>(
     async (ids) => {
       const posts = await collection()
         .find<Post>({ _id: anyOf(ids) }, WITHOUT_TIMELINE)
@@ -93,7 +93,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
     },
 
     /** Whether the platform's post is on record as that of another post of ours. */
-    async isTaken(postId: string, platform: Platform, platformPostId: string): Promise<boolean> {
+    async belongsToOtherPost(postId: string, platform: Platform, platformPostId: string): Promise<boolean> {
       const filter = { publishedKeys: publishedKey(platform, platformPostId) }
       const holder = await collection().findOne(filter, { projection: { _id: 1 } })
       return holder !== null && holder._id !== postId
@@ -119,7 +119,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
     transition,
 
     /** Forgets that a workflow start is owed, unless the post changed since. Moves neither revision nor `updatedAt`. */
-    acknowledgeStart: createBatches<void, Post>(async (posts, settle) => {
+    acknowledgeStart: batcher<void, Post>(async (posts, settle) => {
       const asToldOf = posts.map(({ _id, revision }) => ({ _id, revision }))
       await collection().updateMany({ $or: asToldOf, startPending: true }, { $set: { startPending: false } })
       posts.forEach((_, index) => settle(index, undefined))
@@ -130,7 +130,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
      * is refused as stale. To be called after a change of either is stored and before it is acknowledged, because an armed
      * delivery looks at them for the last time some moments before its instant.
      */
-    async unsettle(userId: string): Promise<void> {
+    async invalidatePrepared(userId: string): Promise<void> {
       const dueAt = { $lte: new Date(now().getTime() + LONGEST_AHEAD_MS) }
       await collection().updateMany(
         { userId, status: { $in: ['PENDING', 'SCHEDULED'] }, dueAt },
@@ -142,7 +142,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
      * Which of these media any post names, whether or not all platforms get it. Their owners' posts are looked through: that
      * needs no index of its own, which every new post would pay for and one clean-up a day would use.
      */
-    async namedMedia(storageKeys: string[]): Promise<Set<string>> {
+    async findNamedMedia(storageKeys: string[]): Promise<Set<string>> {
       const owners = [...new Set(storageKeys.map(ownerOf))]
       const filter = {
         userId: { $in: owners },
@@ -201,7 +201,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
     },
 
     /** Posts with something left to deliver, the next due first; from the instant they are due, or all of them. */
-    openPosts: (dueFrom: Date | null): AsyncIterable<Post> =>
+    streamOpenPosts: (dueFrom: Date | null): AsyncIterable<Post> =>
       collection()
         .find<Post>(
           {

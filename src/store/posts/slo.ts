@@ -4,20 +4,20 @@ import { SECOND } from '../../domain/shared/times.ts'
 
 const DEADLINE_MS = 10 * SECOND
 
-export interface PunctualityWindow {
+export interface SloWindow {
   /** Posts scheduled after this and up to `until`. */
   since: Date
   until: Date
   missAfterMs: number
   /** At most so many posts are looked at, the latest ones. */
-  mostPosts: number
+  maxPosts: number
 }
 
 /**
  * Reads the posts of the window by the index on `scheduledAt`, and lets the database count those entries together that
  * went the same way to the millisecond: exact figures from an answer that does not grow with the posts on time.
  */
-export function punctualityPipeline({ since, until, missAfterMs, mostPosts }: PunctualityWindow): PipelineStage[] {
+export function sloPipeline({ since, until, missAfterMs, maxPosts: mostPosts }: SloWindow): PipelineStage[] {
   const bound = new Date(until.getTime() - missAfterMs)
   const entry = '$platformStatuses'
   return [
@@ -46,16 +46,16 @@ export function punctualityPipeline({ since, until, missAfterMs, mostPosts }: Pu
 }
 
 /** How scheduled posts kept their instants. Only reads. */
-export function createPunctualityStore(connection: Connection) {
+export function createSloStore(connection: Connection) {
   return {
     /** `since` is later than asked for when there were more posts than `mostPosts`. */
-    async read(window: PunctualityWindow): Promise<{ groups: EntryGroup[]; since: Date }> {
+    async read(window: SloWindow): Promise<{ groups: EntryGroup[]; since: Date }> {
       const found = await connection
         .collection('posts')
-        .aggregate<Found>(punctualityPipeline(window), { maxTimeMS: DEADLINE_MS, allowDiskUse: true })
+        .aggregate<Found>(sloPipeline(window), { maxTimeMS: DEADLINE_MS, allowDiskUse: true })
         .toArray()
       const groups = found.map(({ _id, entries, posts }) => ({ ..._id, entries, posts }))
-      const isCut = groups.reduce((total, { posts }) => total + posts, 0) >= window.mostPosts
+      const isCut = groups.reduce((total, { posts }) => total + posts, 0) >= window.maxPosts
       const oldest = Math.min(...found.map((group) => group.oldest.getTime()))
       return { groups, since: isCut ? new Date(oldest) : window.since }
     },

@@ -20,7 +20,7 @@ interface Waiting<Result, Item> {
  * Puts changes of the same record in line: while one batch is being written, what arrives meanwhile waits and goes
  * together in the next. Measured on posts with three platforms, this takes conflicts from 5.5 a post to none.
  */
-export function createLine<Result, Item>(
+export function keyedBatcher<Result, Item>(
   applyBatch: ApplyBatch<Result, Item>,
   largestBatch = Infinity,
 ): (key: string, item: Item) => Promise<Result> {
@@ -83,11 +83,11 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 const LONGEST_TURN_MS = 50
 
 /** One line for all: what arrives while a batch is on its way, though not for long, goes together in the next. */
-export function createBatches<Result, Item>(
+export function batcher<Result, Item>(
   applyBatch: (items: Item[], settle: (index: number, result: Result | Error) => void) => Promise<void>,
   largestBatch?: number,
 ): (item: Item) => Promise<Result> {
-  const line = createLine<Result, Item>((_, items, settle) => {
+  const line = keyedBatcher<Result, Item>((_, items, settle) => {
     const applied = inTime(applyBatch(items, settle))
     const settled = applied.catch((error: Error) => items.forEach((_, index) => settle(index, error)))
     return atMost(LONGEST_TURN_MS, settled)
@@ -106,11 +106,11 @@ function atMost(ms: number, work: Promise<void>): Promise<void> {
 }
 
 /** Reads records that are asked for at about the same time together, each after it was asked for. */
-export function createBatchedRead<T>(
+export function batchLoader<T>(
   load: (ids: string[]) => Promise<T[]>,
   idOf: (record: T) => string,
 ): (id: string) => Promise<T | null> {
-  return createBatches<T | null, string>(async (ids, settle) => {
+  return batcher<T | null, string>(async (ids, settle) => {
     const found = new Map((await load([...new Set(ids)])).map((record) => [idOf(record), record]))
     ids.forEach((id, index) => settle(index, found.get(id) ?? null))
   })

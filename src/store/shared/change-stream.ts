@@ -7,13 +7,13 @@ import { isDatabaseOutage } from '../mongo-errors.ts'
 type ResumeToken = mongoose.mongo.ResumeToken
 
 /** What is told of the database as it happens; of users and sessions only that they have to be looked at again. */
-export type Change =
+export type RecordChange =
   | { kind: 'notification'; notification: Notification }
   | { kind: 'user'; userId: string }
   | { kind: 'session'; sessionId: string }
 
-interface Follower {
-  onChange(change: Change): void
+interface ChangeHandlers {
+  onChange(change: RecordChange): void
   /** Changes were missed: the database no longer knows the place where it was left. What comes from now on is told again. */
   onGap(): void
   /** The database cannot be followed for the moment; told once for each time. */
@@ -59,18 +59,18 @@ const PIPELINE = [
  * Tells of changes from now on, over one change stream for all collections. It is taken up again where it was left after an
  * outage or a change of the primary, so that each change is told once.
  */
-export function followChanges(connection: Connection, follower: Follower) {
+export function watchChanges(connection: Connection, follower: ChangeHandlers) {
   const closing = new AbortController()
   let place: ResumeToken
   let hasGap = false
   let isTroubled = false
-  let following = Promise.withResolvers<void>()
+  let watching = Promise.withResolvers<void>()
 
   /** Told first when the stream is open on the server, before there is anything to tell: from then on nothing is missed. */
   function onPlace(token: ResumeToken): void {
     place = token
     isTroubled = false
-    following.resolve()
+    watching.resolve()
     if (hasGap) follower.onGap()
     hasGap = false
   }
@@ -94,7 +94,7 @@ export function followChanges(connection: Connection, follower: Follower) {
   }
 
   function onBreak(error: unknown): void {
-    following = Promise.withResolvers()
+    watching = Promise.withResolvers()
     if (place !== undefined && isRefused(error)) {
       place = undefined
       hasGap = true
@@ -118,20 +118,20 @@ export function followChanges(connection: Connection, follower: Follower) {
   void follow()
   return {
     /** Resolves when whatever changes from then on will be told. */
-    following: (): Promise<void> => following.promise,
+    following: (): Promise<void> => watching.promise,
 
     close: (): void => closing.abort(),
   }
 }
 
-export type ChangeFeed = ReturnType<typeof followChanges>
+export type ChangeFeed = ReturnType<typeof watchChanges>
 
 /** The server answers, and says that it cannot go on from there. */
 function isRefused(error: unknown): boolean {
   return error instanceof mongoose.mongo.MongoServerError && !isDatabaseOutage(error)
 }
 
-function changeOf({ ns, documentKey, fullDocument }: Event): Change | null {
+function changeOf({ ns, documentKey, fullDocument }: Event): RecordChange | null {
   switch (ns.coll) {
     case 'notifications':
       return fullDocument ? { kind: 'notification', notification: fullDocument } : null

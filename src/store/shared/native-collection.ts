@@ -8,7 +8,7 @@ type Collection<T extends Document> = mongoose.mongo.Collection<T>
  * own code, field by field; filters are of validated scalars only.
  * @returns a function, since there is no database before the connection is up; it throws like the driver does meanwhile
  */
-export function driverCollection<T extends Document>(connection: Connection, name: string): () => Collection<T> {
+export function nativeCollection<T extends Document>(connection: Connection, name: string): () => Collection<T> {
   let collection: Collection<T> | undefined
   return () => {
     if (collection) return collection

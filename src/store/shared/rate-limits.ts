@@ -3,7 +3,7 @@ import { Schema, type Connection } from 'mongoose'
 import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND, waitInWords } from '../../domain/shared/times.ts'
-import { driverCollection } from './native-collection.ts'
+import { nativeCollection } from './native-collection.ts'
 import { schemaOptions } from './schema.ts'
 
 const COLLECTION = 'rateLimits'
@@ -33,7 +33,7 @@ interface Bucket {
 export function createRateLimits(connection: Connection) {
   connection.model('RateLimit', rateLimitSchema, COLLECTION)
 
-  const collection = driverCollection<{ key: string }>(connection, COLLECTION)
+  const collection = nativeCollection<{ key: string }>(connection, COLLECTION)
   const names = new Set<string>()
 
   function limiter({ name, points, windowMs }: Bucket): () => RateLimiterMongo {
@@ -56,8 +56,8 @@ export function createRateLimits(connection: Connection) {
     limiter,
 
     /** Forgets what was counted of these people, who are named by their ids or addresses. */
-    async forget(people: string[]): Promise<void> {
-      const keys = people.flatMap((person) => [...names].map((name) => `${name}:${hashed(person)}`))
+    async clearAllOf(people: string[]): Promise<void> {
+      const keys = people.flatMap((person) => [...names].map((name) => `${name}:${hashKey(person)}`))
       // What follows the hash, such as a network address, is separated by a character that sorts after it.
       const ranges = keys.map((key) => ({ key: { $gte: key, $lt: `${key}\uffff` } }))
       await collection().deleteMany({ $or: ranges })
@@ -67,12 +67,12 @@ export function createRateLimits(connection: Connection) {
     bucket(bucket: Bucket, refusal: Refusal = (wait) => `Too many requests. Try again in ${wait}.`) {
       const open = limiter(bucket)
       const keyOf = (person: string, place?: string) =>
-        place === undefined ? hashed(person) : personKey(person, place)
+        place === undefined ? hashKey(person) : personKey(person, place)
       return {
         /** Takes one when there is one left. */
         async tryTake(person: string): Promise<boolean> {
           try {
-            await open().consume(hashed(person))
+            await open().consume(hashKey(person))
             return true
           } catch (error) {
             if (error instanceof RateLimiterRes) return false
@@ -88,19 +88,19 @@ export function createRateLimits(connection: Connection) {
           try {
             await open().consume(keyOf(person, place))
           } catch (error) {
-            if (error instanceof RateLimiterRes) throw tooMany(refusal, bucket.name, error.msBeforeNext)
+            if (error instanceof RateLimiterRes) throw rateLimited(refusal, bucket.name, error.msBeforeNext)
             throw error
           }
         },
 
         /** What was taken for something that came to nothing. */
-        async giveBack(person: string, place?: string): Promise<void> {
+        async refund(person: string, place?: string): Promise<void> {
           await open().reward(keyOf(person, place))
         },
 
         /** Returns the whole share. For a share of one: calls that were refused meanwhile count as well, and `giveBack` leaves them. */
         async clear(person: string): Promise<void> {
-          await open().delete(hashed(person))
+          await open().delete(hashKey(person))
         },
       }
     },
@@ -109,7 +109,7 @@ export function createRateLimits(connection: Connection) {
 
 export type RateLimits = ReturnType<typeof createRateLimits>
 
-export function tooMany(message: Refusal, bucket: string, waitMs: number): ServiceError {
+export function rateLimited(message: Refusal, bucket: string, waitMs: number): ServiceError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / SECOND))
   return new ServiceError('RATE_LIMITED', message(waitInWords(retryAfterSeconds)), {
     retryAfterSeconds,
@@ -119,10 +119,10 @@ export function tooMany(message: Refusal, bucket: string, waitMs: number): Servi
 
 /** The key of a limit on one person from one place. `forget` finds it by the person. */
 export function personKey(person: string, place: string): string {
-  return `${hashed(person)}|${hashed(place)}`
+  return `${hashKey(person)}|${hashKey(place)}`
 }
 
 /** Of bounded length, and telling nobody's address. */
-export function hashed(key: string): string {
+export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('base64url')
 }

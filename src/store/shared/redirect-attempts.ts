@@ -1,5 +1,5 @@
 import { Schema, type Connection } from 'mongoose'
-import { driverCollection } from './native-collection.ts'
+import { nativeCollection } from './native-collection.ts'
 import { schemaOptions } from './schema.ts'
 
 /** Somebody who was sent to another site's page and may come back (safety.md section 3). Goes by itself soon after its end. */
@@ -43,7 +43,7 @@ export function createRedirectAttemptStore<Attempt extends RedirectAttempt, Name
   schema.index({ lookupHash: 1 }, { unique: true, sparse: true })
   connection.model(model, schema, name)
 
-  const collection = driverCollection<RedirectAttempt>(connection, name)
+  const collection = nativeCollection<RedirectAttempt>(connection, name)
 
   return {
     async insert(attempt: Attempt): Promise<void> {

@@ -3,10 +3,10 @@ import { addCode, joinNewestCode, tryCode, type MailedCode } from '../../domain/
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { HOUR } from '../../domain/shared/times.ts'
 import { isDuplicateKey } from '../shared/database.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { hashed } from '../shared/rate-limits.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { hashKey } from '../shared/rate-limits.ts'
 import { schemaOptions } from '../shared/schema.ts'
-import { createTurns } from '../shared/turns.ts'
+import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
 
 /** Longer than a code and what it proves are good. */
 const KEPT_MS = HOUR
@@ -61,7 +61,7 @@ interface Proof {
 export function createAddressCodeStore(connection: Connection, now: () => Date) {
   connection.model<AddressCode>('AddressCode', codeSchema, 'addressCodes')
 
-  const collection = driverCollection<AddressCode>(connection, 'addressCodes')
+  const collection = nativeCollection<AddressCode>(connection, 'addressCodes')
   const removal = () => new Date(now().getTime() + KEPT_MS)
   const provenBy = (addressKey: string, proofHashes: string[]) => ({
     _id: addressKey,
@@ -69,7 +69,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
     verifiedUntil: { $gt: now() },
   })
 
-  const inTurn = createTurns(1)
+  const inTurn = createKeyedSemaphore(1)
 
   /** Applies a move to the codes of the address under the revision of its record. A move that returns `null` changes nothing. */
   const change = (_id: string, move: (codes: MailedCode[]) => Partial<AddressCode> | null) =>
@@ -104,14 +104,14 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
   return {
     /** Stores a code for its sender. The proof of an earlier code stays, so that strangers cannot undo it. */
     async put(addressKey: string, code: { codeHash: string; expiresAt: Date; sender: string }): Promise<void> {
-      const added = { ...code, sender: hashed(code.sender), now: now() }
+      const added = { ...code, sender: hashKey(code.sender), now: now() }
       await change(addressKey, (codes) => ({ codes: addCode(codes, added), removeAt: removal() }))
     },
 
     /** Lets the sender try the newest code. False when there is none. */
     async join(addressKey: string, sender: string): Promise<boolean> {
       const joined = await change(addressKey, (codes) => {
-        const left = joinNewestCode(codes, { sender: hashed(sender), now: now() })
+        const left = joinNewestCode(codes, { sender: hashKey(sender), now: now() })
         return left && { codes: left }
       })
       return joined !== null
@@ -125,7 +125,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
     async verify(addressKey: string, guess: { codeHash: string; sender: string }, proof: Proof): Promise<boolean> {
       const tried = await change(addressKey, (stored) => {
         if (stored.length === 0) return null
-        const sender = hashed(guess.sender)
+        const sender = hashKey(guess.sender)
         const { codes, isRight } = tryCode(stored, { codeHash: guess.codeHash, sender, now: now() })
         return { codes, ...(isRight && { ...proof, removeAt: removal() }) }
       })

@@ -1,7 +1,7 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { AUDIT_ACTIONS, type AuditEntry } from '../../domain/users/audit.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { schemaOptions } from '../shared/schema.ts'
 
 const LIST_DEADLINE_MS = 4 * SECOND
@@ -31,7 +31,7 @@ auditSchema.index({ actorId: 1 })
 export function createAuditLog(connection: Connection) {
   connection.model<AuditEntry>('AuditEntry', auditSchema, 'auditLog')
 
-  const collection = driverCollection<AuditEntry>(connection, 'auditLog')
+  const collection = nativeCollection<AuditEntry>(connection, 'auditLog')
 
   return {
     async insert(entry: AuditEntry, session?: ClientSession): Promise<void> {

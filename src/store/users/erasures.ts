@@ -1,5 +1,5 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { schemaOptions } from '../shared/schema.ts'
 
 /**
@@ -36,7 +36,7 @@ erasureSchema.index({ tendedUntil: 1 }, { partialFilterExpression: { isOpen: tru
 export function createErasureStore(connection: Connection) {
   connection.model<Erasure>('Erasure', erasureSchema, 'erasures')
 
-  const collection = driverCollection<Erasure>(connection, 'erasures')
+  const collection = nativeCollection<Erasure>(connection, 'erasures')
 
   return {
     find: (userId: string): Promise<Erasure | null> => collection().findOne({ _id: userId }),
@@ -53,7 +53,7 @@ export function createErasureStore(connection: Connection) {
     },
 
     /** The erasure if there is still something to do for it, marked as looked after until then. */
-    tend: (userId: string, tendedUntil: Date): Promise<Erasure | null> =>
+    lease: (userId: string, tendedUntil: Date): Promise<Erasure | null> =>
       collection().findOneAndUpdate(
         { _id: userId, isOpen: true },
         { $set: { tendedUntil } },
@@ -69,7 +69,7 @@ export function createErasureStore(connection: Connection) {
     },
 
     /** Those that nobody has looked after since, oldest first. */
-    listUntended: (since: Date, limit: number): Promise<Erasure[]> =>
+    listUnleased: (since: Date, limit: number): Promise<Erasure[]> =>
       collection()
         .find({ isOpen: true, tendedUntil: { $lt: since } })
         .sort({ tendedUntil: 1 })

@@ -10,10 +10,10 @@ import {
 import { MINUTE } from '../../domain/shared/times.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
 import { isDuplicateKey } from '../shared/database.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { hashed, personKey, tooMany, type RateLimits } from '../shared/rate-limits.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { hashKey, personKey, rateLimited, type RateLimits } from '../shared/rate-limits.ts'
 import { schemaOptions } from '../shared/schema.ts'
-import { createTurns } from '../shared/turns.ts'
+import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
 
 const WINDOW_MS = 15 * MINUTE
 /** Attempts on one account at a time per process: as many as the password hasher checks at once. */
@@ -87,12 +87,12 @@ interface Deps {
 export function createLoginThrottle({ connection, rateLimits: { limiter }, now, onLimit }: Deps, limits: LoginLimits) {
   connection.model<StoredLevel>('LoginLevel', levelSchema, 'loginLevels')
 
-  const levels = driverCollection<StoredLevel>(connection, 'loginLevels')
+  const levels = nativeCollection<StoredLevel>(connection, 'loginLevels')
   const byDevice = limiter({ name: 'login-device', points: limits.perAccount, windowMs: WINDOW_MS })
   const byAccount = limiter({ name: 'login-account', points: limits.perAccount, windowMs: WINDOW_MS })
   const byAddress = limiter({ name: 'login-address', points: limits.perAddress, windowMs: WINDOW_MS })
-  const inTurn = createTurns(1)
-  const inAccountTurn = createTurns(ACCOUNT_WIDTH)
+  const inTurn = createKeyedSemaphore(1)
+  const inAccountTurn = createKeyedSemaphore(ACCOUNT_WIDTH)
 
   const windowsOf = ({ email, ipAddress, device }: LoginAttempt): Window[] => {
     const network = toNetwork(ipAddress)
@@ -195,9 +195,9 @@ export function createLoginThrottle({ connection, rateLimits: { limiter }, now, 
 }
 
 function accountKey({ email }: Pick<LoginAttempt, 'email'>): string {
-  return hashed(normalizeEmail(email))
+  return hashKey(normalizeEmail(email))
 }
 
 function tooManyFailures(waitMs: number) {
-  return tooMany((wait) => `Too many failed logins. Try again in ${wait}, or reset your password.`, 'login', waitMs)
+  return rateLimited((wait) => `Too many failed logins. Try again in ${wait}, or reset your password.`, 'login', waitMs)
 }

@@ -1,5 +1,5 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { schemaOptions } from '../shared/schema.ts'
 
 /** More than are mailed to one address while a link works, whoever asks: a stranger's requests must not end the owner's link. */
@@ -42,7 +42,7 @@ resetSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 export function createPasswordResetStore(connection: Connection, now: () => Date) {
   connection.model<PasswordReset>('PasswordReset', resetSchema, 'passwordResets')
 
-  const collection = driverCollection<PasswordReset>(connection, 'passwordResets')
+  const collection = nativeCollection<PasswordReset>(connection, 'passwordResets')
 
   const withToken = (addressKey: string, hash: string) => ({
     _id: addressKey,
@@ -62,12 +62,12 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
       )
     },
 
-    async isGood(addressKey: string, hash: string): Promise<boolean> {
+    async isValid(addressKey: string, hash: string): Promise<boolean> {
       return (await collection().findOne(withToken(addressKey, hash))) !== null
     },
 
     /** Uses the token up, and all others of the address with it. @returns whose it was, or null when it is not good */
-    async use(addressKey: string, hash: string, session: ClientSession): Promise<string | null> {
+    async consume(addressKey: string, hash: string, session: ClientSession): Promise<string | null> {
       const used = await collection().findOneAndDelete(withToken(addressKey, hash), { session })
       return used?.userId ?? null
     },

@@ -1,6 +1,6 @@
 import { Schema, type Connection } from 'mongoose'
-import { driverCollection } from '../shared/native-collection.ts'
-import { anyOf, createBatchedRead } from '../shared/batching.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { anyOf, batchLoader } from '../shared/batching.ts'
 import { schemaOptions } from '../shared/schema.ts'
 
 const MOST_LISTED = 200
@@ -57,7 +57,7 @@ export type Rotation = Pick<Session, 'tokenHash' | 'replaced' | 'lastActive' | '
 export function createSessionStore(connection: Connection) {
   const model = connection.model<Session>('Session', sessionSchema, 'sessions')
 
-  const collection = driverCollection<Session>(connection, 'sessions')
+  const collection = nativeCollection<Session>(connection, 'sessions')
 
   return {
     async insert(session: Session): Promise<void> {
@@ -65,7 +65,7 @@ export function createSessionStore(connection: Connection) {
     },
 
     /** Every request asks: those that come at about the same time are read together. */
-    find: createBatchedRead<Session>(
+    find: batchLoader<Session>(
       (ids) =>
         collection()
           .find({ _id: anyOf(ids) })

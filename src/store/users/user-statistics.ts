@@ -2,13 +2,13 @@ import type { Connection } from 'mongoose'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { UserCounts } from '../../domain/users/user-statistics.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 
 /** Below that of a request, so that what goes wrong can be told. */
 const DEADLINE_MS = 4 * SECOND
 
 export function createUserStatistics(connection: Connection) {
-  const collection = driverCollection<User>(connection, 'users')
+  const collection = nativeCollection<User>(connection, 'users')
 
   return {
     /** Everything that is counted of all users, in one pass. */

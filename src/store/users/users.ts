@@ -15,8 +15,8 @@ import {
 } from '../../domain/users/user.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isDuplicateKey } from '../shared/database.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { anyOf, createBatchedRead } from '../shared/batching.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { anyOf, batchLoader } from '../shared/batching.ts'
 import { schemaOptions } from '../shared/schema.ts'
 
 const LIST_DEADLINE_MS = 4 * SECOND
@@ -119,11 +119,11 @@ userSchema.index({ role: 1 }, { partialFilterExpression: { role: 'admin' } })
 export function createUserStore(connection: Connection) {
   const model = connection.model<User>('User', userSchema, 'users')
 
-  const collection = driverCollection<User>(connection, 'users')
+  const collection = nativeCollection<User>(connection, 'users')
 
   return {
     /** Every request and every delivery asks: those that come at about the same time are read together. */
-    findById: createBatchedRead<User>(
+    findById: batchLoader<User>(
       (ids) =>
         collection()
           .find({ _id: anyOf(ids) })
@@ -205,7 +205,7 @@ export function createUserStore(connection: Connection) {
     },
 
     /** The avatars of those among these users who are there. */
-    async avatarsOf(userIds: string[]): Promise<string[]> {
+    async findAvatars(userIds: string[]): Promise<string[]> {
       const users = collection().find({ _id: { $in: userIds } }, { projection: { avatar: 1 } })
       return (await users.toArray()).flatMap(({ avatar }) => (avatar === null ? [] : [avatar]))
     },
@@ -264,7 +264,7 @@ export function createUserStore(connection: Connection) {
     },
 
     /** Nobody logs in as this user any more, and every request and socket is refused from now on. */
-    async shutOut(userId: string, session: ClientSession): Promise<void> {
+    async disable(userId: string, session: ClientSession): Promise<void> {
       await collection().updateOne({ _id: userId }, { $set: { isDisabled: true } }, { session })
     },
 
@@ -331,7 +331,7 @@ export function createUserStore(connection: Connection) {
   }
 }
 
-export function isTaken(error: unknown): boolean {
+export function isProcessorIdTaken(error: unknown): boolean {
   return isDuplicateKey(error, PROCESSOR_IDS)
 }
 

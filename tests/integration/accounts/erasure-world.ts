@@ -8,7 +8,7 @@ import { deriveFrom, NO_COUNTS } from '../../../src/domain/analytics/analytics.t
 import { HOUR } from '../../../src/domain/shared/times.ts'
 import type { PaymentEvent } from '../../../src/domain/billing/payment-events.ts'
 import type { User } from '../../../src/domain/users/user.ts'
-import { hashed } from '../../../src/store/shared/rate-limits.ts'
+import { hashKey } from '../../../src/store/shared/rate-limits.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { signIn, type SignedIn } from '../../support/api.ts'
 import { storeNotifications } from '../../support/notifications.ts'
@@ -50,7 +50,7 @@ export async function userWithEverything(
   })
   const [_id, key] = [newId(), context.oneTimeCodes.addressKey(email)]
   await context.pushTokens.register({ _id, userId, platform: 'web', sealedToken: 'sealed' })
-  await context.paymentEvents.keep(eventOf(userId), new Date())
+  await context.paymentEvents.insertOrRead(eventOf(userId), new Date())
   await storeSnapshots(context, userId, posts[0]!._id)
   await context.passwordResets.add(key, userId, { hash: 'hash', expiresAt: inAnHour })
   await context.addressCodes.put(key, { codeHash: 'hash', expiresAt: inAnHour, sender: '192.0.2.1' })
@@ -95,7 +95,7 @@ export const upload = ({ storage }: Pick<Context, 'storage'>, key: string) =>
 
 /** Where anything names a user by one of these words, or by what is made of them: collections of the database, `storage`. */
 export async function traces(context: Context, ...said: string[]): Promise<string[]> {
-  const words = [...said, ...said.map(hashed), ...said.map(context.oneTimeCodes.addressKey)]
+  const words = [...said, ...said.map(hashKey), ...said.map(context.oneTimeCodes.addressKey)]
   const names = (text: string) => words.some((word) => text.includes(word))
   const collections = await recordsByCollection(context)
   const found = collections.filter(({ records }) => records.some((record) => names(JSON.stringify(record))))

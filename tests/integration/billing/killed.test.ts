@@ -100,10 +100,10 @@ describe('a hundred events of as many users, while workers are killed', () => {
     world.controls.advance({ advanceMs: 32 * DAY })
     await users().updateMany({}, { $set: { 'usage.postsCreated': 5 } })
     const { orchestrator, clock } = world.context
-    const { tellOfPayment } = orchestrator
-    orchestrator.tellOfPayment = async () => false
+    const { notifySubscription: tellOfPayment } = orchestrator
+    orchestrator.notifySubscription = async () => false
     const renewals = await deliver('invoice.payment_succeeded').finally(() => {
-      orchestrator.tellOfPayment = tellOfPayment
+      orchestrator.notifySubscription = tellOfPayment
     })
     expect(await waiting()).toBe(2 * PAYERS)
     const later = { ...clock, now: () => new Date(Date.now() + MINUTE + 1_000) }

@@ -88,15 +88,15 @@ describe('an event of which no workflow was told', () => {
     const who = await world.customer()
     await world.untilSettled()
     const { orchestrator } = world.context
-    const { tellOfPayment } = orchestrator
+    const { notifySubscription: tellOfPayment } = orchestrator
     try {
-      orchestrator.tellOfPayment = async () => false
+      orchestrator.notifySubscription = async () => false
       happen(who)
       await poll(waiting, (events) => events.length === 1)
       // The route waits no longer than that for Temporal.
       await delay(700)
     } finally {
-      orchestrator.tellOfPayment = tellOfPayment
+      orchestrator.notifySubscription = tellOfPayment
     }
     return who
   }
@@ -130,7 +130,7 @@ describe('whose event it is', () => {
     world.controls.webhooks({ held: true })
     const { subscriptionId } = world.controls.subscribe({ userId: who.user._id, email: who.user.email })
     const event = { ...NO_EVENT, id: `evt_asked_${subscriptionId}`, subscriptionId }
-    await world.context.paymentEvents.keep(event, new Date())
+    await world.context.paymentEvents.insertOrRead(event, new Date())
     expect(await run(activities().routePaymentEvent, event.id)).toEqual({ isSettled: false })
     await world.until(who.user._id, ({ subscription }) => subscription.plan === 'pro')
     await world.untilSettled()

@@ -71,7 +71,7 @@ const goesOn = (): SubscriptionState => ({
 /** Until it is acknowledged, as the webhook is sent: over a busy server a second may be too short. */
 const tell = async (userId: string, eventId: string) => {
   let isTold = false
-  while (!isTold) isTold = await orchestrator.tellOfPayment(userId, { eventId, type: 'invoice.payment_succeeded' })
+  while (!isTold) isTold = await orchestrator.notifySubscription(userId, { eventId, type: 'invoice.payment_succeeded' })
 }
 const handleOf = (userId: string) => client.workflow.getHandle(backgroundWorkflowId('subscription', userId))
 

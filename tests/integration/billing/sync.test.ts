@@ -110,7 +110,7 @@ describe('an event', () => {
   it('waits, and has changed nothing, while the processor does not answer', async () => {
     const { userId } = await subscriber()
     const event = await newest(userId, 'checkout.session.completed')
-    await world.context.paymentEvents.keep(event, new Date())
+    await world.context.paymentEvents.insertOrRead(event, new Date())
     const before = await world.user(userId)
     const sync = createSyncSubscription({ ...world.context, payments: paymentsWithoutProcessor('whsec') })
     await expect(sync(userId, event)).rejects.toThrow(PaymentsError)

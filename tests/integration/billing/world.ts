@@ -46,7 +46,7 @@ export async function billingWorld() {
 
     /** What the workflow does with an event that came. */
     async apply(userId: string, event: PaymentEvent) {
-      await context.paymentEvents.keep(event, new Date())
+      await context.paymentEvents.insertOrRead(event, new Date())
       return context.syncSubscription(userId, event)
     },
 

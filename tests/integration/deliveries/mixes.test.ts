@@ -1,7 +1,7 @@
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
-import { userAgentOf } from '../../../src/config/user-agent.ts'
+import { toUserAgent } from '../../../src/config/user-agent.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
 /** Every mix of platforms that accept and platforms that refuse for good ends in the status that says so. */
@@ -70,7 +70,7 @@ function statusFor(platforms: number, refusing: number): string {
 }
 
 it('every platform gets the name of the service with every call in an account, and refuses calls without one', async () => {
-  const own = userAgentOf(world.context.config)
+  const own = toUserAgent(world.context.config)
   for (const { platform, control } of world.platforms) {
     const calls = (await control.requests()).filter(({ account }) => account !== null)
     expect([platform, ...new Set(calls.map(({ userAgent }) => userAgent))]).toEqual([platform, own])

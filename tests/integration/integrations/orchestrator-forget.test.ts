@@ -18,9 +18,9 @@ it('forgets workflows, also one that runs, and those that are not there', async 
     expect((await describe(gone)).status.name).toBe('RUNNING')
 
     const ids = [gone, buildPost()].map(({ _id }) => publishPostWorkflowId(_id))
-    await orchestrator.forget(ids)
+    await orchestrator.deleteWorkflows(ids)
     await expect.poll(() => describe(gone).catch((error: unknown) => error), POLL).toBeInstanceOf(WorkflowNotFoundError)
-    await orchestrator.forget(ids)
+    await orchestrator.deleteWorkflows(ids)
     expect((await describe(kept)).status.name).toBe('RUNNING')
   } finally {
     await connection.close()

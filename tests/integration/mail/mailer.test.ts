@@ -105,7 +105,7 @@ describe('a mail that was taken', () => {
     let ended: unknown[] = []
     const deps = (isDown: boolean): SendMailDeps => ({
       mails: {
-        tend: async () => mail,
+        lease: async () => mail,
         end: async (...args) => {
           if (isDown) throw new Error('no database')
           ended = args

@@ -12,7 +12,7 @@ let store: ReturnType<typeof createNotificationStore>
 beforeAll(async () => {
   database = await openDatabase(testConfig().MONGODB_URL)
   store = createNotificationStore(database.connection, () => new Date(), {
-    async ownersAmong(userIds) {
+    async findDeviceOwners(userIds) {
       looks.push(userIds)
       return new Set([withDevice])
     },
@@ -49,7 +49,7 @@ it('an event that was told before is not pushed again', async () => {
 
 it('what a transaction stores is pushed when it is over, and not when it came to nothing', async () => {
   const before = begun.length
-  const records = await store.recordsOf([newsFor(withDevice), newsFor(without)])
+  const records = await store.toRecords([newsFor(withDevice), newsFor(without)])
   const failing = database.transaction(async (session) => {
     await store.insert(records, session)
     throw new Error('came to nothing')
@@ -57,6 +57,6 @@ it('what a transaction stores is pushed when it is over, and not when it came to
   await expect(failing).rejects.toThrow('came to nothing')
   expect(begun).toHaveLength(before)
   await database.transaction((session) => store.insert(records, session))
-  store.stored(records)
+  store.startPushes(records)
   expect(begun).toHaveLength(before + 1)
 })

@@ -114,10 +114,10 @@ describe('an effect on a platform', () => {
     expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(EffectTaken) })
     const [winner, loser] = results[0]!.status === 'fulfilled' ? posts : posts.toReversed()
     expect((await first().find(loser!._id))!.platformStatuses[0]!.status).toBe('pending')
-    expect(await first().isTaken(loser!._id, 'bluesky', effect.platformPostId)).toBe(true)
-    expect(await first().isTaken(winner!._id, 'bluesky', effect.platformPostId)).toBe(false)
-    expect(await first().isTaken(loser!._id, 'mastodon', effect.platformPostId)).toBe(false)
-    expect(await first().isTaken(loser!._id, 'bluesky', newId())).toBe(false)
+    expect(await first().belongsToOtherPost(loser!._id, 'bluesky', effect.platformPostId)).toBe(true)
+    expect(await first().belongsToOtherPost(winner!._id, 'bluesky', effect.platformPostId)).toBe(false)
+    expect(await first().belongsToOtherPost(loser!._id, 'mastodon', effect.platformPostId)).toBe(false)
+    expect(await first().belongsToOtherPost(loser!._id, 'bluesky', newId())).toBe(false)
   })
 
   it('that is taken does no harm to the moves it met', async () => {

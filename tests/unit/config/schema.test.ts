@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { ConfigError, readConfig } from '../../../src/config/schema.ts'
 import { platformSettings } from '../../../src/config/platforms.ts'
-import { userAgentOf } from '../../../src/config/user-agent.ts'
+import { toUserAgent } from '../../../src/config/user-agent.ts'
 
 const secrets = {
   S3_SECRET_ACCESS_KEY: 'secret',
@@ -81,7 +81,7 @@ describe('the configuration', () => {
     [{ CONTACT_URL: 'https://bücher.example.test/über' }, 'https://xn--bcher-kva.example.test/%C3%BCber'],
   ])('the User-Agent names the service, its version and a contact address (%o)', (env, contact) => {
     const { name, version } = manifest
-    expect(userAgentOf(readConfig({ ...secrets, ...env }))).toBe(`${name}/${version} (+${contact})`)
+    expect(toUserAgent(readConfig({ ...secrets, ...env }))).toBe(`${name}/${version} (+${contact})`)
   })
 
   it('takes an empty variable as one that is not set', () => {

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest'
-import { createBatchedRead, createBatches, createLine } from '../../../../src/store/shared/batching.ts'
+import { batchLoader, batcher, keyedBatcher } from '../../../../src/store/shared/batching.ts'
 
 it('applies together what arrives while a batch is on its way', async () => {
   const batches: number[][] = []
   const first = Promise.withResolvers<void>()
-  const apply = createBatches<number, number>(async (items, settle) => {
+  const apply = batcher<number, number>(async (items, settle) => {
     batches.push(items)
     if (batches.length === 1) await first.promise
     items.forEach((item, index) => settle(index, item * 2))
@@ -19,7 +19,7 @@ it('applies together what arrives while a batch is on its way', async () => {
 
 it('goes on without a batch that hangs', async () => {
   const hanging = Promise.withResolvers<void>()
-  const read = createBatchedRead<{ id: string }>(
+  const read = batchLoader<{ id: string }>(
     async (ids) => {
       if (ids.includes('slow')) await hanging.promise
       return ids.map((id) => ({ id }))
@@ -34,7 +34,7 @@ it('goes on without a batch that hangs', async () => {
 })
 
 it('fails those of a batch that failed, and nobody else', async () => {
-  const apply = createBatches<string, string>(async (items, settle) => {
+  const apply = batcher<string, string>(async (items, settle) => {
     if (items.includes('bad')) throw new Error('no')
     items.forEach((item, index) => settle(index, item === 'refused' ? new Error('refused') : item))
   }, 2)
@@ -49,7 +49,7 @@ it('fails those of a batch that failed, and nobody else', async () => {
 
 it('reads each record once for all who ask at the same time, and null for what is missing', async () => {
   const asked: string[][] = []
-  const read = createBatchedRead<{ id: string }>(
+  const read = batchLoader<{ id: string }>(
     async (ids) => {
       asked.push(ids)
       return ids.filter((id) => id !== 'missing').map((id) => ({ id }))
@@ -63,7 +63,7 @@ it('reads each record once for all who ask at the same time, and null for what i
 it('keeps the changes of one record in order, and those of others apart', async () => {
   const log: string[] = []
   const gate = Promise.withResolvers<void>()
-  const apply = createLine<void, string>(async (key, items, settle) => {
+  const apply = keyedBatcher<void, string>(async (key, items, settle) => {
     log.push(`${key}: ${items.join()}`)
     if (key === 'a' && items.includes('1')) await gate.promise
     items.forEach((_, index) => settle(index, undefined))
@@ -81,12 +81,12 @@ it('gives a batch up that never ends, and goes on with the next of its record', 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     const begun: string[][] = []
-    const apply = createLine<string, string>(async (_, items, settle) => {
+    const apply = keyedBatcher<string, string>(async (_, items, settle) => {
       begun.push(items)
       if (items.includes('lost')) await new Promise(() => {})
       items.forEach((item, index) => settle(index, item))
     })
-    const read = createBatchedRead<{ id: string }>(
+    const read = batchLoader<{ id: string }>(
       () => new Promise(() => {}),
       ({ id }) => id,
     )

@@ -1,6 +1,6 @@
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { Logger } from '../../logger.ts'
-import { createBatches } from '../../store/shared/batching.ts'
+import { batcher } from '../../store/shared/batching.ts'
 import type { Notification } from '../../store/notifications/notifications.ts'
 import type { PushStore } from '../../store/notifications/pushes.ts'
 
@@ -15,8 +15,8 @@ interface BeginPushesDeps {
 }
 
 /** Hands the pushes of stored notifications to Temporal, beside what is going on; the sweeper makes up for what does not get there. */
-export function createBeginPushes({ orchestrator, logger }: BeginPushesDeps) {
-  const begin = createBatches<void, Notification>(async (group, settle) => {
+export function createStartPushes({ orchestrator, logger }: BeginPushesDeps) {
+  const begin = batcher<void, Notification>(async (group, settle) => {
     await Promise.all(
       group.map(async ({ _id, userId }, index) => {
         await orchestrator.startWork('deliverPush', _id, { summary: PUSH_SUMMARY, fairnessKey: userId })

@@ -4,7 +4,7 @@ interface Line {
 }
 
 /** Runs at most `width` jobs of one key at a time, in the order in which they arrived. */
-export function createTurns(width: number) {
+export function createKeyedSemaphore(width: number) {
   const lines = new Map<string, Line>()
 
   return async <T>(key: string, job: () => Promise<T>): Promise<T> => {

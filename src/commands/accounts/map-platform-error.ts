@@ -8,16 +8,16 @@ import { PlatformError } from '../../platforms/errors.ts'
  * platform's doing comes back as it is.
  * @param signal the deadline the platform had
  */
-export function platformTrouble(platform: Platform, error: unknown, signal: AbortSignal): unknown {
+export function mapPlatformError(platform: Platform, error: unknown, signal: AbortSignal): unknown {
   if (error instanceof PlatformError && (error.class === 'unauthorized' || error.class === 'permission')) {
     const message = `Connect your ${platformLabel(platform)} account again: ${error.message}`
     return new ServiceError('RECONNECT_REQUIRED', message, { cause: error })
   }
-  return platformUnavailable(platform, error, signal)
+  return mapPlatformOutage(platform, error, signal)
 }
 
 /** The same where there is no connection yet that could be made again. */
-export function platformUnavailable(platform: Platform, error: unknown, signal: AbortSignal): unknown {
+export function mapPlatformOutage(platform: Platform, error: unknown, signal: AbortSignal): unknown {
   const label = platformLabel(platform)
   if (error instanceof PlatformError) {
     const { retryAfterMs } = error

@@ -2,7 +2,7 @@ import { Agent } from 'node:https'
 import { connect as connectPlainly } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-export interface PushConnectionOptions {
+export interface PushAgentOptions {
   /** Where connections lead, whatever host the requests name. */
   url: string
   /** Of one request, connecting included. */
@@ -14,7 +14,7 @@ export interface PushConnectionOptions {
  * Connections for a library that has its server's address built in, and knows no deadline but silence: they lead where they are told to,
  * and one whose request takes too long is cut. Without TLS where the address is plain http.
  */
-export function createPushConnections({ url, timeoutMs, connections }: PushConnectionOptions): Agent {
+export function createPushAgent({ url, timeoutMs, connections }: PushAgentOptions): Agent {
   const { protocol, hostname, port } = new URL(url)
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const connectSecurely = agent.createConnection.bind(agent)
