@@ -49,3 +49,5 @@ export function createConnectStates(secret: string) {
     },
   }
 }
+
+export type ConnectStates = ReturnType<typeof createConnectStates>

@@ -56,3 +56,5 @@ function entriesOf(cookie = ''): Entry[] {
       : []
   })
 }
+
+export type KnownDevices = ReturnType<typeof createKnownDevices>

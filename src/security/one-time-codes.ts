@@ -30,3 +30,5 @@ export function createOneTimeCodes(secret: string) {
     unusableHash: (): string => hash('none', randomUUID()),
   }
 }
+
+export type OneTimeCodes = ReturnType<typeof createOneTimeCodes>

@@ -47,3 +47,5 @@ export function createPasswordHasher({ atOnce = HASHES_AT_ONCE, waiting = HASHES
     },
   }
 }
+
+export type PasswordHasher = ReturnType<typeof createPasswordHasher>

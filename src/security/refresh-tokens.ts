@@ -37,3 +37,5 @@ export function createRefreshTokens(secret: string) {
     },
   }
 }
+
+export type RefreshTokens = ReturnType<typeof createRefreshTokens>

@@ -57,3 +57,13 @@ function isBrokenWrite(error: unknown): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException
   return BROKEN_CONNECTION.has(String(code)) && (syscall === 'write' || syscall === 'read')
 }
+
+/** Server code of a write that a unique index refused. */
+export const DUPLICATE_KEY = 11_000
+
+/** Returns whether a write failed because a unique index, or one over any of `fields`, already holds its value. */
+export function isDuplicateKey(error: unknown, fields?: readonly string[]): boolean {
+  if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) return false
+  const pattern: unknown = error['keyPattern']
+  return !fields || Object.keys(pattern ?? {}).some((field) => fields.includes(field))
+}

@@ -1,16 +1,25 @@
-import type { Context } from '../context.ts'
+import type { PublishOrchestrator } from '../integrations/temporal/orchestrator.ts'
+import type { Logger } from '../logger.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import { periodically } from '../periodically.ts'
 
 const CHECK_EVERY_MS = 10 * SECOND
 
-type Deps = Pick<Context, 'orchestrator' | 'config' | 'collection' | 'logger'>
+interface TemporalLossDeps {
+  orchestrator: Pick<
+    PublishOrchestrator,
+    'hasSchedules' | 'ensureSearchAttributes' | 'restartPosts' | 'ensureSchedules'
+  >
+  config: { SWEEP_INTERVAL_MS: number }
+  collection: { intervalMs: number }
+  logger: Pick<Logger, 'warn'>
+}
 
 /**
  * Watches for the loss of Temporal's data: a namespace without our Schedules has none of our workflows either. Then every open post is
  * started again, the next due first, and search attributes and Schedules are made anew. Returns how to stop watching.
  */
-export function watchForTemporalLoss(deps: Deps, everyMs = CHECK_EVERY_MS): () => void {
+export function watchForTemporalLoss(deps: TemporalLossDeps, everyMs = CHECK_EVERY_MS): () => void {
   const { logger } = deps
   return periodically(async () => {
     try {
@@ -21,7 +30,7 @@ export function watchForTemporalLoss(deps: Deps, everyMs = CHECK_EVERY_MS): () =
   }, everyMs)
 }
 
-async function recoverIfLost({ orchestrator, config, collection, logger }: Deps): Promise<void> {
+async function recoverIfLost({ orchestrator, config, collection, logger }: TemporalLossDeps): Promise<void> {
   if (await orchestrator.hasSchedules()) return
   logger.warn('Temporal has no Schedules: restarting all open posts')
   await orchestrator.ensureSearchAttributes().catch((error: unknown) => {

@@ -118,7 +118,8 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         log.warn('Metrics are left out: the connection lacks a permission', { userId, platform })
       }
       // The rest of the account comes to the same, in this run.
-      for (const bounds of boundsOf(collection.ages, [platform], clock.now())) await published.markDueDone(userId, bounds)
+      for (const bounds of boundsOf(collection.ages, [platform], clock.now()))
+        await published.markDueDone(userId, bounds)
       await published.markSlotDone(platform, postIds, new Date(slot))
       return { ...skipped, end: 'account' }
     }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
+import { raceAbort } from '../../deadlines.ts'
 import { connectionExpired } from '../../domain/notifications/notifications.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
@@ -7,12 +8,14 @@ import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import { isDuplicateKey, type Database } from '../../store/shared/database.ts'
+import type { Database } from '../../store/shared/database.ts'
+import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
+import type { AccountVersion } from '../../store/accounts/platform-account-records.ts'
 import type { ConnectedAccount, PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
 import { endSession, openSecrets, sealSecrets } from './account-secrets.ts'
 
-interface Dependencies {
+interface AccountCredentialsDeps {
   accounts: PlatformAccountStore
   cipher: TokenCipher
   adapters: { find(platform: Platform): PlatformAdapter | null }
@@ -48,7 +51,7 @@ const LONGEST_POLL_MS = SECOND
  * the user reconnected or disconnected changes nothing. When the answer of a renewal is lost the old token stays, and the next
  * attempt repeats with it.
  */
-export function createAccountCredentials(deps: Dependencies) {
+export function createAccountCredentials(deps: AccountCredentialsDeps) {
   const { accounts, cipher, adapters, notifications, database, clock, renewalTimeoutMs = 15 * SECOND } = deps
   const flights = new Map<string, Promise<Credentials>>()
 
@@ -89,7 +92,7 @@ export function createAccountCredentials(deps: Dependencies) {
       flight = renewOnce(userId, platform, refused.version).finally(() => flights.delete(name))
       flights.set(name, flight)
     }
-    return await orAborted(flight, signal)
+    return await raceAbort(flight, signal)
   }
 
   /**
@@ -103,7 +106,8 @@ export function createAccountCredentials(deps: Dependencies) {
     const told = await notifications.toRecords([connectionExpired(userId, platform, version)])
     try {
       const changed = await database.transaction(async (session) => {
-        if (!(await accounts.markBroken(userId, platform, version, 'expired', reason, session))) return false
+        if (!(await accounts.markBroken({ userId, platform, version }, { status: 'expired', reason }, session)))
+          return false
         await notifications.insert(told, session)
         return true
       })
@@ -112,7 +116,7 @@ export function createAccountCredentials(deps: Dependencies) {
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
       // The user was told of these very credentials before.
-      return accounts.markBroken(userId, platform, version, 'expired', reason)
+      return accounts.markBroken({ userId, platform, version }, { status: 'expired', reason })
     }
   }
 
@@ -131,7 +135,7 @@ export function createAccountCredentials(deps: Dependencies) {
 
     const holder = randomUUID()
     const until = after(renewalTimeoutMs + LEASE_MARGIN_MS)
-    if (!(await accounts.takeLease(userId, platform, version, holder, until))) {
+    if (!(await accounts.takeLease({ userId, platform, version }, holder, until))) {
       return await awaitOther(userId, platform, version)
     }
     try {
@@ -140,20 +144,20 @@ export function createAccountCredentials(deps: Dependencies) {
       )
       return await saveRenewed(userId, platform, version, renewed)
     } catch (error) {
-      await recordFailure(userId, platform, version, holder, error)
+      await recordFailure({ userId, platform, version }, holder, error)
       throw error
     }
   }
 
   /** Only a refusal changes health (contract section 5); anything else gives the lease back. */
-  async function recordFailure(userId: string, platform: Platform, version: number, holder: string, error: unknown) {
+  async function recordFailure(account: AccountVersion, holder: string, error: unknown): Promise<void> {
     if (error instanceof PlatformError && error.class === 'unauthorized') {
-      await expire(userId, platform, version, error.message)
+      await expire(account.userId, account.platform, account.version, error.message)
       return
     }
     const statedMs = error instanceof PlatformError ? (error.retryAfterMs ?? 0) : 0
     const pauseMs = Math.min(Math.max(statedMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
-    await accounts.pauseLease(userId, platform, version, holder, after(pauseMs))
+    await accounts.pauseLease(account, holder, after(pauseMs))
   }
 
   async function saveRenewed(
@@ -164,7 +168,7 @@ export function createAccountCredentials(deps: Dependencies) {
   ): Promise<Credentials> {
     const auth = sealSecrets(cipher, { userId, platform, version: version + 1 }, renewed)
     const { handle, serviceUrl = null } = renewed
-    if (await accounts.saveRenewed(userId, platform, version, { handle, serviceUrl, auth })) {
+    if (await accounts.saveRenewed({ userId, platform, version }, { handle, serviceUrl, auth })) {
       return { ...renewed, version: version + 1 }
     }
     const account = await accounts.findConnected(userId, platform)
@@ -215,7 +219,7 @@ export type AccountCredentials = ReturnType<typeof createAccountCredentials>
 async function withinDeadline(timeoutMs: number, call: (signal: AbortSignal) => Promise<Secrets>): Promise<Secrets> {
   const signal = AbortSignal.timeout(Math.max(timeoutMs, 0))
   try {
-    return await orAborted(call(signal), signal)
+    return await raceAbort(call(signal), signal)
   } catch (error) {
     if (error instanceof PlatformError) {
       const { retryAfterMs } = error
@@ -227,19 +231,6 @@ async function withinDeadline(timeoutMs: number, call: (signal: AbortSignal) => 
     }
     if (!signal.aborted) throw error
     throw new PlatformError('transient', 'The platform did not answer in time', { certain: true, cause: error })
-  }
-}
-
-/** The promise's outcome, or the signal's reason when that aborts first; the promise goes on. */
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([promise, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }
 

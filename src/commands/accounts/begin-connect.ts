@@ -1,4 +1,7 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { ConnectStates } from '../../security/connect-states.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { ConnectAttemptStore } from '../../store/accounts/connect-attempts.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { REDIRECT_ATTEMPT_MS } from '../../domain/shared/redirects.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
@@ -8,7 +11,11 @@ import { connectAttemptContext, sealAttemptSecrets } from '../shared/attempt-sec
 import { mapPlatformOutage } from './map-platform-error.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
 
-interface BeginConnectDeps extends Pick<Context, 'connectStates' | 'connectAttempts' | 'cipher' | 'clock'> {
+interface BeginConnectDeps {
+  connectStates: Pick<ConnectStates, 'issue'>
+  connectAttempts: Pick<ConnectAttemptStore, 'insert'>
+  cipher: TokenCipher
+  clock: Pick<Clock, 'now'>
   platforms: { redirect(platform: Platform): RedirectConnect | null }
 }
 

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts'
+import type { RateLimit } from '../../store/shared/rate-limits.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -9,7 +9,7 @@ import { mapPlatformError } from './map-platform-error.ts'
 import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
 interface ConnectBlueskyDeps extends StoreConnectionDeps {
-  limits: Pick<Context['limits'], 'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier'>
+  limits: Record<'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier', Pick<RateLimit, 'take' | 'refund'>>
   platforms: StoreConnectionDeps['platforms'] & { direct(platform: 'bluesky'): DirectConnect | null }
 }
 

@@ -1,4 +1,7 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { ConnectStates } from '../../security/connect-states.ts'
+import type { SessionStore } from '../../store/users/sessions.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import type { ConnectOutcome, ConnectReason } from '../../domain/accounts/platform-connect.ts'
 import { platformReason, type PlatformReason } from '../../domain/posts/platform-reason.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
@@ -6,14 +9,17 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RedirectConnect } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import type { AttemptName, ConnectAttempt } from '../../store/accounts/connect-attempts.ts'
+import type { AttemptName, ConnectAttempt, ConnectAttemptStore } from '../../store/accounts/connect-attempts.ts'
 import { connectAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { hashSecret } from '../../security/random.ts'
 import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
-interface FinishConnectDeps
-  extends StoreConnectionDeps, Pick<Context, 'connectStates' | 'connectAttempts' | 'sessions' | 'clock'> {
-  users: Context['users']
+interface FinishConnectDeps extends StoreConnectionDeps {
+  connectStates: Pick<ConnectStates, 'read'>
+  connectAttempts: Pick<ConnectAttemptStore, 'consume'>
+  sessions: Pick<SessionStore, 'find'>
+  users: StoreConnectionDeps['users'] & Pick<UserStore, 'findById'>
+  clock: Pick<Clock, 'now'>
   platforms: StoreConnectionDeps['platforms'] & { redirect(platform: Platform): RedirectConnect | null }
 }
 

@@ -46,8 +46,8 @@ async function refreshAccount(
   try {
     const restored = await restoreSession(deps, adapter, userId, signal)
     if (!restored) throw notConnected(platform)
-    const profile = await fetchProfile(deps, adapter, userId, restored, signal)
-    await accounts.saveProfile(userId, platform, restored.version, profile)
+    const profile = await fetchProfile(deps, adapter, { userId, used: restored }, signal)
+    await accounts.saveProfile({ userId, platform, version: restored.version }, profile)
   } catch (error) {
     throw mapPlatformError(platform, error, signal)
   }
@@ -72,8 +72,7 @@ async function restoreSession(
 async function fetchProfile(
   { accounts, credentials }: RefreshPlatformDeps,
   { platform, profile }: PlatformAdapter,
-  userId: string,
-  used: Credentials,
+  { userId, used }: { userId: string; used: Credentials },
   signal: AbortSignal,
 ): Promise<Profile> {
   try {
@@ -83,7 +82,7 @@ async function fetchProfile(
       await credentials.markExpired(userId, platform, used, error.message)
     }
     if (error instanceof PlatformError && error.class === 'permission') {
-      await accounts.markBroken(userId, platform, used.version, 'error', error.message)
+      await accounts.markBroken({ userId, platform, version: used.version }, { status: 'error', reason: error.message })
     }
     throw error
   }

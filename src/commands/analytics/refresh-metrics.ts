@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { entryOf } from '../../domain/posts/post-entries.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { Logger } from '../../logger.ts'
@@ -44,7 +45,7 @@ export async function refreshMetrics(
   const { posts, snapshots, orchestrator, limits, clock } = deps
   const { userId, postId, platform } = refresh
   const post = await posts.findOwned(userId, postId)
-  if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  if (!post) throw postNotFound()
   const entry = entryOf(post, platform)
   if (entry?.status !== 'completed' || entry.platformPostId === null) {
     throw new ServiceError('BAD_REQUEST', `The post is not published on ${platformLabel(platform)}`)

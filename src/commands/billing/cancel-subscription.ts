@@ -1,17 +1,25 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { Payments } from '../../integrations/payments/payments.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { billingOf } from '../../domain/billing/billing-look.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
-import { syncNow, toMinuteKey, requirePayments } from './payment-calls.ts'
+import { requirePayments, toMinuteKey } from './payment-calls.ts'
+import { syncNow, type SyncNowDeps } from './sync-now.ts'
 
-type Deps = Pick<Context, 'users' | 'payments' | 'syncSubscription' | 'clock' | 'logger'>
+interface CancelSubscriptionDeps extends SyncNowDeps {
+  users: Pick<UserStore, 'findById'>
+  /** Null where payments are not configured. */
+  payments: Pick<Payments, 'cancelAtPeriodEnd'> | null
+  clock: Pick<Clock, 'now'>
+}
 
 /**
  * Ends the subscription with the period that is paid for. When this resolves the processor has it so, and mostly the record as well.
  * @throws ServiceError NO_ACTIVE_SUBSCRIPTION, NO_SUBSCRIPTION_ID, ALREADY_CANCELLING; PAYMENTS_UNAVAILABLE, and then nothing is changed
  */
-export async function cancelSubscription(deps: Deps, userId: string): Promise<void> {
+export async function cancelSubscription(deps: CancelSubscriptionDeps, userId: string): Promise<void> {
   const { users, clock } = deps
   const { subscriptionId, revision } = cancellableOf(await users.findById(userId))
   const payments = requirePayments(deps.payments)

@@ -1,27 +1,45 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { billingOf, STANDINGS } from '../../domain/billing/billing-look.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { Checkout, Payments } from '../../integrations/payments/payments.ts'
-import { syncNow, toMinuteKey, mapPaymentsError, requirePayments } from './payment-calls.ts'
+import { mapPaymentsError, requirePayments, toMinuteKey } from './payment-calls.ts'
+import { syncNow, type SyncNowDeps } from './sync-now.ts'
 
 /** Each round finds what the one before has left, so more are only needed where others write in between. */
 const ROUNDS = 5
 
-type Deps = Pick<Context, 'users' | 'payments' | 'syncSubscription' | 'config' | 'clock' | 'logger'>
+type CheckoutPayments = Pick<Payments, 'readCheckout' | 'openCheckout' | 'readSubscription'>
+
+interface CreateCheckoutDeps extends SyncNowDeps {
+  users: Pick<UserStore, 'findById' | 'changeBilling'>
+  /** Null where payments are not configured. */
+  payments: CheckoutPayments | null
+  config: { FRONTEND_URL: string }
+  clock: Pick<Clock, 'now'>
+}
 
 /**
  * The page on which the user pays for Pro. There is one at a time: the record names it, and only what the record names is handed out, so
  * that double clicks get the same one whichever process they reach, and nobody pays twice.
  * @throws ServiceError ALREADY_SUBSCRIBED, PAYMENT_SESSION_FAILED
  */
-export async function createCheckout(deps: Deps, userId: string): Promise<{ url: string }> {
+export async function createCheckout(deps: CreateCheckoutDeps, userId: string): Promise<{ url: string }> {
   const payments = requirePayments(deps.payments)
-  return mapPaymentsError(findOrOpen(deps, payments, userId), 'PAYMENT_SESSION_FAILED', 'Payment session creation failed')
+  return mapPaymentsError(
+    findOrOpen(deps, payments, userId),
+    'PAYMENT_SESSION_FAILED',
+    'Payment session creation failed',
+  )
 }
 
-async function findOrOpen(deps: Deps, payments: Payments, userId: string): Promise<{ url: string }> {
+async function findOrOpen(
+  deps: CreateCheckoutDeps,
+  payments: CheckoutPayments,
+  userId: string,
+): Promise<{ url: string }> {
   for (let round = 0; round < ROUNDS; round++) {
     const user = await deps.users.findById(userId)
     if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
@@ -43,7 +61,11 @@ async function findOrOpen(deps: Deps, payments: Payments, userId: string): Promi
   throw new ServiceError('SERVICE_UNAVAILABLE', 'The account is busy, try again', { retryAfterSeconds: 2 })
 }
 
-async function open({ config, clock }: Deps, payments: Payments, user: User): Promise<{ id: string }> {
+async function open(
+  { config, clock }: CreateCheckoutDeps,
+  payments: CheckoutPayments,
+  user: User,
+): Promise<{ id: string }> {
   const { _id: userId, email, subscription } = user
   const openFor = (customerId: string | null, what: string) =>
     payments.openCheckout({
@@ -64,7 +86,7 @@ async function open({ config, clock }: Deps, payments: Payments, user: User): Pr
   }
 }
 
-async function isPaid(payments: Payments, { status, subscriptionId }: Checkout): Promise<boolean> {
+async function isPaid(payments: CheckoutPayments, { status, subscriptionId }: Checkout): Promise<boolean> {
   if (status !== 'complete' || subscriptionId === null) return false
   const subscription = await payments.readSubscription(subscriptionId)
   return subscription !== null && STANDINGS[subscription.state] !== 'cancelled'

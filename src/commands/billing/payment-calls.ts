@@ -1,4 +1,3 @@
-import type { Context } from '../../context.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
@@ -24,22 +23,5 @@ export async function mapPaymentsError<T>(call: Promise<T>, code: ServiceErrorCo
     return await call
   } catch (error) {
     throw error instanceof PaymentsError ? new ServiceError(code, message, { cause: error }) : error
-  }
-}
-
-/**
- * The processor tells of what was done there as well, but the caller should see it at once. What cannot be looked at now waits for that
- * event. Answers whether the record is up to date.
- */
-export async function syncNow(
-  { syncSubscription, logger }: Pick<Context, 'syncSubscription' | 'logger'>,
-  userId: string,
-): Promise<boolean> {
-  try {
-    await syncSubscription(userId)
-    return true
-  } catch (error) {
-    logger.warn({ err: error, userId }, 'what was done at the payment processor could not be looked at yet')
-    return false
   }
 }

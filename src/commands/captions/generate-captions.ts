@@ -1,11 +1,23 @@
-import type { Context } from '../../context.ts'
+import type { CaptionProvider } from '../../integrations/captions/captions.ts'
+import type { LargeTexts } from '../../integrations/large-texts/large-texts.ts'
+import type { Avatars } from '../../integrations/storage/avatars.ts'
+import type { Logger } from '../../logger.ts'
+import type { RateLimit } from '../../store/shared/rate-limits.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { fitCaptions, type CaptionWish } from '../../domain/captions/captions.ts'
 import { allowanceOf, limitReached, type Allowance } from '../../domain/billing/plans.ts'
 import type { Limits, Usage } from '../../domain/users/user.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
-import { currentRules } from '../posts/current-rules.ts'
+import { currentRules, type CurrentRulesDeps } from '../posts/current-rules.ts'
 
-type Deps = Pick<Context, 'captions' | 'avatars' | 'largeTexts' | 'users' | 'limits' | 'platforms' | 'logger'>
+interface GenerateCaptionsDeps extends CurrentRulesDeps {
+  captions: Pick<CaptionProvider, 'generate'>
+  avatars: Pick<Avatars, 'findPictureProblem'>
+  largeTexts: Pick<LargeTexts, 'readDataUrls'>
+  users: Pick<UserStore, 'takeAllowance'>
+  limits: { captions: Pick<RateLimit, 'take' | 'refund'> }
+  logger: Pick<Logger, 'warn'>
+}
 
 interface GenerateCaptions extends CaptionWish {
   /** As the request was let in. */
@@ -21,7 +33,7 @@ interface GenerateCaptions extends CaptionWish {
  * @throws ServiceError VALIDATION_FAILED, CAPTION_LIMIT_REACHED, RATE_LIMITED, CAPTION_PROVIDER_FAILED, CAPTION_REFUSED
  */
 export async function generateCaptions(
-  deps: Deps,
+  deps: GenerateCaptionsDeps,
   { user, media, ...wish }: GenerateCaptions,
   { signal }: { signal: AbortSignal },
 ): Promise<{ captions: string[]; usage: Allowance }> {
@@ -42,7 +54,7 @@ export async function generateCaptions(
 }
 
 async function generate(
-  deps: Deps,
+  deps: GenerateCaptionsDeps,
   wish: CaptionWish,
   pictures: { type: string; bytes: Uint8Array }[],
   signal: AbortSignal,
@@ -64,7 +76,7 @@ async function generate(
 async function ifNot<T>(
   work: () => Promise<T>,
   undo: () => Promise<void>,
-  { logger }: Pick<Deps, 'logger'>,
+  { logger }: Pick<GenerateCaptionsDeps, 'logger'>,
 ): Promise<T> {
   try {
     return await work()
@@ -75,7 +87,10 @@ async function ifNot<T>(
 }
 
 /** They have to be what an avatar has to be. */
-async function readPictures({ avatars, largeTexts }: Pick<Deps, 'avatars' | 'largeTexts'>, media: string[]) {
+async function readPictures(
+  { avatars, largeTexts }: Pick<GenerateCaptionsDeps, 'avatars' | 'largeTexts'>,
+  media: string[],
+) {
   const read = await largeTexts.readDataUrls(media)
   const problems = await Promise.all(
     read.map(async (picture, index): Promise<Problem | null> => {

@@ -1,6 +1,12 @@
-import type { Context } from '../../context.ts'
+import type { Avatars } from '../../integrations/storage/avatars.ts'
+import type { Logger } from '../../logger.ts'
+import type { UserStore } from '../../store/users/users.ts'
 
-export type ReplaceAvatarDeps = Pick<Context, 'users' | 'avatars' | 'logger'>
+export interface ReplaceAvatarDeps {
+  users: Pick<UserStore, 'replaceAvatar' | 'findById'>
+  avatars: Pick<Avatars, 'remove' | 'isMissing' | 'restore'>
+  logger: Pick<Logger, 'warn'>
+}
 
 /** Stores the new avatar, and only then takes the one before away, if it was uploaded here. */
 export async function replaceAvatar(deps: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {

@@ -1,4 +1,9 @@
-import type { Context } from '../../context.ts'
+import type { RateLimit } from '../../store/shared/rate-limits.ts'
+
+export interface MailLimitDeps {
+  limits: Record<'otp' | 'resetMail' | 'mailsOfSender', Pick<RateLimit, 'take'>> &
+    Record<'mailsToAddress' | 'furtherMails', Pick<RateLimit, 'tryTake'>>
+}
 
 interface RequestedMail {
   kind: 'otp' | 'resetMail'
@@ -15,7 +20,7 @@ interface RequestedMail {
  * @throws ServiceError RATE_LIMITED
  */
 export async function takeMailAllowance(
-  { limits }: Pick<Context, 'limits'>,
+  { limits }: MailLimitDeps,
   { kind, email, sender }: RequestedMail,
 ): Promise<boolean> {
   await limits[kind].take(email, sender)

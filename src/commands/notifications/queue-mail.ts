@@ -1,4 +1,7 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { MailStore } from '../../store/notifications/mails.ts'
 import { MAIL_SUMMARY, type MailKind } from '../../domain/notifications/mails.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { newId } from '../../store/shared/schema.ts'
@@ -9,7 +12,12 @@ const KEPT_MS = 7 * DAY
 /** One share for all who have no account: a flood of registrations keeps no user waiting. */
 const NO_ACCOUNT_KEY = 'nobody'
 
-export type QueueMailDeps = Pick<Context, 'mails' | 'cipher' | 'orchestrator' | 'clock'>
+export interface QueueMailDeps {
+  mails: Pick<MailStore, 'insert'>
+  cipher: TokenCipher
+  orchestrator: Pick<PublishOrchestrator, 'startWork'>
+  clock: Pick<Clock, 'now'>
+}
 
 interface NewMail extends MailContent {
   kind: MailKind
@@ -39,7 +47,7 @@ export async function queueMail(deps: QueueMailDeps, { kind, userId, lifeMs, ...
 }
 
 /** Mails that no workflow looks after, for the sweeper. */
-export function mailBacklog({ mails }: Pick<Context, 'mails'>) {
+export function mailBacklog({ mails }: { mails: Pick<MailStore, 'listUnleased'> }) {
   return {
     work: 'sendMail' as const,
     summary: MAIL_SUMMARY,

@@ -1,6 +1,6 @@
 import { mediaKeys } from '../../domain/posts/content.ts'
 import type { Post } from '../../domain/posts/post.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
@@ -29,7 +29,7 @@ export interface DeletePostDeps {
 export async function deletePost(deps: DeletePostDeps, userId: string, postId: string): Promise<void> {
   const { orchestrator, discardPrepared } = deps
   const post = await removeAll(deps, userId, postId)
-  if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  if (!post) throw postNotFound()
   void discardPrepared(post, post.platformStatuses)
   await deps.uploads.setNamed([...mediaKeys(post)], false)
   // The workflow would find out by itself when the post is due; told now, it ends now.

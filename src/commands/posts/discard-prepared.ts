@@ -7,7 +7,7 @@ import type { Logger } from '../../logger.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 import type { AccountCredentials } from '../accounts/account-credentials.ts'
 
-interface Dependencies {
+interface DiscardPreparedDeps {
   credentials: Pick<AccountCredentials, 'get'>
   platforms: { find(platform: Platform): PlatformAdapter | null }
   clock: Clock
@@ -23,7 +23,7 @@ const DISCARD_TIMEOUT_MS = 10 * SECOND
 export type DiscardPrepared = (post: Pick<Post, '_id' | 'userId'>, entries: PlatformStatus[]) => Promise<void>
 
 /** What is not taken back stays where it is, unseen by anybody but the account's owner: no reason to keep a post from its end. */
-export function createDiscardPrepared({ credentials, platforms, clock, logger }: Dependencies): DiscardPrepared {
+export function createDiscardPrepared({ credentials, platforms, clock, logger }: DiscardPreparedDeps): DiscardPrepared {
   async function discard({ _id, userId }: Pick<Post, '_id' | 'userId'>, { platform, delivery }: PlatformStatus) {
     try {
       const adapter = platforms.find(platform)

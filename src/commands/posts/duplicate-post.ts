@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { canGiveAllowance, duplicateOf } from '../../domain/posts/post-moves.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
@@ -24,7 +25,7 @@ export async function duplicatePost(
   request: { userId: string; postId: string; source: 'web' | 'api' },
 ): Promise<Post> {
   const original = await deps.posts.findOwned(request.userId, request.postId)
-  if (!original) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  if (!original) throw postNotFound()
   const draft = duplicateOf(original, { _id: newId(), metadata: { source: request.source } }, deps.clock.now())
   if (canGiveAllowance(original)) await storeInPlaceOf(deps, original, draft)
   else await deps.storePost(draft)

@@ -1,7 +1,7 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { postEnded } from '../../domain/notifications/notifications.ts'
 import { retry } from '../../domain/posts/post-moves.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
@@ -20,7 +20,7 @@ export interface RetryPostDeps extends NotifyWorkflowDeps {
  */
 export async function retryPost(deps: RetryPostDeps, userId: string, postId: string): Promise<Platform[]> {
   const found = await deps.posts.findOwned(userId, postId)
-  if (!found) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  if (!found) throw postNotFound()
   let before: Post = found
   let retrying: PlatformStatus[] = []
   const post = await deps.posts.transition(postId, (current, now) => {

@@ -4,7 +4,8 @@ import { edit, type PostChange } from '../../domain/posts/post-moves.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { sizeProblems } from '../../domain/posts/post-size.ts'
 import { preflight, SCHEDULED_IN_PAST, schedulingProblem } from '../../domain/posts/preflight.ts'
-import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
+import type { Problem } from '../../domain/shared/service-error.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
@@ -52,7 +53,7 @@ export async function updatePost(
   { userId, postId, update }: UpdatePostRequest,
 ): Promise<{ post: Post; warnings: Problem[] }> {
   const stored = await deps.posts.findOwned(userId, postId)
-  if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  if (!stored) throw postNotFound()
   const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
   const [rules, connected] = await Promise.all([
     currentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms),

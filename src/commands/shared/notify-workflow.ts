@@ -13,7 +13,11 @@ export interface NotifyWorkflowDeps {
  * Tells Temporal about a change that is already stored. Never fails and takes about a second at most: the sweeper
  * makes up for what Temporal did not hear.
  */
-export async function notifyWorkflow(deps: NotifyWorkflowDeps, post: Post, how: 'start' | 'retry' | 'changed'): Promise<void> {
+export async function notifyWorkflow(
+  deps: NotifyWorkflowDeps,
+  post: Post,
+  how: 'start' | 'retry' | 'changed',
+): Promise<void> {
   const { orchestrator } = deps
   const acknowledged = await (how === 'start' ? orchestrator.start(post) : orchestrator.signal(post, how))
   if (!acknowledged || !post.startPending) return

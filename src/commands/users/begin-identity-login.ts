@@ -1,10 +1,15 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { IdentityAttemptStore } from '../../store/users/identity-attempts.ts'
 import { REDIRECT_ATTEMPT_MS } from '../../domain/shared/redirects.ts'
 import type { IdentityProvider } from '../../integrations/openid/openid.ts'
 import { identityAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
 
-interface BeginDeps extends Pick<Context, 'identityAttempts' | 'cipher' | 'clock'> {
+interface BeginIdentityLoginDeps {
+  identityAttempts: Pick<IdentityAttemptStore, 'insert'>
+  cipher: TokenCipher
+  clock: Pick<Clock, 'now'>
   identity: Pick<IdentityProvider, 'begin'>
 }
 
@@ -14,7 +19,7 @@ interface BeginDeps extends Pick<Context, 'identityAttempts' | 'cipher' | 'clock
  * @throws what the provider's outage throws
  */
 export async function beginIdentityLogin(
-  { identity, identityAttempts: loginAttempts, cipher, clock }: BeginDeps,
+  { identity, identityAttempts: loginAttempts, cipher, clock }: BeginIdentityLoginDeps,
   redirectUri: string,
 ): Promise<{ url: string; binding: string }> {
   const [state, binding] = [newSecret(), newSecret()]

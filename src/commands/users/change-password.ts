@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { passwordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
@@ -13,14 +13,15 @@ interface ChangePassword {
   newPassword: string
 }
 
-type Deps = CheckPasswordDeps & StorePasswordDeps & Pick<Context, 'users'>
+type ChangePasswordDeps = CheckPasswordDeps &
+  StorePasswordDeps & { users: Pick<UserStore, 'findById' | 'replacePassword'> }
 
 /**
  * Changes the password by the current one. The session that asks goes on; see `storePassword` for what ends. Wrong current passwords
  * count as failed logins.
  * @throws ServiceError VALIDATION_FAILED, PASSWORD_NOT_SUPPORTED, INCORRECT_PASSWORD, RATE_LIMITED
  */
-export async function changePassword(deps: Deps, input: ChangePassword): Promise<void> {
+export async function changePassword(deps: ChangePasswordDeps, input: ChangePassword): Promise<void> {
   const { users } = deps
   const { userId, sessionId, ipAddress, currentPassword, newPassword } = input
   const problems = passwordProblems(newPassword, 'newPassword')

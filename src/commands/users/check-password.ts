@@ -1,13 +1,22 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { KnownDevices } from '../../security/known-devices.ts'
+import type { PasswordHasher } from '../../security/password-hasher.ts'
+import type { LoginThrottle } from '../../store/users/login-throttle.ts'
+import type { SessionStore } from '../../store/users/sessions.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { normalizePassword } from '../../domain/users/passwords.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
+import type { LoginEvents } from './login-events.ts'
 
-export type CheckPasswordDeps = Pick<
-  Context,
-  'clock' | 'knownDevices' | 'loginEvents' | 'loginThrottle' | 'passwords' | 'sessions'
->
+export interface CheckPasswordDeps {
+  clock: Pick<Clock, 'now'>
+  knownDevices: Pick<KnownDevices, 'find'>
+  loginEvents: Pick<LoginEvents, 'failed'>
+  loginThrottle: Pick<LoginThrottle, 'attempt'>
+  passwords: Pick<PasswordHasher, 'verify'>
+  sessions: Pick<SessionStore, 'addressesOf'>
+}
 
 interface Guess {
   /** As the caller typed it. */

@@ -1,4 +1,10 @@
-import type { Context } from '../../context.ts'
+import type { PushTokenStore } from '../../store/notifications/push-tokens.ts'
+import type { SessionStore } from '../../store/users/sessions.ts'
+
+export interface EndEverywhereDeps {
+  sessions: Pick<SessionStore, 'removeAll' | 'removeOthers'>
+  pushTokens: Pick<PushTokenStore, 'removeAllOf'>
+}
 
 /**
  * Ends every session of the user, and forgets the devices that get push messages, since one of them may be a stranger's: an app
@@ -6,7 +12,7 @@ import type { Context } from '../../context.ts'
  * @param keptSessionId the one session that goes on
  */
 export async function endEverywhere(
-  { sessions, pushTokens }: Pick<Context, 'sessions' | 'pushTokens'>,
+  { sessions, pushTokens }: EndEverywhereDeps,
   userId: string,
   keptSessionId?: string,
 ): Promise<void> {

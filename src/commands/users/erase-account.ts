@@ -1,4 +1,9 @@
-import type { Context } from '../../context.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { ErasureStore } from '../../store/users/erasures.ts'
+import type { SessionStore } from '../../store/users/sessions.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
@@ -8,7 +13,14 @@ import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
 const FRESH_LOGIN_MS = 10 * MINUTE
 const SUMMARY = 'Erase an account'
 
-type Deps = CheckPasswordDeps & Pick<Context, 'users' | 'database' | 'erasures' | 'posts' | 'orchestrator'>
+type EraseAccountDeps = CheckPasswordDeps & {
+  users: Pick<UserStore, 'findById' | 'disable'>
+  database: Pick<Database, 'transaction'>
+  erasures: Pick<ErasureStore, 'begin'>
+  posts: Pick<PostStore, 'invalidatePrepared'>
+  sessions: Pick<SessionStore, 'find' | 'removeAll'>
+  orchestrator: Pick<PublishOrchestrator, 'startWork'>
+}
 
 interface EraseAccount {
   userId: string
@@ -22,7 +34,7 @@ interface EraseAccount {
  * it consists of is removed by a workflow, or by the one that the sweeper starts when Temporal does not hear.
  * @throws ServiceError VALIDATION_FAILED without a password, INCORRECT_PASSWORD, RATE_LIMITED, FRESH_LOGIN_REQUIRED
  */
-export async function eraseAccount(deps: Deps, request: EraseAccount): Promise<void> {
+export async function eraseAccount(deps: EraseAccountDeps, request: EraseAccount): Promise<void> {
   const { userId } = request
   const user = await deps.users.findById(userId)
   if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
@@ -36,7 +48,7 @@ export async function eraseAccount(deps: Deps, request: EraseAccount): Promise<v
   await deps.orchestrator.startWork('eraseAccount', userId, { summary: SUMMARY, fairnessKey: userId })
 }
 
-async function assertSelf(deps: Deps, user: User, request: EraseAccount): Promise<void> {
+async function assertSelf(deps: EraseAccountDeps, user: User, request: EraseAccount): Promise<void> {
   if (user.auth.provider !== 'email') return assertFreshLogin(deps, request)
   const { password, ipAddress, sessionId } = request
   if (password === undefined) {
@@ -48,14 +60,14 @@ async function assertSelf(deps: Deps, user: User, request: EraseAccount): Promis
   }
 }
 
-async function assertFreshLogin({ sessions, clock }: Deps, { sessionId }: EraseAccount): Promise<void> {
+async function assertFreshLogin({ sessions, clock }: EraseAccountDeps, { sessionId }: EraseAccount): Promise<void> {
   const session = await sessions.find(sessionId)
   if (session && clock.now().getTime() - session.createdAt.getTime() <= FRESH_LOGIN_MS) return
   throw new ServiceError('FRESH_LOGIN_REQUIRED', 'Log in again, then erase the account within ten minutes')
 }
 
 /** Erasures that no workflow looks after, for the sweeper. */
-export function erasureBacklog({ erasures }: Pick<Context, 'erasures'>) {
+export function erasureBacklog({ erasures }: { erasures: Pick<ErasureStore, 'listUnleased'> }) {
   return {
     work: 'eraseAccount' as const,
     summary: SUMMARY,

@@ -1,19 +1,22 @@
-import type { ApiContext } from '../../context.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { IdentityAttemptStore } from '../../store/users/identity-attempts.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import type { LoginRefusal } from '../../domain/users/identity-login.ts'
 import { isMailAddress } from '../../domain/users/mail-addresses.ts'
 import { firstUsableName } from '../../domain/users/names.ts'
-import { newUser, type User } from '../../domain/users/user.ts'
+import { newUser, type Limits, type User } from '../../domain/users/user.ts'
 import type { Identity, IdentityProvider } from '../../integrations/openid/openid.ts'
-import { isDuplicateKey } from '../../store/shared/database.ts'
+import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { newId } from '../../store/shared/schema.ts'
 import { identityAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
-import { openSession, type Client, type SessionTokens } from './open-session.ts'
+import { openSession, type Client, type OpenSessionDeps, type SessionTokens } from './open-session.ts'
 import { hashSecret } from '../../security/random.ts'
 
-interface FinishDeps extends Pick<
-  ApiContext,
-  'identityAttempts' | 'cipher' | 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'planLimits' | 'clock'
-> {
+interface FinishIdentityLoginDeps extends OpenSessionDeps {
+  identityAttempts: Pick<IdentityAttemptStore, 'consume'>
+  cipher: TokenCipher
+  users: OpenSessionDeps['users'] & Pick<UserStore, 'findBySubject' | 'insert'>
+  planLimits: { free: Limits }
   identity: Pick<IdentityProvider, 'complete'>
 }
 
@@ -41,11 +44,18 @@ const MAX_PICTURE_LENGTH = 2_048
  * Finishes what `beginIdentityLogin` began. The provider is asked only for an attempt that is open, in the right browser, and used up by
  * this very call. An account is found by the provider's own id alone: an address may belong to somebody else by now.
  */
-export async function finishIdentityLogin(deps: FinishDeps, input: FinishIdentityLogin): Promise<FinishedLogin> {
+export async function finishIdentityLogin(
+  deps: FinishIdentityLoginDeps,
+  input: FinishIdentityLogin,
+): Promise<FinishedLogin> {
   const { redirectUri, query, binding } = input
   const state = query['state']
   if (state === undefined || binding === undefined) return { refusal: 'session_expired' }
-  const attempt = await deps.identityAttempts.consume({ _id: hashSecret(state) }, [hashSecret(binding)], deps.clock.now())
+  const attempt = await deps.identityAttempts.consume(
+    { _id: hashSecret(state) },
+    [hashSecret(binding)],
+    deps.clock.now(),
+  )
   if (!attempt?.secrets) return { refusal: 'session_expired' }
   const { nonce, verifier } = openAttemptSecrets(deps.cipher, identityAttemptContext(attempt), attempt.secrets)
 
@@ -62,7 +72,10 @@ export async function finishIdentityLogin(deps: FinishDeps, input: FinishIdentit
 }
 
 /** Of several first logins at once one makes the account, and the others find it. */
-async function createFor({ users, planLimits, clock }: FinishDeps, identity: Identity): Promise<User | Refused> {
+async function createFor(
+  { users, planLimits, clock }: FinishIdentityLoginDeps,
+  identity: Identity,
+): Promise<User | Refused> {
   const { subject, verifiedEmail: email, name, picture } = identity
   if (email === null || !isMailAddress(email)) return { refusal: 'no_email' }
   const user = newUser(

@@ -1,11 +1,18 @@
-import type { ApiContext } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { SessionStore } from '../../store/users/sessions.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
 import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
 import { constantTimeDelay } from './constant-time-delay.ts'
-import { openSession, type Client, type SessionTokens } from './open-session.ts'
+import { openSession, type Client, type OpenSessionDeps, type SessionTokens } from './open-session.ts'
 
-type Deps = CheckPasswordDeps & Pick<ApiContext, 'users' | 'accessTokens' | 'refreshTokens'>
+type LogInDeps = CheckPasswordDeps &
+  OpenSessionDeps & {
+    users: Pick<UserStore, 'findByEmail' | 'findById'>
+    sessions: Pick<SessionStore, 'remove'>
+    clock: Pick<Clock, 'now' | 'sleepUntil'>
+  }
 
 interface LogIn extends Client {
   email: string
@@ -19,7 +26,7 @@ interface LogIn extends Client {
  * that an account is disabled is told only to who knows its password.
  * @throws ServiceError INVALID_CREDENTIALS, ACCOUNT_DISABLED, RATE_LIMITED
  */
-export async function logIn(deps: Deps, input: LogIn): Promise<SessionTokens & { user: User }> {
+export async function logIn(deps: LogInDeps, input: LogIn): Promise<SessionTokens & { user: User }> {
   const begin = deps.clock.now()
   const user = await deps.users.findByEmail(input.email)
   const isRight = await checkPassword(deps, user, { ...input, from: { deviceCookie: input.deviceCookie } })

@@ -11,14 +11,14 @@ interface Who {
   ipAddress: string
 }
 
-interface Deps {
+interface LoginEventsDeps {
   logger: Logger
   metrics: Pick<Metrics, 'loginFailed' | 'loginThrottled'>
   pseudonyms: Pseudonyms
 }
 
 /** Leaves a trace of failed logins in the log and the metrics, without the mail address or the client's address. */
-export function createLoginEvents({ logger, metrics, pseudonyms }: Deps) {
+export function createLoginEvents({ logger, metrics, pseudonyms }: LoginEventsDeps) {
   const fieldsOf = ({ email, ipAddress }: Who) => ({
     account: pseudonyms('account', normalizeEmail(email)),
     network: pseudonyms('network', toNetwork(ipAddress)),
@@ -37,3 +37,5 @@ export function createLoginEvents({ logger, metrics, pseudonyms }: Deps) {
     },
   }
 }
+
+export type LoginEvents = ReturnType<typeof createLoginEvents>

@@ -1,8 +1,11 @@
-import type { ApiContext } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { AccessTokens } from '../../domain/users/access-tokens.ts'
+import type { RefreshTokens } from '../../security/refresh-tokens.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import { newId } from '../../store/shared/schema.ts'
-import type { Session } from '../../store/users/sessions.ts'
+import type { Session, SessionStore } from '../../store/users/sessions.ts'
 
 export const SESSION_SLIDING_MS = 7 * DAY
 export const SESSION_ABSOLUTE_MS = 30 * DAY
@@ -23,10 +26,16 @@ export interface SessionTokens {
   expiresAt: Date
 }
 
-type Deps = Pick<ApiContext, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'clock'>
+export interface OpenSessionDeps {
+  users: Pick<UserStore, 'setLastLogin'>
+  sessions: Pick<SessionStore, 'insert'>
+  accessTokens: Pick<AccessTokens, 'issue'>
+  refreshTokens: Pick<RefreshTokens, 'first' | 'hash'>
+  clock: Pick<Clock, 'now'>
+}
 
 /** Logs a user in whose identity is proven, whatever the way, and notes it as the last login. */
-export async function openSession(deps: Deps, user: User, client: Client): Promise<SessionTokens> {
+export async function openSession(deps: OpenSessionDeps, user: User, client: Client): Promise<SessionTokens> {
   const now = deps.clock.now()
   const sessionId = newId()
   const token = deps.refreshTokens.first(sessionId)
@@ -48,7 +57,7 @@ export async function openSession(deps: Deps, user: User, client: Client): Promi
 }
 
 export function sessionTokens(
-  { accessTokens }: Pick<ApiContext, 'accessTokens'>,
+  { accessTokens }: Pick<OpenSessionDeps, 'accessTokens'>,
   user: User,
   session: Session,
   token: string,

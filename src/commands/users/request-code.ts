@@ -1,13 +1,22 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { OneTimeCodes } from '../../security/one-time-codes.ts'
+import type { AddressCodeStore } from '../../store/users/address-codes.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { addressKnownMail, codeMail } from '../../domain/notifications/mail-texts.ts'
 import { CODE_LIFE_MS, MAIL_LIFE_MS } from '../../domain/notifications/mails.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { takeMailAllowance } from '../notifications/mail-limits.ts'
+import { takeMailAllowance, type MailLimitDeps } from '../notifications/mail-limits.ts'
 import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
 import { constantTimeDelay } from './constant-time-delay.ts'
 
-type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'addressCodes' | 'limits' | 'config'>
+interface RequestCodeDeps extends QueueMailDeps, MailLimitDeps {
+  users: Pick<UserStore, 'findByEmail'>
+  oneTimeCodes: Pick<OneTimeCodes, 'addressKey' | 'make' | 'hash' | 'unusableHash'>
+  addressCodes: Pick<AddressCodeStore, 'join' | 'put'>
+  config: { FRONTEND_URL: string }
+  clock: Clock
+}
 
 /**
  * Sends a code to an address that wants to register. One that has an account gets a mail that says so, and the very same steps are
@@ -15,7 +24,7 @@ type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'addressCod
  * @throws ServiceError RATE_LIMITED
  */
 export async function requestCode(
-  deps: Deps,
+  deps: RequestCodeDeps,
   { email, ipAddress }: { email: string; ipAddress: string },
 ): Promise<void> {
   const { users, oneTimeCodes, addressCodes, config, clock } = deps

@@ -1,21 +1,30 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { OneTimeCodes } from '../../security/one-time-codes.ts'
+import type { PasswordResetStore } from '../../store/users/password-resets.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { resetElsewhereMail, resetMail } from '../../domain/notifications/mail-texts.ts'
 import { MAIL_LIFE_MS, RESET_LIFE_MS } from '../../domain/notifications/mails.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { takeMailAllowance } from '../notifications/mail-limits.ts'
+import { takeMailAllowance, type MailLimitDeps } from '../notifications/mail-limits.ts'
 import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
 import { constantTimeDelay } from './constant-time-delay.ts'
 
-type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'passwordResets' | 'limits' | 'config'>
+interface RequestResetDeps extends QueueMailDeps, MailLimitDeps {
+  users: Pick<UserStore, 'findByEmail'>
+  oneTimeCodes: Pick<OneTimeCodes, 'addressKey'>
+  passwordResets: Pick<PasswordResetStore, 'add'>
+  config: { FRONTEND_URL: string }
+  clock: Clock
+}
 
 /**
  * Sends a way to a new password. For an address without an account the very same steps are taken, to a mail that goes nowhere: neither
  * the answer nor its time tells who has one.
  * @throws ServiceError RATE_LIMITED
  */
-export async function requestReset(deps: Deps, input: { email: string; ipAddress: string }): Promise<void> {
+export async function requestReset(deps: RequestResetDeps, input: { email: string; ipAddress: string }): Promise<void> {
   const { users, oneTimeCodes, passwordResets, config, clock } = deps
   const begin = clock.now()
   const email = normalizeEmail(input.email)

@@ -1,11 +1,17 @@
-import type { Context } from '../../context.ts'
+import type { OneTimeCodes } from '../../security/one-time-codes.ts'
+import type { PasswordResetStore } from '../../store/users/password-resets.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { passwordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
 import { hashSecret } from '../../security/random.ts'
 import { storePassword, type StorePasswordDeps } from './store-password.ts'
 
-type Deps = StorePasswordDeps & Pick<Context, 'users' | 'oneTimeCodes'>
+type ResetPasswordDeps = StorePasswordDeps & {
+  users: Pick<UserStore, 'resetPassword'>
+  oneTimeCodes: Pick<OneTimeCodes, 'addressKey'>
+  passwordResets: Pick<PasswordResetStore, 'isValid' | 'consume'>
+}
 
 interface ResetPassword {
   token: string
@@ -18,7 +24,10 @@ interface ResetPassword {
  * @returns the id of the user
  * @throws ServiceError VALIDATION_FAILED, RESET_TOKEN_INVALID
  */
-export async function resetPassword(deps: Deps, { token, email, password }: ResetPassword): Promise<string> {
+export async function resetPassword(
+  deps: ResetPasswordDeps,
+  { token, email, password }: ResetPassword,
+): Promise<string> {
   const { users, oneTimeCodes, passwordResets } = deps
   const problems = passwordProblems(password)
   if (problems.length > 0) throw validationFailed(problems)

@@ -1,30 +1,40 @@
-import type { ApiContext } from '../../context.ts'
+import type { LargeTexts } from '../../integrations/large-texts/large-texts.ts'
+import type { Avatars } from '../../integrations/storage/avatars.ts'
+import type { Logger } from '../../logger.ts'
+import type { OneTimeCodes } from '../../security/one-time-codes.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { AddressCodeStore } from '../../store/users/address-codes.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { nameProblems, normalizeName } from '../../domain/users/names.ts'
 import { passwordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
-import { normalizeEmail, type User } from '../../domain/users/user.ts'
+import { normalizeEmail, type Limits, type User } from '../../domain/users/user.ts'
 import { newId } from '../../store/shared/schema.ts'
-import { createUser } from './create-user.ts'
-import { openSession, type Client, type SessionTokens } from './open-session.ts'
+import { createUser, type CreateUserDeps } from './create-user.ts'
+import { openSession, type Client, type OpenSessionDeps, type SessionTokens } from './open-session.ts'
 import type { DataUrl } from '../../integrations/large-texts/data-url.ts'
 
-type Deps = Pick<
-  ApiContext,
-  | 'accessTokens'
-  | 'addressCodes'
-  | 'avatars'
-  | 'clock'
-  | 'config'
-  | 'database'
-  | 'largeTexts'
-  | 'logger'
-  | 'oneTimeCodes'
-  | 'passwords'
-  | 'planLimits'
-  | 'refreshTokens'
-  | 'sessions'
-  | 'users'
->
+interface SignUpDeps extends CreateUserDeps, Omit<OpenSessionDeps, 'users'> {
+  users: Pick<UserStore, 'insert' | 'setLastLogin'>
+  database: Pick<Database, 'transaction'>
+  addressCodes: Pick<AddressCodeStore, 'isProven' | 'useProof'>
+  oneTimeCodes: Pick<OneTimeCodes, 'addressKey' | 'hashProof'>
+  avatars: Pick<Avatars, 'findPictureProblem' | 'store'>
+  largeTexts: Pick<LargeTexts, 'readDataUrls'>
+  planLimits: { free: Limits }
+  config: VerificationConfig
+  logger: Pick<Logger, 'warn'>
+}
+
+interface VerificationConfig {
+  SIGNUP_EMAIL_VERIFICATION: 'on' | 'off'
+}
+
+interface FindProvenAddressDeps {
+  addressCodes: Pick<AddressCodeStore, 'findProven'>
+  oneTimeCodes: Pick<OneTimeCodes, 'hashProof'>
+  config: VerificationConfig
+}
 
 interface SignUp extends Client {
   email: string
@@ -42,7 +52,7 @@ interface SignUp extends Client {
  * is used up. Without it the answer does not depend on whether the address has an account.
  * @throws ServiceError VALIDATION_FAILED, ADDRESS_NOT_VERIFIED, ADDRESS_TAKEN
  */
-export async function signUp(deps: Deps, input: SignUp): Promise<SessionTokens & { user: User }> {
+export async function signUp(deps: SignUpDeps, input: SignUp): Promise<SessionTokens & { user: User }> {
   const [picture = null] = input.avatar ? await deps.largeTexts.readDataUrls([input.avatar]) : []
   const problems = [...problemsOf(input), ...(await avatarProblems(deps, input, picture))]
   if (problems.length > 0) throw validationFailed(problems)
@@ -84,7 +94,11 @@ function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
   return problems
 }
 
-async function avatarProblems({ avatars }: Deps, { avatar }: SignUp, picture: DataUrl | null): Promise<Problem[]> {
+async function avatarProblems(
+  { avatars }: SignUpDeps,
+  { avatar }: SignUp,
+  picture: DataUrl | null,
+): Promise<Problem[]> {
   if (!avatar) return []
   const message = picture ? await avatars.findPictureProblem(picture) : 'must be a data URL in base64'
   if (message === null) return []
@@ -96,7 +110,7 @@ async function avatarProblems({ avatars }: Deps, { avatar }: SignUp, picture: Da
  * much of the body is read.
  */
 export async function findProvenAddress(
-  { addressCodes, config, oneTimeCodes }: Pick<ApiContext, 'addressCodes' | 'config' | 'oneTimeCodes'>,
+  { addressCodes, config, oneTimeCodes }: FindProvenAddressDeps,
   verificationTokens: string[],
 ): Promise<string | null> {
   if (config.SIGNUP_EMAIL_VERIFICATION === 'off' || verificationTokens.length === 0) return null
@@ -104,7 +118,7 @@ export async function findProvenAddress(
 }
 
 /** Nobody is turned away because object storage is: the account begins with the picture that every account begins with. */
-async function storeAvatar({ avatars, logger }: Deps, userId: string, picture: DataUrl | null) {
+async function storeAvatar({ avatars, logger }: SignUpDeps, userId: string, picture: DataUrl | null) {
   if (!picture) return {}
   try {
     return { avatar: await avatars.store(userId, picture) }

@@ -1,10 +1,16 @@
-import type { Context } from '../../context.ts'
+import type { PasswordHasher } from '../../security/password-hasher.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { PasswordResetStore } from '../../store/users/password-resets.ts'
 import { normalizePassword } from '../../domain/users/passwords.ts'
-import { endEverywhere } from './end-everywhere.ts'
+import { endEverywhere, type EndEverywhereDeps } from './end-everywhere.ts'
 
-export type StorePasswordDeps = Pick<Context, 'database' | 'passwords' | 'passwordResets' | 'pushTokens' | 'sessions'>
+export interface StorePasswordDeps extends EndEverywhereDeps {
+  database: Pick<Database, 'transaction'>
+  passwords: Pick<PasswordHasher, 'hash'>
+  passwordResets: Pick<PasswordResetStore, 'removeAllOf'>
+}
 
-type Transaction = Parameters<Parameters<Context['database']['transaction']>[0]>[0]
+type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
 interface NewPassword {
   password: string

@@ -52,3 +52,5 @@ function runOnThread(job: TextJob): Promise<unknown> {
     thread.once('exit', () => reject(new Error('A thread ended without a result')))
   })
 }
+
+export type LargeTexts = ReturnType<typeof createLargeTexts>

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Stripe } from 'stripe'
+import { raceAbort } from '../../deadlines.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { cappedFetch } from '../shared/capped-fetch.ts'
 import type { PaymentCallOutcome } from '../../telemetry/metrics.ts'
@@ -53,12 +54,9 @@ export function createPaymentsClient({ secretKey, url, userAgent, timeoutMs, onC
   return async function call<T extends object>(aim: string, ask: (client: Stripe) => Promise<T>): Promise<T> {
     const client = await (opened ??= open())
     const deadline = AbortSignal.timeout(timeoutMs)
-    const isLate = new Promise<never>((_resolve, reject) => {
-      deadline.addEventListener('abort', () => reject(deadline.reason as Error), { once: true })
-    })
     try {
       const asking = deadlines.run(deadline, () => whenFree(() => ask(client), deadline))
-      const answer = await Promise.race([asking, isLate])
+      const answer = await raceAbort(asking, deadline)
       assertSuccess(answer)
       onCall('answered')
       return answer

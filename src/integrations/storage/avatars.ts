@@ -90,3 +90,5 @@ async function reaching<T>(call: () => Promise<T>): Promise<T> {
     })
   }
 }
+
+export type Avatars = ReturnType<typeof createAvatars>

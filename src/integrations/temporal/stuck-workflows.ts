@@ -1,4 +1,9 @@
 import { WorkflowNotFoundError, type WorkflowClient } from '@temporalio/client'
+import { SECOND } from '../../domain/shared/times.ts'
+import type { TemporalClient } from './client.ts'
+import { listOpenPosts } from './search-attributes.ts'
+
+const TERMINATE_DEADLINE_MS = 3 * SECOND
 
 /**
  * Failed attempts of one workflow task after which the execution counts as stuck. A worker that is killed or deployed costs one
@@ -14,11 +19,51 @@ export interface StuckWorkflow {
   attempts: number
 }
 
+interface StuckWorkflowsOptions {
+  /** Called with each workflow that `terminateStuck` ended. */
+  onTerminated: (workflow: StuckWorkflow) => void
+}
+
+/** Finds and terminates workflows that no longer make progress. */
+export function createStuckWorkflows(client: TemporalClient, { onTerminated }: StuckWorkflowsOptions) {
+  const { workflows, bounded, onUnreachable } = client
+
+  return {
+    /**
+     * The ids of some open post workflows whose post was due before `dueBefore`. Empty, and never an error, when Temporal does not
+     * answer or does not know the search attributes.
+     */
+    async listOverdue(dueBefore: Date, limit: number): Promise<string[]> {
+      try {
+        return await bounded(() => listOpenPosts(workflows, dueBefore, limit))
+      } catch {
+        return []
+      }
+    },
+
+    /**
+     * Terminates the workflow with this id if its workflow tasks keep failing, so that the next start begins a new execution instead
+     * of joining it. MongoDB records what was done, so nothing is done twice. Returns false, and never throws, when the workflow is
+     * healthy or not open, or Temporal does not answer within three seconds.
+     */
+    async terminateStuck(workflowId: string): Promise<boolean> {
+      try {
+        const terminated = await bounded(() => terminateIfStuck(workflows, workflowId), TERMINATE_DEADLINE_MS)
+        if (terminated) onTerminated(terminated)
+        return terminated !== null
+      } catch (error) {
+        onUnreachable(error)
+        return false
+      }
+    },
+  }
+}
+
 /**
  * Terminates the open execution of this id if its workflow tasks keep failing, which only another release or a new execution ends.
  * Returns what was terminated, or null if the execution is healthy or none is open.
  */
-export async function terminateIfStuck(workflows: WorkflowClient, workflowId: string): Promise<StuckWorkflow | null> {
+async function terminateIfStuck(workflows: WorkflowClient, workflowId: string): Promise<StuckWorkflow | null> {
   try {
     const { type, runId, raw } = await workflows.getHandle(workflowId).describe()
     // Present while a workflow task is scheduled or running, so a closed execution has none.

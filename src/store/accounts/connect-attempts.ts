@@ -2,6 +2,7 @@ import type { Connection } from 'mongoose'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { createRedirectAttemptStore, type RedirectAttempt } from '../shared/redirect-attempts.ts'
+import { required } from '../shared/schema.ts'
 
 /** A user who connects an account on a platform's page. */
 export interface ConnectAttempt extends RedirectAttempt {
@@ -24,8 +25,8 @@ export function createConnectAttemptStore(connection: Connection) {
     model: 'ConnectAttempt',
     collection: COLLECTION,
     fields: {
-      userId: { type: String, required: true },
-      sessionId: { type: String, required: true },
+      userId: required(String),
+      sessionId: required(String),
       platform: { type: String, enum: PLATFORMS, required: true },
     },
   })
@@ -38,3 +39,5 @@ export function createConnectAttemptStore(connection: Connection) {
     },
   }
 }
+
+export type ConnectAttemptStore = ReturnType<typeof createConnectAttemptStore>

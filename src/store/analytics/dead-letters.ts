@@ -3,7 +3,7 @@ import { MESSAGE_TYPES, type MessageType } from '../../domain/analytics/collecti
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { newId, schemaOptions } from '../shared/schema.ts'
+import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
 const KEPT_MS = 30 * DAY
 const LIST_DEADLINE_MS = 4 * SECOND
@@ -25,13 +25,11 @@ export interface DeadLetter {
 /** What there is one letter of, however often it failed. */
 export type Undelivered = Pick<DeadLetter, 'type' | 'postId' | 'userId' | 'platform'>
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-
 const deadLetterSchema = new Schema<DeadLetter>(
   {
     _id: required(String),
     type: { type: String, enum: MESSAGE_TYPES, required: true },
-    postId: { type: String, default: null },
+    postId: nullable(String),
     userId: required(String),
     platform: { type: String, enum: PLATFORMS, required: true },
     reason: required(String),

@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { isDuplicateKey, type Database } from '../shared/database.ts'
+import type { Database } from '../shared/database.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
 import type { DueMetricsStore } from './due-metrics.ts'
 import type { AccountSnapshot, PostSnapshot, SnapshotStore } from './snapshots.ts'
 import type { UserStore } from '../users/users.ts'

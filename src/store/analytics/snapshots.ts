@@ -2,7 +2,7 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import type { DerivedFigures, PostCounts } from '../../domain/analytics/analytics.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { newId, schemaOptions } from '../shared/schema.ts'
+import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
 /** What a platform told of one post at one time (spec section 2). */
 export interface PostSnapshot extends PostCounts, DerivedFigures {
@@ -33,8 +33,7 @@ export interface AccountSnapshot {
   removeAt?: Date
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-const count = { type: Number, default: null }
+const count = nullable(Number)
 const platform = { type: String, enum: PLATFORMS, required: true } as const
 
 const postSnapshotSchema = new Schema<PostSnapshot>(

@@ -2,9 +2,9 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { PROCESSOR_STATES, type ProcessorInvoice, type ProcessorSubscription } from '../../domain/billing/billing.ts'
 import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
-import { isDuplicateKey } from '../shared/database.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
 /** Longer than the processor sends an event again, on its own or because somebody asks it to. */
 const KEPT_MS = 90 * DAY
@@ -19,9 +19,6 @@ export interface StoredPaymentEvent extends Omit<PaymentEvent, 'id'> {
   tendedUntil: Date | null
 }
 
-const nullable = <T>(type: T) => ({ type, default: null })
-const required = <T>(type: T) => ({ type, required: true }) as const
-
 const invoiceSchema = new Schema<ProcessorInvoice>(
   {
     id: required(String),
@@ -30,7 +27,7 @@ const invoiceSchema = new Schema<ProcessorInvoice>(
     isFirst: required(Boolean),
     isPaid: required(Boolean),
   },
-  { ...schemaOptions, _id: false },
+  subdocumentOptions,
 )
 
 const subscriptionSchema = new Schema<ProcessorSubscription>(
@@ -45,7 +42,7 @@ const subscriptionSchema = new Schema<ProcessorSubscription>(
     cancelAtPeriodEnd: nullable(Boolean),
     latestInvoice: nullable(invoiceSchema),
   },
-  { ...schemaOptions, _id: false },
+  subdocumentOptions,
 )
 
 const paymentEventSchema = new Schema<StoredPaymentEvent>(

@@ -1,7 +1,7 @@
 import { Schema, type Connection } from 'mongoose'
 import { DAY, HOUR, MINUTE } from '../../domain/shared/times.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nullable, required, schemaOptions } from '../shared/schema.ts'
 
 /** How long an upload address takes a file. */
 const ADDRESS_LIFE_MS = 15 * MINUTE
@@ -30,8 +30,6 @@ export interface Upload {
   removeAt: Date
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-
 const uploadSchema = new Schema<Upload>(
   {
     _id: required(String),
@@ -41,7 +39,7 @@ const uploadSchema = new Schema<Upload>(
     isSized: required(Boolean),
     isNamed: required(Boolean),
     createdAt: required(Date),
-    checkAt: { type: Date, default: null },
+    checkAt: nullable(Date),
     removeAt: required(Date),
   },
   schemaOptions,

@@ -1,7 +1,7 @@
 import { Schema, type Connection } from 'mongoose'
 import { MAIL_FAILURES, MAIL_KINDS, type MailFailure, type MailKind } from '../../domain/notifications/mails.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nullable, required, schemaOptions } from '../shared/schema.ts'
 
 /** A mail to one person. Goes by itself some days later. */
 export interface Mail {
@@ -22,20 +22,18 @@ export interface Mail {
   removeAt: Date
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-
 const mailSchema = new Schema<Mail>(
   {
     _id: required(String),
-    userId: { type: String, default: null },
+    userId: nullable(String),
     kind: { type: String, enum: MAIL_KINDS, required: true },
-    sealed: { type: String, default: null },
+    sealed: nullable(String),
     state: { type: String, enum: ['waiting', 'sent', 'failed'], required: true },
     failure: { type: String, enum: [...MAIL_FAILURES, null], default: null },
     worthUntil: required(Date),
     tendedUntil: required(Date),
     createdAt: required(Date),
-    endedAt: { type: Date, default: null },
+    endedAt: nullable(Date),
     removeAt: required(Date),
   },
   schemaOptions,

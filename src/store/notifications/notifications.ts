@@ -2,9 +2,10 @@ import mongoose, { Schema, type ClientSession, type Connection } from 'mongoose'
 import { NOTIFICATION_TYPES, type NewNotification } from '../../domain/notifications/notifications.ts'
 import { PUSH_STATES, type PushState } from '../../domain/notifications/push.ts'
 import { SECOND } from '../../domain/shared/times.ts'
+import { DUPLICATE_KEY } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { batcher } from '../shared/batching.ts'
-import { newId, schemaOptions } from '../shared/schema.ts'
+import { newId, required, schemaOptions } from '../shared/schema.ts'
 
 export interface Notification extends NewNotification {
   _id: string
@@ -28,19 +29,19 @@ interface NotificationPage {
 
 const notificationSchema = new Schema<Notification>(
   {
-    _id: { type: String, required: true },
-    userId: { type: String, required: true },
-    dedupeKey: { type: String, required: true },
-    message: { type: String, required: true },
+    _id: required(String),
+    userId: required(String),
+    dedupeKey: required(String),
+    message: required(String),
     type: { type: String, enum: NOTIFICATION_TYPES, required: true },
     reference: {
-      type: { type: String, required: true },
-      id: { type: String, required: true },
-      model: { type: String, required: true },
+      type: required(String),
+      id: required(String),
+      model: required(String),
     },
     options: { image: String, link: String },
-    read: { type: Boolean, required: true },
-    createdAt: { type: Date, required: true },
+    read: required(Boolean),
+    createdAt: required(Date),
     push: {
       state: { type: String, enum: PUSH_STATES },
       servedDevices: { type: [String], default: undefined },
@@ -60,7 +61,6 @@ notificationSchema.index(
   { partialFilterExpression: { 'push.state': 'waiting' satisfies PushState } },
 )
 
-const DUPLICATE_KEY = 11_000
 const LIST_DEADLINE_MS = 5 * SECOND
 
 /** What has to be known and done of push messages where notifications are stored. */

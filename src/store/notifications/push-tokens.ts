@@ -2,7 +2,7 @@ import { Schema, type Connection } from 'mongoose'
 import { PUSH_PLATFORMS, type PushPlatform } from '../../domain/notifications/push.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf } from '../shared/batching.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { required, schemaOptions } from '../shared/schema.ts'
 
 /** Of one user; who registers more loses those not seen for the longest time. */
 const MOST_DEVICES = 20
@@ -22,12 +22,12 @@ export interface PushDevice {
 
 const pushDeviceSchema = new Schema<PushDevice>(
   {
-    _id: { type: String, required: true },
-    userId: { type: String, required: true },
+    _id: required(String),
+    userId: required(String),
     platform: { type: String, enum: PUSH_PLATFORMS, required: true },
-    sealedToken: { type: String, required: true },
-    createdAt: { type: Date, required: true },
-    lastSeen: { type: Date, required: true },
+    sealedToken: required(String),
+    createdAt: required(Date),
+    lastSeen: required(Date),
   },
   schemaOptions,
 )

@@ -1,8 +1,8 @@
 import { EffectTaken } from '../../domain/posts/delivery-moves.ts'
 import type { Move, Post } from '../../domain/posts/post.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
+import { postNotFound } from './post-not-found.ts'
 import { eventsOf, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
-import { isDuplicateKey } from '../shared/database.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
 import type { nativeCollection } from '../shared/native-collection.ts'
 import { keyedBatcher } from '../shared/batching.ts'
 import type { StoredPost } from './post-schema.ts'
@@ -51,7 +51,7 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
     for (;;) {
       const stored = remembered ?? (await find(postId))
       if (!stored) {
-        asked.forEach((_, index) => settle(index, new ServiceError('NOT_FOUND', 'Post not found or unauthorized')))
+        asked.forEach((_, index) => settle(index, postNotFound()))
         return
       }
       const { post, results, events } = afterMoves(stored, asked, now())

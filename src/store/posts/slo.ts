@@ -17,13 +17,13 @@ export interface SloWindow {
  * Reads the posts of the window by the index on `scheduledAt`, and lets the database count those entries together that
  * went the same way to the millisecond: exact figures from an answer that does not grow with the posts on time.
  */
-export function sloPipeline({ since, until, missAfterMs, maxPosts: mostPosts }: SloWindow): PipelineStage[] {
+export function sloPipeline({ since, until, missAfterMs, maxPosts }: SloWindow): PipelineStage[] {
   const bound = new Date(until.getTime() - missAfterMs)
   const entry = '$platformStatuses'
   return [
     { $match: { scheduledAt: { $gt: since, $lte: until }, status: { $ne: 'DRAFT' } } },
     { $sort: { scheduledAt: -1 } },
-    { $limit: mostPosts },
+    { $limit: maxPosts },
     { $project: { scheduledAt: 1, dueAt: 1, status: 1, platformStatuses: 1 } },
     { $unwind: { path: entry, includeArrayIndex: 'index' } },
     {
@@ -48,7 +48,7 @@ export function sloPipeline({ since, until, missAfterMs, maxPosts: mostPosts }: 
 /** How scheduled posts kept their instants. Only reads. */
 export function createSloStore(connection: Connection) {
   return {
-    /** `since` is later than asked for when there were more posts than `mostPosts`. */
+    /** `since` is later than asked for when there were more posts than `maxPosts`. */
     async read(window: SloWindow): Promise<{ groups: EntryGroup[]; since: Date }> {
       const found = await connection
         .collection('posts')

@@ -1,4 +1,5 @@
 import mongoose from 'mongoose'
+import { withDeadline } from '../../deadlines.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 
 const { MongoOperationTimeoutError } = mongoose.mongo
@@ -67,16 +68,8 @@ export function keyedBatcher<Result, Item>(
  */
 const LONGEST_BATCH_MS = 35 * SECOND
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new MongoOperationTimeoutError('MongoDB did not answer in time')), LONGEST_BATCH_MS)
-  })
-  try {
-    return await Promise.race([work, tooLate])
-  } finally {
-    clearTimeout(timer)
-  }
+function inTime<T>(work: Promise<T>): Promise<T> {
+  return withDeadline(work, LONGEST_BATCH_MS, () => new MongoOperationTimeoutError('MongoDB did not answer in time'))
 }
 
 /** A batch that takes longer, because of one connection or one contended record, must not hold up those after it. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import mongoose, { type ClientSession } from 'mongoose'
+import { raceAbort } from '../../deadlines.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isDatabaseOutage } from '../mongo-errors.ts'
@@ -104,7 +105,7 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
       if (!connection.db) throw new Error('The database has not answered yet')
       // The driver's own deadlines are longer, and it heeds the signal only once it has a connection.
       const deadline = AbortSignal.timeout(PING_DEADLINE_MS)
-      await Promise.race([connection.db.command({ ping: 1 }, { signal: deadline }), whenAborted(deadline)])
+      await raceAbort(connection.db.command({ ping: 1 }, { signal: deadline }), deadline)
     },
 
     async createIndexes(): Promise<void> {
@@ -137,19 +138,6 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
 }
 
 export type Database = ReturnType<typeof createDatabase>
-
-function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-  })
-}
-
-/** A unique index, or one over any of these fields, already holds what was to be written. */
-export function isDuplicateKey(error: unknown, fields?: readonly string[]): boolean {
-  if (!(error instanceof mongoose.mongo.MongoServerError) || error.code !== 11_000) return false
-  const pattern: unknown = error['keyPattern']
-  return !fields || Object.keys(pattern ?? {}).some((field) => fields.includes(field))
-}
 
 function busy(cause: unknown): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy, try again', { cause, retryAfterSeconds: 2 })

@@ -4,15 +4,12 @@ import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND, waitInWords } from '../../domain/shared/times.ts'
 import { nativeCollection } from './native-collection.ts'
-import { schemaOptions } from './schema.ts'
+import { required, schemaOptions } from './schema.ts'
 
 const COLLECTION = 'rateLimits'
 
 /** What the limiter library keeps; declared here so that setup makes its indexes like all others. */
-const rateLimitSchema = new Schema(
-  { key: { type: String, required: true }, points: { type: Number, required: true }, expire: Date },
-  schemaOptions,
-)
+const rateLimitSchema = new Schema({ key: required(String), points: required(Number), expire: Date }, schemaOptions)
 rateLimitSchema.index({ key: 1 }, { unique: true })
 rateLimitSchema.index({ expire: 1 }, { expireAfterSeconds: 0 })
 
@@ -108,6 +105,9 @@ export function createRateLimits(connection: Connection) {
 }
 
 export type RateLimits = ReturnType<typeof createRateLimits>
+
+/** One limit, with a count per key. */
+export type RateLimit = ReturnType<RateLimits['bucket']>
 
 export function rateLimited(message: Refusal, bucket: string, waitMs: number): ServiceError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / SECOND))

@@ -1,6 +1,6 @@
 import { Schema, type Connection } from 'mongoose'
 import { nativeCollection } from './native-collection.ts'
-import { schemaOptions } from './schema.ts'
+import { nullable, required, schemaOptions } from './schema.ts'
 
 /** Somebody who was sent to another site's page and may come back (safety.md section 3). Goes by itself soon after its end. */
 export interface RedirectAttempt {
@@ -15,9 +15,6 @@ export interface RedirectAttempt {
   expiresAt: Date
   consumedAt: Date | null
 }
-
-const required = <T>(type: T) => ({ type, required: true }) as const
-const nullable = <T>(type: T) => ({ type, default: null })
 
 /**
  * @param model the name of what is attempted

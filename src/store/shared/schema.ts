@@ -13,6 +13,15 @@ export const schemaOptions = {
   id: false,
 } as const satisfies SchemaOptions
 
+/** Options of a schema inside another one. */
+export const subdocumentOptions = { ...schemaOptions, _id: false } as const
+
+/** A field that every record has. */
+export const required = <T>(type: T) => ({ type, required: true }) as const
+
+/** A field that is `null` unless it is set. */
+export const nullable = <T>(type: T) => ({ type, default: null })
+
 /** A record id: 24 hexadecimal digits, stored as a string, growing roughly with time. */
 export function newId(): string {
   return new mongoose.Types.ObjectId().toHexString()

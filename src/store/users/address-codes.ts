@@ -2,10 +2,10 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { addCode, joinNewestCode, tryCode, type MailedCode } from '../../domain/users/address-codes.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { HOUR } from '../../domain/shared/times.ts'
-import { isDuplicateKey } from '../shared/database.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { hashKey } from '../shared/rate-limits.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
 
 /** Longer than a code and what it proves are good. */
@@ -26,16 +26,14 @@ interface AddressCode {
   removeAt: Date
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-
 const mailedCodeSchema = new Schema<MailedCode>(
   {
     codeHash: required(String),
     expiresAt: required(Date),
-    senders: [new Schema({ key: required(String), triesLeft: required(Number) }, { ...schemaOptions, _id: false })],
+    senders: [new Schema({ key: required(String), triesLeft: required(Number) }, subdocumentOptions)],
     strangerTriesLeft: required(Number),
   },
-  { ...schemaOptions, _id: false },
+  subdocumentOptions,
 )
 
 const codeSchema = new Schema<AddressCode>(
@@ -43,7 +41,7 @@ const codeSchema = new Schema<AddressCode>(
     _id: required(String),
     codes: [mailedCodeSchema],
     revision: { type: Number, default: 0 },
-    verifiedUntil: { type: Date, default: null },
+    verifiedUntil: nullable(Date),
     proofHash: String,
     removeAt: required(Date),
   },
@@ -171,3 +169,5 @@ function codesOf(
   if (codes) return codes
   return codeHash && expiresAt ? [{ codeHash, expiresAt, senders: [], strangerTriesLeft: triesLeft }] : []
 }
+
+export type AddressCodeStore = ReturnType<typeof createAddressCodeStore>

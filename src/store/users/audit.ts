@@ -2,11 +2,9 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { AUDIT_ACTIONS, type AuditEntry } from '../../domain/users/audit.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nullable, required, schemaOptions } from '../shared/schema.ts'
 
 const LIST_DEADLINE_MS = 4 * SECOND
-
-const required = <T>(type: T) => ({ type, required: true }) as const
 
 const auditSchema = new Schema<AuditEntry>(
   {
@@ -17,8 +15,8 @@ const auditSchema = new Schema<AuditEntry>(
     subjectId: required(String),
     before: required(Schema.Types.Mixed),
     after: required(Schema.Types.Mixed),
-    requestId: { type: String, default: null },
-    ipAddress: { type: String, default: null },
+    requestId: nullable(String),
+    ipAddress: nullable(String),
   },
   schemaOptions,
 )

@@ -1,6 +1,6 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nullable, required, schemaOptions } from '../shared/schema.ts'
 
 /**
  * What remains of an account that was erased: that there was one of this id, so that what names it elsewhere by its id (the audit
@@ -18,13 +18,11 @@ export interface Erasure {
   tendedUntil: Date
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-
 const erasureSchema = new Schema<Erasure>(
   {
     _id: required(String),
     requestedAt: required(Date),
-    erasedAt: { type: Date, default: null },
+    erasedAt: nullable(Date),
     isOpen: required(Boolean),
     tendedUntil: required(Date),
   },

@@ -11,3 +11,5 @@ export function createIdentityAttemptStore(connection: Connection) {
     fields: {},
   })
 }
+
+export type IdentityAttemptStore = ReturnType<typeof createIdentityAttemptStore>

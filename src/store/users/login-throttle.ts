@@ -9,10 +9,10 @@ import {
 } from '../../domain/users/login-throttle.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { isDuplicateKey } from '../shared/database.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { hashKey, personKey, rateLimited, type RateLimits } from '../shared/rate-limits.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { required, schemaOptions } from '../shared/schema.ts'
 import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
 
 const WINDOW_MS = 15 * MINUTE
@@ -47,8 +47,6 @@ interface StoredLevel extends FailureLevel {
   removeAt: Date
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-
 const levelSchema = new Schema<StoredLevel>(
   {
     _id: required(String),
@@ -71,7 +69,7 @@ interface LoginLimits {
   beforeDelay: number
 }
 
-interface Deps {
+interface LoginThrottleDeps {
   connection: Connection
   rateLimits: Pick<RateLimits, 'limiter'>
   now: () => Date
@@ -84,7 +82,10 @@ interface Deps {
  * limit of its own, so no stranger can lock it out. Strangers are limited per account and network, per network, and slowed down by
  * growing delays per account over all networks. Successes do not count.
  */
-export function createLoginThrottle({ connection, rateLimits: { limiter }, now, onLimit }: Deps, limits: LoginLimits) {
+export function createLoginThrottle(
+  { connection, rateLimits: { limiter }, now, onLimit }: LoginThrottleDeps,
+  limits: LoginLimits,
+) {
   connection.model<StoredLevel>('LoginLevel', levelSchema, 'loginLevels')
 
   const levels = nativeCollection<StoredLevel>(connection, 'loginLevels')
@@ -201,3 +202,5 @@ function accountKey({ email }: Pick<LoginAttempt, 'email'>): string {
 function tooManyFailures(waitMs: number) {
   return rateLimited((wait) => `Too many failed logins. Try again in ${wait}, or reset your password.`, 'login', waitMs)
 }
+
+export type LoginThrottle = ReturnType<typeof createLoginThrottle>

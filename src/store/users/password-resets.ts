@@ -1,6 +1,6 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
 /** More than are mailed to one address while a link works, whoever asks: a stranger's requests must not end the owner's link. */
 const MOST_OUTSTANDING = 20
@@ -19,17 +19,12 @@ interface PasswordReset {
   removeAt: Date
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-
-const tokenSchema = new Schema<ResetToken>(
-  { hash: required(String), expiresAt: required(Date) },
-  { ...schemaOptions, _id: false },
-)
+const tokenSchema = new Schema<ResetToken>({ hash: required(String), expiresAt: required(Date) }, subdocumentOptions)
 
 const resetSchema = new Schema<PasswordReset>(
   {
     _id: required(String),
-    userId: { type: String, default: null },
+    userId: nullable(String),
     tokens: [tokenSchema],
     removeAt: required(Date),
   },
@@ -77,3 +72,5 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
     },
   }
 }
+
+export type PasswordResetStore = ReturnType<typeof createPasswordResetStore>

@@ -1,7 +1,7 @@
 import { Schema, type Connection } from 'mongoose'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batchLoader } from '../shared/batching.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
 const MOST_LISTED = 200
 
@@ -26,25 +26,25 @@ export interface Session {
 
 const sessionSchema = new Schema<Session>(
   {
-    _id: { type: String, required: true },
-    userId: { type: String, required: true },
-    version: { type: Number, required: true },
-    tokenHash: { type: String, required: true },
-    generation: { type: Number, required: true },
+    _id: required(String),
+    userId: required(String),
+    version: required(Number),
+    tokenHash: required(String),
+    generation: required(Number),
     replaced: [
       new Schema(
         {
-          tokenHash: { type: String, required: true },
-          at: { type: Date, required: true },
+          tokenHash: required(String),
+          at: required(Date),
         },
-        { ...schemaOptions, _id: false },
+        subdocumentOptions,
       ),
     ],
     ipAddress: { type: String, default: '' },
     userAgent: { type: String, default: '' },
-    createdAt: { type: Date, required: true },
-    lastActive: { type: Date, required: true },
-    expiresAt: { type: Date, required: true },
+    createdAt: required(Date),
+    lastActive: required(Date),
+    expiresAt: required(Date),
   },
   schemaOptions,
 )
@@ -115,3 +115,5 @@ export function createSessionStore(connection: Connection) {
     },
   }
 }
+
+export type SessionStore = ReturnType<typeof createSessionStore>

@@ -14,10 +14,10 @@ import {
   type User,
 } from '../../domain/users/user.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { isDuplicateKey } from '../shared/database.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batchLoader } from '../shared/batching.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
 const LIST_DEADLINE_MS = 4 * SECOND
 /** Of all users in one go, however slowly they are taken. */
@@ -39,9 +39,6 @@ export type BillingChange = Partial<
 /** Where the processor's id stands that a user is listed by. */
 const BILLED_BY = { subscription: 'subscription.processorSubscriptionId', checkout: 'billing.checkoutId' } as const
 const PROCESSOR_IDS = ['subscription.processorCustomerId', BILLED_BY.subscription]
-
-const nullable = <T>(type: T) => ({ type, default: null })
-const required = <T>(type: T) => ({ type, required: true }) as const
 
 const userSchema = new Schema<User>(
   {
@@ -82,7 +79,7 @@ const userSchema = new Schema<User>(
       applied: nullable(
         new Schema<NonNullable<Billing['applied']>>(
           { subscriptionId: required(String), state: { type: String, enum: PROCESSOR_STATES, required: true } },
-          { ...schemaOptions, _id: false },
+          subdocumentOptions,
         ),
       ),
       endedIds: [String],

@@ -323,7 +323,7 @@ describe('renewing credentials', () => {
   it('is taken over after its process died, once the lease has run out', async () => {
     const { platform, here, userId, current, stored } = await connected()
     const refused = await current()
-    expect(await here.accounts.takeLease(userId, 'bluesky', 1, 'died', inMs(20_000))).toBe(true)
+    expect(await here.accounts.takeLease({ userId, platform: 'bluesky', version: 1 }, 'died', inMs(20_000))).toBe(true)
     const clock = shiftableClock()
     const there = await startProcess(platform.adapter, { clock })
     const waits = foundLeaseTaken(there)

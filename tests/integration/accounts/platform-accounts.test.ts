@@ -35,9 +35,16 @@ describe('platform accounts', () => {
     const userId = newId()
     const account = await connect(userId, platform.login())
     const lease = (holder: string) =>
-      accounts.takeLease(userId, 'bluesky', account.version, holder, new Date(Date.now() + 60_000))
+      accounts.takeLease(
+        { userId, platform: 'bluesky', version: account.version },
+        holder,
+        new Date(Date.now() + 60_000),
+      )
     expect(await lease('first')).toBe(true)
-    await accounts.markBroken(userId, 'bluesky', account.version, 'expired', 'refused')
+    await accounts.markBroken(
+      { userId, platform: 'bluesky', version: account.version },
+      { status: 'expired', reason: 'refused' },
+    )
     expect(await lease('second')).toBe(false)
   })
 
@@ -127,11 +134,14 @@ describe('platform accounts', () => {
     const userId = newId()
     const account = await connect(userId, platform.login())
     const profile = { displayName: 'Renamed', handle: 'renamed.test', avatar: null }
-    expect(await accounts.saveProfile(userId, 'bluesky', account.version, profile)).toBe(true)
+    expect(await accounts.saveProfile({ userId, platform: 'bluesky', version: account.version }, profile)).toBe(true)
     await connect(userId, platform.login())
-    expect(await accounts.saveProfile(userId, 'bluesky', account.version, { ...profile, displayName: 'Late' })).toBe(
-      false,
-    )
+    expect(
+      await accounts.saveProfile(
+        { userId, platform: 'bluesky', version: account.version },
+        { ...profile, displayName: 'Late' },
+      ),
+    ).toBe(false)
     expect((await accounts.findConnected(userId, 'bluesky'))?.profile.displayName).toBe('Alice')
   })
 })

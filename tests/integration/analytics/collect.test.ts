@@ -148,7 +148,8 @@ describe('what is listed', () => {
     }
     await storePosts(context, [...aged(3, HOUR), ...aged(1_100, 3 * DAY)])
     const anyOwner = async () => null
-    const list = (place: DuePlace | null, ms: number) => run(activities(later(ms), { sampleOwner: anyOwner }).listDueMetrics, place)
+    const list = (place: DuePlace | null, ms: number) =>
+      run(activities(later(ms), { sampleOwner: anyOwner }).listDueMetrics, place)
     const listed = [await list(null, 0)]
     for (const ms of [0, 16 * MINUTE, 16 * MINUTE, 16 * MINUTE]) listed.push(await list(listed.at(-1)!.next, ms))
     expect(listed.map(({ accounts }) => accounts.length)).toEqual([3, 499, 499, 3, 499])
