@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
+import { withFreshLogin } from '../../commands/accounts/fresh-login.ts'
 import { effectiveContent } from '../../domain/posts/content.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
 import { preparationFailed } from '../../domain/notifications/notifications.ts'
@@ -58,21 +59,13 @@ export function createPreparation({ posts, users, notifications, credentials, pl
       await keepingOwnErrors(log(post, entry, used, input), (watched) =>
         adapter.prepare(outgoing(post, input), used, watched, { signal: io.signal }),
       )
+      return unlessShutOut(used)
     }
-    try {
-      await prepare(account)
-      return await unlessShutOut(account)
-    } catch (error) {
-      if (!isUnauthorized(error)) throw error
-    }
-    const renewed = await credentials.renew(post.userId, input.platform, account, { signal: io.signal })
-    try {
-      await prepare(renewed)
-    } catch (error) {
-      if (isUnauthorized(error)) await credentials.markExpired(post.userId, input.platform, renewed, error.message)
-      throw error
-    }
-    return unlessShutOut(renewed)
+    return await withFreshLogin(
+      credentials,
+      { userId: post.userId, platform: input.platform, account, signal: io.signal },
+      { call: prepare, isRefused: isUnauthorized },
+    )
 
     /** Files may have been uploaded for minutes, and a post that other platforms have already is not told of its owner's end. */
     async function unlessShutOut(used: Credentials): Promise<Credentials | Failure> {
