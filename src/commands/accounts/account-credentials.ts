@@ -27,29 +27,29 @@ interface AccountCredentialsDeps {
 }
 
 interface GetOptions extends CallOptions {
-  /** Tokens with less life left are renewed first. */
+  /** Tokens with a shorter remaining life are renewed first. */
   minLifeMs?: number
 }
 
 type Secrets = Omit<Credentials, 'version'>
 
-/** How much longer a lease runs than the call it covers: time to save the answer. */
+/** How much longer a lease runs than the call it covers, so that the answer can be saved. */
 const LEASE_MARGIN_MS = 5 * SECOND
-/** After a renewal that could not be made, those who come at the same time do not try it one by one. */
+/** After a failed renewal, concurrent callers do not each try again. */
 const SHORTEST_PAUSE_MS = SECOND / 2
 const LONGEST_PAUSE_MS = 15 * MINUTE
-/** A token with this much life left still serves when it cannot be renewed now. */
+/** A token with this remaining life is still used when it cannot be renewed now. */
 const USABLE_LIFE_MS = MINUTE
 const FIRST_POLL_MS = 50
 const LONGEST_POLL_MS = SECOND
 
 /**
- * The credentials of connected accounts, in plain, and their renewal: single flight per account across processes (safety.md section 4).
+ * Opens and renews the credentials of connected accounts, with one renewal at a time per account across all processes.
  *
- * Of all that find the tokens of one version refused or near their end, one takes the lease in the account document and calls the
- * platform; the others wait and read again. Whatever is saved is conditional on that version, so that an answer that comes after
- * the user reconnected or disconnected changes nothing. When the answer of a renewal is lost the old token stays, and the next
- * attempt repeats with it.
+ * When several callers find the tokens of one version refused or near their end, one takes the lease in the account document
+ * and calls the platform. The others poll and read again. Every write is conditional on that version, so an answer that arrives
+ * after the user reconnected or disconnected changes nothing. When the answer of a renewal is lost, the old token stays stored
+ * and the next attempt uses it again.
  */
 export function createAccountCredentials(deps: AccountCredentialsDeps) {
   const { accounts, cipher, adapters, notifications, database, clock, renewalTimeoutMs = 15 * SECOND } = deps
@@ -57,8 +57,8 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
 
   /**
    * @returns null when the platform is not connected
-   * @throws PlatformError `unauthorized` when the user has to connect again; `transient` or `rate_limited`, always certain, when
-   *   the tokens are at their end and cannot be renewed now
+   * @throws PlatformError `unauthorized` when the user has to connect again; `transient` or `rate_limited`, always certain,
+   * when the tokens have expired and cannot be renewed now
    */
   async function get(userId: string, platform: Platform, options: GetOptions): Promise<Credentials | null> {
     options.signal.throwIfAborted()
@@ -76,9 +76,9 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
   }
 
   /**
-   * New credentials in the place of refused ones; the stored ones when those are newer already.
-   * They may be another account's when the user connected anew meanwhile: compare `accountId`.
-   * @throws PlatformError as `get` does, `unauthorized` also when the platform is not connected any more
+   * Replaces refused credentials by renewed ones, or by the stored ones when those are newer. They may belong to another
+   * account when the user reconnected meanwhile: compare `accountId`.
+   * @throws PlatformError as `get` does; `unauthorized` also when the platform is no longer connected
    */
   async function renew(
     userId: string,
@@ -96,7 +96,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
   }
 
   /**
-   * Marks the connection expired, unless it got other credentials than `used` meanwhile, and tells the user once.
+   * Marks the connection expired, unless its credentials changed since `used`, and notifies the user once.
    * @returns whether this call changed it
    */
   const markExpired = (userId: string, platform: Platform, used: Credentials, reason: string): Promise<boolean> =>
@@ -115,12 +115,12 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
       return changed
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
-      // The user was told of these very credentials before.
+      // A notification for these credentials is already stored.
       return accounts.markBroken({ userId, platform, version }, { status: 'expired', reason })
     }
   }
 
-  /** Runs on its own deadline, not on a caller's: once the platform was asked, its answer has to be saved. */
+  /** Runs on its own deadline, not on a caller's: once the platform was called, its answer has to be saved. */
   async function renewOnce(userId: string, platform: Platform, version: number): Promise<Credentials> {
     const account = await accounts.findConnected(userId, platform)
     if (!account || account.version !== version) return await readAgain(userId, platform, account)
@@ -128,7 +128,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     const adapter = adapters.find(platform)
     if (!adapter?.renew) {
       const reason = `${platformLabel(platform)} asks for a new login`
-      // Refused, and nothing but a new login can change that.
+      // The tokens were refused and only a new login can replace them.
       if (adapter) await expire(userId, platform, version, reason)
       throw mustReconnect(reason)
     }
@@ -149,7 +149,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     }
   }
 
-  /** Only a refusal changes health (contract section 5); anything else gives the lease back. */
+  /** Only a refusal changes the account's health. Any other failure releases the lease. */
   async function recordFailure(account: AccountVersion, holder: string, error: unknown): Promise<void> {
     if (error instanceof PlatformError && error.class === 'unauthorized') {
       await expire(account.userId, account.platform, account.version, error.message)
@@ -176,7 +176,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     return await readAgain(userId, platform, account)
   }
 
-  /** Waits for what the holder of the lease comes to. Never renews: the attempt that finds no result fails, and may be repeated. */
+  /** Waits until the lease holder has finished. Never renews: a caller that finds no result fails and may retry. */
   async function awaitOther(userId: string, platform: Platform, version: number): Promise<Credentials> {
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LONGEST_POLL_MS)) {
       const account = await accounts.findConnected(userId, platform)
@@ -215,7 +215,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
 
 export type AccountCredentials = ReturnType<typeof createAccountCredentials>
 
-/** No visible call was made yet when a renewal fails, so every failure of it is certain. */
+/** Runs a renewal with a deadline. Every failure is marked certain, because a renewal makes nothing visible. */
 async function withinDeadline(timeoutMs: number, call: (signal: AbortSignal) => Promise<Secrets>): Promise<Secrets> {
   const signal = AbortSignal.timeout(Math.max(timeoutMs, 0))
   try {

@@ -23,17 +23,17 @@ interface BeginConnect {
   userId: string
   sessionId: string
   platform: Platform
-  /** Where the platform is to send the user back to. */
+  /** The address to which the platform redirects the user. */
   redirectUri: string
-  /** Whether the caller keeps a binding until the callback and shows it there. */
+  /** True when the caller stores the binding and presents it at the callback. */
   isBound: boolean
 }
 
 const BEGIN_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Begins to connect an account on the platform's own page (safety.md section 3). Only the browser that holds `binding`, if there is
- * one, can finish: a state alone could be handed to somebody else, who would connect their account here for its maker.
+ * Starts connecting an account on the platform's own page. Only the browser that holds `binding`, if there is one, can finish.
+ * Without it an attacker could hand a state to another user and get that user's account connected to the attacker's profile.
  * @throws ServiceError PLATFORM_NOT_SUPPORTED, PLATFORM_UNAVAILABLE
  */
 export async function beginConnect(

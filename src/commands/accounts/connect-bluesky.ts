@@ -15,7 +15,7 @@ interface ConnectBlueskyDeps extends StoreConnectionDeps {
 
 interface ConnectBluesky {
   userId: string
-  /** Handle, with or without a leading `@`, or e-mail address. */
+  /** Handle, with or without a leading `@`, or email address. */
   identifier: string
   appPassword: string
 }
@@ -23,9 +23,9 @@ interface ConnectBluesky {
 const LOGIN_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Logs in at Bluesky and stores the session. A connection the user had before is replaced, its session ended.
- * @throws ServiceError PLATFORM_CREDENTIALS_INVALID, PLATFORM_UNAVAILABLE, or ACCOUNT_ALREADY_CONNECTED when the Bluesky account is
- *   another user's here, RATE_LIMITED before the platform is asked: the service is no place to guess its passwords
+ * Logs in at Bluesky and stores the session. An earlier connection of the user is replaced, and its session ended.
+ * @throws ServiceError PLATFORM_CREDENTIALS_INVALID, PLATFORM_UNAVAILABLE; ACCOUNT_ALREADY_CONNECTED when another user here has
+ * the Bluesky account; RATE_LIMITED before the platform is called, so that the service cannot be used to guess passwords
  */
 export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBluesky): Promise<ConnectedAccount> {
   const giveBack = await takeGuess(deps, input)
@@ -42,8 +42,8 @@ export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBlu
 }
 
 /**
- * Counts a failed login before the platform is asked, so that parallel guesses cannot slip past.
- * @returns takes the count back, for a login that did not fail by its credentials
+ * Counts a failed login before the platform is called, so that parallel guesses cannot exceed the limit.
+ * @returns a function that refunds the count when the login did not fail because of its credentials
  */
 async function takeGuess({ limits }: ConnectBlueskyDeps, { userId, identifier }: ConnectBluesky) {
   const account = identifier.trim().replace(/^@/, '').toLowerCase()
@@ -79,7 +79,7 @@ async function logIn(direct: DirectConnect | null, { identifier, appPassword }: 
   }
 }
 
-/** A refusal is 400, never 401: clients take 401 as their own logout (contract section 1). */
+/** A refusal becomes 400, never 401: clients treat 401 as the end of their own session. */
 function refusal(cause: unknown): ServiceError | null {
   if (!(cause instanceof PlatformError)) return null
   switch (cause.class) {

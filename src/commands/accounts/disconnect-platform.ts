@@ -9,7 +9,7 @@ interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts' | 
 }
 
 /**
- * Forgets the connection, and those that came with it, first; then ends their sessions at the platform if that can be had. May be
+ * Removes the connection and those that were connected with it, then ends their sessions at the platform where possible. Can be
  * repeated.
  */
 export async function disconnectPlatform(

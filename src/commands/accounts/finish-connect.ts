@@ -25,13 +25,13 @@ interface FinishConnectDeps extends StoreConnectionDeps {
 
 interface FinishConnect {
   platform: Platform
-  /** The callback's own address, as it was when the attempt was begun. */
+  /** The callback's address, equal to the one at the start of the attempt. */
   redirectUri: string
-  /** What the platform sent along, each parameter once. */
+  /** The query parameters from the platform, each once. */
   query: Record<string, string>
-  /** What the caller shows of the browser it was begun in. */
+  /** The binding that the browser presents. */
   binding: string | undefined
-  /** Whether an attempt that was begun by no browser may be finished by this caller. */
+  /** True when this caller may finish an attempt that was started without a browser binding. */
   mayBeUnbound: boolean
 }
 
@@ -39,9 +39,9 @@ interface FinishedConnect {
   outcome: ConnectOutcome
   /** Null when the account was connected. */
   reason: ConnectReason | null
-  /** Why it failed, where that is more than the reason says. */
+  /** The error behind `reason`, where there is one. */
   cause?: unknown
-  /** The word that OAuth has for the refusal, and its description; null when the platform gave none. */
+  /** The OAuth error code and description of the refusal; null when the platform gave none. */
   platformReason?: PlatformReason | null
 }
 
@@ -50,8 +50,8 @@ export const ATTEMPT_INVALID: FinishedConnect = { outcome: 'state_invalid', reas
 const COMPLETE_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Finishes what `beginConnect` began. The platform is asked only for an attempt that is ours, open, in the right browser, and used up
- * by this very call: of many callbacks with one state exactly one exchanges the code.
+ * Finishes what `beginConnect` started. The platform is called only for an attempt that is ours, open, in the right browser,
+ * and consumed by this call. Of several callbacks with one state, exactly one exchanges the code.
  * @throws errors of the database before the attempt was used up
  */
 export async function finishConnect(deps: FinishConnectDeps, input: FinishConnect): Promise<FinishedConnect> {
@@ -87,7 +87,10 @@ async function takeAttempt(
   return name && bindingHashes.length > 0 ? await connectAttempts.consume(name, bindingHashes, now) : null
 }
 
-/** By the state. A platform that knows none names it by what it gave out itself; a state that comes back all the same has to be right. */
+/**
+ * Names the attempt by its state. For a platform without states it uses the token that the platform issued; a state that is
+ * returned anyway must match.
+ */
 function nameAttempt(
   connectStates: FinishConnectDeps['connectStates'],
   lookupParameter: string | undefined,
@@ -104,7 +107,10 @@ function nameAttempt(
   return lookup === undefined ? byState : { ...byState, lookupHash: hashSecret(lookup) }
 }
 
-/** The callback carries no session, so it is as good as the one it was begun in: logging out and disabling end it as well. */
+/**
+ * Returns whether the session that started the attempt still exists. Logging out or disabling the account ends the attempt,
+ * too.
+ */
 async function isStillWanted(
   { users, sessions, clock }: FinishConnectDeps,
   { userId, sessionId }: ConnectAttempt,
@@ -113,7 +119,7 @@ async function isStillWanted(
   return user?.isDisabled === false && session?.userId === userId && session.expiresAt > clock.now()
 }
 
-/** The platform or the user said no; anything else may go better another time. */
+/** Returns whether the platform or the user refused; other errors may pass. */
 function isRefusal(error: unknown): error is PlatformError {
   if (!(error instanceof PlatformError)) return false
   return ['unauthorized', 'permission', 'validation', 'blocked_by_platform'].includes(error.class)
@@ -124,7 +130,7 @@ function reasonOf(error: unknown): ConnectReason {
   return error instanceof ServiceError && error.code === 'ACCOUNT_ALREADY_CONNECTED' ? error.code : 'INTERNAL'
 }
 
-/** A callback with an error brings no login, whatever else it has (RFC 6749 section 4.1.2.1). */
+/** A callback with an error carries no login, whatever else it contains (RFC 6749 section 4.1.2.1). */
 function refusedByPlatform({ error, error_description: text }: Record<string, string>): FinishedConnect {
   return {
     outcome: 'auth_failed',

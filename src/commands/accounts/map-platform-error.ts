@@ -4,8 +4,8 @@ import { SECOND } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 
 /**
- * What a user who waits for a platform is told about its failure: to connect again, or to try later. Anything that is not the
- * platform's doing comes back as it is.
+ * Maps a platform's failure to an error for a waiting user: connect again, or try later. Errors that the platform did not cause
+ * are returned unchanged.
  * @param signal the deadline the platform had
  */
 export function mapPlatformError(platform: Platform, error: unknown, signal: AbortSignal): unknown {
@@ -16,7 +16,7 @@ export function mapPlatformError(platform: Platform, error: unknown, signal: Abo
   return mapPlatformOutage(platform, error, signal)
 }
 
-/** The same where there is no connection yet that could be made again. */
+/** Like `mapPlatformError`, before a connection exists. */
 export function mapPlatformOutage(platform: Platform, error: unknown, signal: AbortSignal): unknown {
   const label = platformLabel(platform)
   if (error instanceof PlatformError) {

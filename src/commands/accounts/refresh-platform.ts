@@ -17,9 +17,9 @@ interface RefreshPlatformDeps {
 const REFRESH_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Restores the session at the platform, which proves the connection, and fetches the profile anew (spec 4.5). While the platform
- * cannot be reached the cached profile stays. Accounts that were connected with this one are refreshed beside it: how that went
- * shows in their own health alone.
+ * Renews the session at the platform, which proves the connection, and fetches the profile. While the platform is unreachable
+ * the cached profile stays. Accounts that were connected with this one are refreshed as well; their result shows only in their
+ * own health.
  * @throws ServiceError PLATFORM_NOT_CONNECTED, RECONNECT_REQUIRED, PLATFORM_UNAVAILABLE
  */
 export async function refreshPlatform(
@@ -29,7 +29,7 @@ export async function refreshPlatform(
 ): Promise<ConnectedAccount> {
   const companions = withCompanions(platform).filter((one) => one !== platform)
   const refreshing = refreshAccount(deps, userId, platform)
-  // Whoever is answered finds all of it done.
+  // The response waits for all of them, so that its reader sees every result.
   await Promise.allSettled([refreshing, ...companions.map((one) => refreshAccount(deps, userId, one))])
   return await refreshing
 }
@@ -62,9 +62,9 @@ async function restoreSession(
   userId: string,
   signal: AbortSignal,
 ): Promise<Credentials | null> {
-  // Whatever life is left: a token of ours may work on for hours after the user revoked the app password.
+  // Ignores the remaining life: a stored token may work for hours after the user revoked the app password.
   const current = await credentials.get(userId, adapter.platform, { signal, minLifeMs: -Infinity })
-  // Long-lived tokens that are no session are renewed near their end, which the platform may refuse before.
+  // Long-lived tokens without a session are renewed only near their end; the platform may refuse it earlier.
   if (!current?.refreshToken || !adapter.renew) return current
   return await credentials.renew(userId, adapter.platform, current, { signal })
 }

@@ -23,10 +23,9 @@ export interface StoreConnectionDeps {
 }
 
 /**
- * Stores what was just proven to be the user's accounts, all that came together or none. Connections the user had before are
- * replaced and their sessions ended, and posts that were prepared for them are looked at again. Their follower counts are
- * taken in the background.
- * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when an account is another user's here; the new sessions are ended then
+ * Stores accounts that the user has just proven to own, all of them or none. Earlier connections of the user are replaced and
+ * their sessions ended, and posts prepared for them are prepared again. Follower counts are collected in the background.
+ * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when another user here has an account; the new sessions are ended then
  */
 export async function storeConnection(
   deps: StoreConnectionDeps,
@@ -49,7 +48,7 @@ export async function storeConnection(
   return account
 }
 
-/** Does not wait and cannot fail: the daily run counts where Temporal does not answer now. */
+/** Starts the first follower counts without waiting. It cannot fail: the daily run counts when Temporal does not answer. */
 function startFollowerCounts(
   { orchestrator, platforms }: StoreConnectionDeps,
   userId: string,

@@ -11,7 +11,7 @@ import type { RateLimits } from '../../store/shared/rate-limits.ts'
 import type { PostSnapshot, SnapshotStore } from '../../store/analytics/snapshots.ts'
 import { REFRESH_LASTS_MS } from '../../workflows/messages.ts'
 
-/** Spec section 8: about 5 seconds. */
+/** The longest time that a client waits for fresh metrics. */
 const LONGEST_WAIT_MS = 5 * SECOND
 
 type Bucket = ReturnType<RateLimits['bucket']>
@@ -34,8 +34,9 @@ interface Refresh {
 }
 
 /**
- * Takes the metrics of a post now, and returns the latest snapshot after some seconds, `fresh` or not. Only a refresh that brings a
- * snapshot spends the user's allowance. Until the outcome is known the allowance is held, so a user has one refresh running.
+ * Fetches the metrics of a post and returns the latest snapshot within some seconds, `fresh` or not. Only a refresh that stores
+ * a snapshot uses up the user's allowance. The allowance is held until the outcome is known, so a user has one refresh at a
+ * time.
  * @throws ServiceError NOT_FOUND, BAD_REQUEST when the post is not published there, RATE_LIMITED
  */
 export async function refreshMetrics(
@@ -62,7 +63,10 @@ async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): 
   if (await limits.failedRefreshes.tryTake(userId)) await limits.analyticsRefresh.clear(userId)
 }
 
-/** Once the refresh has ended for certain. Where this process stops before, the allowance stays spent. */
+/**
+ * Returns the allowance once the refresh has certainly ended without a snapshot. If this process stops earlier, the allowance
+ * stays used.
+ */
 async function returnAllowanceLater(deps: RefreshMetricsDeps, refresh: Refresh, askedAt: Date): Promise<void> {
   const { snapshots, clock, draining, logger } = deps
   try {

@@ -17,8 +17,8 @@ export interface ReplayDeadLetterDeps {
 }
 
 /**
- * Has taken up again what could not be collected, with a line in the audit log. The letter goes when that succeeds.
- * @throws ServiceError NOT_FOUND; SERVICE_UNAVAILABLE while nobody can take it up
+ * Starts the collection of a dead letter again, with an entry in the audit log. The dead letter is removed on success.
+ * @throws ServiceError NOT_FOUND; SERVICE_UNAVAILABLE when the workflow cannot be started
  */
 export async function replayDeadLetter(deps: ReplayDeadLetterDeps, actor: Actor, letterId: string): Promise<void> {
   const letter = await deps.deadLetters.find(letterId)

@@ -16,31 +16,33 @@ interface CancelSubscriptionDeps extends SyncNowDeps {
 }
 
 /**
- * Ends the subscription with the period that is paid for. When this resolves the processor has it so, and mostly the record as well.
- * @throws ServiceError NO_ACTIVE_SUBSCRIPTION, NO_SUBSCRIPTION_ID, ALREADY_CANCELLING; PAYMENTS_UNAVAILABLE, and then nothing is changed
+ * Cancels the subscription at the end of the paid period. When this resolves, the processor has the cancellation, and usually
+ * the user's record does, too.
+ * @throws ServiceError NO_ACTIVE_SUBSCRIPTION, NO_SUBSCRIPTION_ID, ALREADY_CANCELLING; PAYMENTS_UNAVAILABLE, and then nothing
+ * is changed
  */
 export async function cancelSubscription(deps: CancelSubscriptionDeps, userId: string): Promise<void> {
   const { users, clock } = deps
   const { subscriptionId, revision } = cancellableOf(await users.findById(userId))
   const payments = requirePayments(deps.payments)
-  // With the revision: who resumed meanwhile on the processor's pages, and cancels again, does not repeat the first call.
+  // The revision makes the key new for a user who resumed on the processor's pages and cancels again.
   const key = toMinuteKey(`cancel/${subscriptionId}/${revision}`, clock.now())
   try {
     await payments.cancelAtPeriodEnd(subscriptionId, key)
   } catch (error) {
     if (!(error instanceof PaymentsError)) throw error
-    // It may have ended there without anybody here having heard of it.
+    // The subscription may have ended at the processor while its webhook is still on the way.
     if (error.isRefused && (await syncNow(deps, userId))) cancellableOf(await users.findById(userId))
     throw unavailable(error)
   }
   if (!(await syncNow(deps, userId))) return
 
-  // The processor may have repeated an earlier answer: what counts is how it stands now.
+  // The processor may have replayed an earlier response, so the current state decides.
   const now = (await users.findById(userId))?.subscription
   if (now?.processorSubscriptionId === subscriptionId && !now.cancelAtPeriodEnd) throw unavailable()
 }
 
-/** What there is to cancel; refuses in the order of spec 4.6. */
+/** Returns the subscription to cancel. The order of the checks decides which error a client gets. */
 function cancellableOf(user: User | null): { subscriptionId: string; revision: number } {
   if (user?.subscription.plan !== 'pro') {
     throw new ServiceError('NO_ACTIVE_SUBSCRIPTION', 'No active Pro subscription to cancel')

@@ -8,7 +8,7 @@ import type { Checkout, Payments } from '../../integrations/payments/payments.ts
 import { mapPaymentsError, requirePayments, toMinuteKey } from './payment-calls.ts'
 import { syncNow, type SyncNowDeps } from './sync-now.ts'
 
-/** Each round finds what the one before has left, so more are only needed where others write in between. */
+/** Each round sees the result of the one before; more are needed only under concurrent writes. */
 const ROUNDS = 5
 
 type CheckoutPayments = Pick<Payments, 'readCheckout' | 'openCheckout' | 'readSubscription'>
@@ -22,8 +22,8 @@ interface CreateCheckoutDeps extends SyncNowDeps {
 }
 
 /**
- * The page on which the user pays for Pro. There is one at a time: the record names it, and only what the record names is handed out, so
- * that double clicks get the same one whichever process they reach, and nobody pays twice.
+ * Returns the page on which the user pays for Pro. There is one at a time: only a checkout named by the user's record is handed
+ * out. So double clicks get the same page from every process, and no user pays twice.
  * @throws ServiceError ALREADY_SUBSCRIBED, PAYMENT_SESSION_FAILED
  */
 export async function createCheckout(deps: CreateCheckoutDeps, userId: string): Promise<{ url: string }> {
@@ -54,7 +54,7 @@ async function findOrOpen(
       throw alreadySubscribed()
     }
 
-    // What the processor answers may be a repetition, of a session that has ended since: it is looked at by the next round.
+    // The response may be a replay for a checkout that has since ended; the next round checks it.
     const { id } = await open(deps, payments, user)
     await deps.users.changeBilling(userId, revision, { 'billing.checkoutId': id })
   }
@@ -79,7 +79,7 @@ async function open(
   try {
     return await openFor(subscription.processorCustomerId, 'checkout')
   } catch (error) {
-    // Somebody removed the customer there: who comes back is a new one.
+    // The customer was removed at the processor, so the user becomes a new one.
     const isUnknown = error instanceof PaymentsError && error.reason === 'resource_missing'
     if (!isUnknown || subscription.processorCustomerId === null) throw error
     return openFor(null, 'checkout-anew')

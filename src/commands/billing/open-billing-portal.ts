@@ -12,8 +12,8 @@ interface OpenBillingPortalDeps {
 }
 
 /**
- * The page of the processor on which users look after cards, invoices and the subscription. Its address works once, so that every call
- * asks for its own.
+ * Returns the processor's page on which users manage cards, invoices and the subscription. Its address works once, so every
+ * call requests its own.
  * @throws ServiceError NO_BILLING_ACCOUNT, BILLING_PORTAL_FAILED
  */
 export async function openBillingPortal(deps: OpenBillingPortalDeps, userId: string): Promise<{ url: string }> {

@@ -1,12 +1,12 @@
 import type { PaymentEventStore } from '../../store/billing/payment-events.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 
-/** Rather late than twice: for a while longer than other work it may just be on its way. */
+/** Waits longer than for other work, because the event may be about to start by itself. */
 const ON_ITS_WAY_MS = 30 * SECOND
-/** For operators, in the Temporal UI. */
+/** Shown to operators in the Temporal UI. */
 const SUMMARY = 'See to it that a payment event is acted on'
 
-/** Events of the payment processor that were stored and not acted on, for the sweeper. */
+/** Stored payment events that were not processed, for the sweeper. */
 export function paymentBacklog({ paymentEvents }: { paymentEvents: Pick<PaymentEventStore, 'listUnapplied'> }) {
   return {
     work: 'routePaymentEvent' as const,

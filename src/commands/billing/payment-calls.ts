@@ -3,21 +3,21 @@ import { ServiceError, type ServiceErrorCode } from '../../domain/shared/service
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
 
-/** @throws ServiceError SERVICE_UNAVAILABLE where payments are switched off */
+/** @throws ServiceError SERVICE_UNAVAILABLE where payments are not configured */
 export function requirePayments<T extends Partial<Payments>>(payments: T | null): T {
   if (!payments) throw new ServiceError('SERVICE_UNAVAILABLE', 'Payments are not set up')
   return payments
 }
 
 /**
- * The key of a call that must not happen twice by double clicks or repeated requests. The processor keeps what it answered to a key for
- * a day, failures too: by the minute somebody who tries again later is not told of the past.
+ * Returns an idempotency key for a call that double clicks or repeated requests must not make twice. The processor stores its
+ * response to a key for a day, failures too. With the minute in the key, a later attempt does not get an old failure.
  */
 export function toMinuteKey(what: string, now: Date): string {
   return `${what}/${Math.floor(now.getTime() / MINUTE)}`
 }
 
-/** Whatever the processor refuses or does not answer becomes one answer to the client. */
+/** Maps every refusal or outage of the processor to one error for the client. */
 export async function mapPaymentsError<T>(call: Promise<T>, code: ServiceErrorCode, message: string): Promise<T> {
   try {
     return await call

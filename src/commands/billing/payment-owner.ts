@@ -8,8 +8,8 @@ export interface FindPaymentOwnerDeps {
 }
 
 /**
- * Whose payment it is, as far as it is known here: by the customer, else by the user whom the checkout noted, where there is or was
- * one. Null when nobody's.
+ * Finds the user of a payment: by the customer, else by the user id that the checkout recorded, if the user exists or existed.
+ * Null for a payment of no known user.
  */
 export async function findPaymentOwner(
   { users, erasures }: FindPaymentOwnerDeps,

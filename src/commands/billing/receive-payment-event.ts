@@ -7,7 +7,7 @@ import { isPaymentEventType, type PaymentEvent } from '../../domain/billing/paym
 import { SECOND } from '../../domain/shared/times.ts'
 import { findPaymentOwner, type FindPaymentOwnerDeps } from './payment-owner.ts'
 
-/** The processor waits for its acknowledgment; Temporal mostly answers within some milliseconds. */
+/** The processor waits for its acknowledgment; Temporal usually answers within milliseconds. */
 const PATIENCE_MS = SECOND / 4
 
 interface ReceivePaymentEventDeps extends FindPaymentOwnerDeps {
@@ -18,8 +18,8 @@ interface ReceivePaymentEventDeps extends FindPaymentOwnerDeps {
 }
 
 /**
- * Stores a signed event, and has it acted on in the background. Once it is stored it need not be sent again: what Temporal does not hear
- * of, the sweeper finds. The processor is asked nothing here, so that it gets its acknowledgment in whatever state it is.
+ * Stores a signed event and starts its processing in the background. Once stored, it need not be sent again: the sweeper finds
+ * what Temporal did not acknowledge. The processor is not called here, so it always gets its acknowledgment.
  */
 export async function receivePaymentEvent(deps: ReceivePaymentEventDeps, event: PaymentEvent): Promise<void> {
   const { paymentEvents, clock, logger } = deps
@@ -32,7 +32,7 @@ export async function receivePaymentEvent(deps: ReceivePaymentEventDeps, event: 
     logger.info({ eventId, type }, 'a payment event of a type that means nothing here was ignored')
     return
   }
-  // As far as it is known here; else somebody who has the time asks the processor.
+  // If the owner is not known here, a workflow asks the processor.
   const userId = await findPaymentOwner(deps, event)
   if (userId !== null && userId !== event.userId) await paymentEvents.setUser(eventId, userId)
   await Promise.race([pass(deps, event, userId), delay(PATIENCE_MS, undefined, { ref: false })])

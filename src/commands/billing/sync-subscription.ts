@@ -17,7 +17,7 @@ import { requirePayments } from './payment-calls.ts'
 interface SyncSubscriptionDeps {
   database: Pick<Database, 'transaction'>
   users: Pick<UserStore, 'findById' | 'changeBilling' | 'listAdmins'>
-  /** Null where payments are not set up. */
+  /** Null where payments are not configured. */
   payments: Pick<Payments, 'readSubscription' | 'readInvoice' | 'readCheckout'> | null
   paymentEvents: Pick<PaymentEventStore, 'markProcessed'>
   notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
@@ -26,17 +26,17 @@ interface SyncSubscriptionDeps {
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
-/** More than ever race for one user: the workflow takes one event at a time, beside it only routes and the daily look. */
+/** Higher than any real contention: the workflow takes one event at a time, besides it only routes and the daily sync write. */
 const MOST_LOOKS = 20
 
-/** Null: there is no such user. With an event, that is settled together with what follows from it. */
+/** Resolves to null when there is no such user. With an event, the event is marked processed together with its effects. */
 export type SyncSubscription = (userId: string, event?: PaymentEvent) => Promise<BillingState | null>
 
 /**
- * Makes the record of a user say what the processor says. The record is read first and the processor after it; the write is
- * conditional on the record's revision, and whatever an event brought raises that. So who writes has seen a truth that is not older
- * than any event settled before, also when it was stopped for an hour between the two: its revision is gone then, and it looks afresh.
- * @throws PaymentsError when the processor does not answer: then nothing has happened
+ * Copies the processor's state of a user to the user's record. The record is read first and the processor after it, and the
+ * write is conditional on the record's revision, which every event raises. So no writer stores a state older than an event
+ * processed before, even after a pause between read and write.
+ * @throws PaymentsError when the processor does not answer; then nothing has changed
  */
 export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscription {
   return async (userId, event) => {
@@ -67,7 +67,7 @@ export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscrip
   }
 }
 
-/** What the processor says is on the record of somebody else: no repetition mends that. */
+/** The processor's ids belong to the record of another user; a retry cannot fix that. */
 async function leaveToOthers(deps: SyncSubscriptionDeps, user: User, event?: PaymentEvent): Promise<BillingState> {
   deps.logger.error({ userId: user._id, eventId: event?.id }, 'a payment of this user is on the record of another one')
   if (event) await deps.paymentEvents.markProcessed(event.id, 'ignored', deps.clock.now())
@@ -89,7 +89,7 @@ async function lookAt(
   return { subscriptions, event, invoice, checkout }
 }
 
-/** What it was for ended: then it means nothing any more. */
+/** Returns the event's invoice; null when its subscription has ended, because then it has no effect. */
 async function invoiceOf(
   payments: NonNullable<SyncSubscriptionDeps['payments']>,
   event: PaymentEvent | null,
@@ -105,7 +105,7 @@ async function invoiceOf(
   )
 }
 
-/** False, and nothing done, when the record moved on since it was read. */
+/** Returns false, without a change, when the record changed since it was read. */
 async function write(
   deps: SyncSubscriptionDeps,
   user: User,

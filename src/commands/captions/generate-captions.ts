@@ -20,16 +20,16 @@ interface GenerateCaptionsDeps extends CurrentRulesDeps {
 }
 
 interface GenerateCaptions extends CaptionWish {
-  /** As the request was let in. */
+  /** As authenticated for this request. */
   user: { userId: string; usage: Usage; limits: Limits }
   /** Data URLs. */
   media: string[]
 }
 
 /**
- * Captions for a post, by the provider that is set up. Only what is answered counts, and it is counted last, under the condition
- * that the plan still allows it: a provider that fails and a process that dies use up nothing, and generations that run side by side
- * never get past the limit; at the limit the surplus is refused after the fact.
+ * Generates captions for a post with the configured provider. Only a successful generation counts, and it is counted last, on
+ * the condition that the plan still allows it. A failing provider or a crash uses up nothing. Concurrent generations never
+ * exceed the limit; those beyond it are refused after the fact.
  * @throws ServiceError VALIDATION_FAILED, CAPTION_LIMIT_REACHED, RATE_LIMITED, CAPTION_PROVIDER_FAILED, CAPTION_REFUSED
  */
 export async function generateCaptions(
@@ -72,7 +72,7 @@ async function generate(
   return captions
 }
 
-/** Undoes when the work fails, which stays the error that is told. */
+/** Runs `undo` when `work` fails, and rethrows the error of `work`. */
 async function ifNot<T>(
   work: () => Promise<T>,
   undo: () => Promise<void>,
@@ -86,7 +86,7 @@ async function ifNot<T>(
   }
 }
 
-/** They have to be what an avatar has to be. */
+/** Decodes the pictures, which must satisfy the rules for avatars. */
 async function readPictures(
   { avatars, largeTexts }: Pick<GenerateCaptionsDeps, 'avatars' | 'largeTexts'>,
   media: string[],

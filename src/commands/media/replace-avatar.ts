@@ -8,7 +8,7 @@ export interface ReplaceAvatarDeps {
   logger: Pick<Logger, 'warn'>
 }
 
-/** Stores the new avatar, and only then takes the one before away, if it was uploaded here. */
+/** Stores the new avatar, then removes the previous one if it was uploaded here. */
 export async function replaceAvatar(deps: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
   const previous = await deps.users.replaceAvatar(userId, avatar)
   try {
@@ -18,12 +18,12 @@ export async function replaceAvatar(deps: ReplaceAvatarDeps, userId: string, ava
     }
     await putBackIfNamed(deps, userId, avatar)
   } catch (error) {
-    // The new avatar is stored, and the clean-up does the rest within days.
+    // The new avatar is stored, and the cleanup removes the old one within days.
     deps.logger.warn({ err: error, userId }, 'the previous avatar could not be removed')
   }
 }
 
-/** A request beside this one may have made it the avatar, or taken it away: of the two, whoever looks last puts it in its place. */
+/** Restores an avatar that a concurrent request removed. The last request to check restores it. */
 async function putBackIfNamed({ users, avatars }: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
   if (!(await avatars.isMissing(userId, avatar))) return
   const user = await users.findById(userId)

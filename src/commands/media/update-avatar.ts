@@ -7,7 +7,7 @@ interface UpdateAvatarDeps extends ReplaceAvatarDeps {
 }
 
 /**
- * Makes a picture that the user uploaded the avatar.
+ * Sets an uploaded picture as the avatar.
  * @throws ServiceError VALIDATION_FAILED when it is no picture of this user's in our storage, SERVICE_UNAVAILABLE
  */
 export async function updateAvatar(

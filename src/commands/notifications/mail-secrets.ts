@@ -1,13 +1,13 @@
 import type { MailWords } from '../../domain/notifications/mails.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 
-/** What a mail must not show where it is stored. */
+/** The parts of a mail that are stored encrypted. */
 export interface MailContent extends MailWords {
-  /** Null for a mail that goes nowhere. */
+  /** Null for a mail without a recipient. */
   to: string | null
 }
 
-/** Opens again for this mail only. */
+/** Seals the content; it opens only for this mail. */
 export function sealMail(cipher: TokenCipher, mailId: string, content: MailContent): string {
   return cipher.seal(JSON.stringify(content), toSecretContext(mailId))
 }

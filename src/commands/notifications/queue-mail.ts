@@ -7,9 +7,9 @@ import { DAY } from '../../domain/shared/times.ts'
 import { newId } from '../../store/shared/schema.ts'
 import { sealMail, type MailContent } from './mail-secrets.ts'
 
-/** How long it is kept what became of a mail. */
+/** How long the outcome of a mail is stored. */
 const KEPT_MS = 7 * DAY
-/** One share for all who have no account: a flood of registrations keeps no user waiting. */
+/** One key for all recipients without an account, so that a flood of registrations delays no user. */
 const NO_ACCOUNT_KEY = 'nobody'
 
 export interface QueueMailDeps {
@@ -22,11 +22,11 @@ export interface QueueMailDeps {
 interface NewMail extends MailContent {
   kind: MailKind
   userId: string | null
-  /** How long it is worth sending. */
+  /** How long after now the mail is still useful. */
   lifeMs: number
 }
 
-/** Stores a mail, and has it sent. Without Temporal it goes out when the sweeper finds it. */
+/** Stores a mail and starts its workflow. If Temporal does not answer, the sweeper starts it. */
 export async function queueMail(deps: QueueMailDeps, { kind, userId, lifeMs, ...content }: NewMail): Promise<void> {
   const now = deps.clock.now()
   const mailId = newId()
@@ -46,7 +46,7 @@ export async function queueMail(deps: QueueMailDeps, { kind, userId, lifeMs, ...
   await deps.orchestrator.startWork('sendMail', mailId, { summary: MAIL_SUMMARY, fairnessKey: toFairnessKey(userId) })
 }
 
-/** Mails that no workflow looks after, for the sweeper. */
+/** Mails without a running workflow, for the sweeper. */
 export function mailBacklog({ mails }: { mails: Pick<MailStore, 'listUnleased'> }) {
   return {
     work: 'sendMail' as const,

@@ -4,9 +4,9 @@ import { batcher } from '../../store/shared/batching.ts'
 import type { Notification } from '../../store/notifications/notifications.ts'
 import type { PushStore } from '../../store/notifications/pushes.ts'
 
-/** So that a burst of posts does not have to share Temporal with as many pushes. */
+/** Bounds concurrent starts, so that a burst of posts does not compete with as many pushes for Temporal. */
 const STARTED_TOGETHER = 20
-/** For operators, in the Temporal UI. */
+/** Shown to operators in the Temporal UI. */
 const PUSH_SUMMARY = 'A notification to the devices of its user'
 
 interface BeginPushesDeps {
@@ -14,7 +14,7 @@ interface BeginPushesDeps {
   logger: Pick<Logger, 'warn'>
 }
 
-/** Hands the pushes of stored notifications to Temporal, beside what is going on; the sweeper makes up for what does not get there. */
+/** Starts the pushes of stored notifications in the background. The sweeper starts those that Temporal did not acknowledge. */
 export function createStartPushes({ orchestrator, logger }: BeginPushesDeps) {
   const begin = batcher<void, Notification>(async (group, settle) => {
     await Promise.all(
@@ -34,7 +34,7 @@ export function createStartPushes({ orchestrator, logger }: BeginPushesDeps) {
   }
 }
 
-/** Pushes that no workflow has taken up, for the sweeper. */
+/** Pushes that no workflow has started, for the sweeper. */
 export function pushBacklog({ pushes }: { pushes: Pick<PushStore, 'listUnstarted'> }) {
   return { work: 'deliverPush' as const, summary: PUSH_SUMMARY, listUnstarted: pushes.listUnstarted }
 }

@@ -21,7 +21,7 @@ export interface CreatePostDeps extends NotifyWorkflowDeps, CurrentRulesDeps {
   clock: Clock
 }
 
-/** The client's key for a create that may be repeated, with the hash of the body it came with. */
+/** The client's key for a repeatable create, with the hash of its request body. */
 export interface Idempotency {
   key: string
   requestHash: string
@@ -37,8 +37,8 @@ export interface CreatePostRequest {
 export type CreatedPost = FirstAnswer & { postId: string }
 
 /**
- * The answer to the first request with this key, for a repeat of it; null when the key is new.
- * @throws ServiceError IDEMPOTENCY_MISMATCH when that request was another one
+ * Returns the response to the first request with this key; null when the key is new.
+ * @throws ServiceError IDEMPOTENCY_MISMATCH when that request had another body
  */
 export async function findIdempotentResult(
   { posts }: { posts: Pick<PostStore, 'findByCorrelationId'> },
@@ -54,8 +54,8 @@ export async function findIdempotentResult(
 }
 
 /**
- * Stores a post, its notification and its share of the allowance together, then hands it to Temporal (design section 4).
- * Callers look an idempotency key up with `findFirstAnswer` before; one that is taken meanwhile is answered here.
+ * Stores a post, its notification and its use of the allowance together, then starts its workflow. Callers check an idempotency
+ * key with `findIdempotentResult` first; a key that is taken meanwhile is answered here.
  * @throws ServiceError VALIDATION_FAILED, POST_LIMIT_REACHED, IDEMPOTENCY_MISMATCH, SERVICE_UNAVAILABLE; nothing is stored then
  */
 export async function createPost(

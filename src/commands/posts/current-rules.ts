@@ -7,10 +7,10 @@ export interface CurrentRulesDeps {
   platforms: { find(platform: Platform): PlatformAdapter | null }
 }
 
-/** Nobody's post waits longer for a platform to say what it accepts; its usual limits count then. */
+/** The longest wait for a platform's current limits; after it the default limits apply. */
 const LONGEST_WAIT_MS = SECOND
 
-/** What these platforms accept just now; of all others, what they usually do. */
+/** Returns the rules of all platforms, with the current limits of the wanted ones. */
 export async function currentRules(
   { platforms }: CurrentRulesDeps,
   wanted: readonly Platform[],

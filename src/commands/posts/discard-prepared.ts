@@ -17,12 +17,12 @@ interface DiscardPreparedDeps {
 const DISCARD_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Takes back what was prepared on platforms for deliveries that will not come, beside whatever its caller does. Resolves when it was
- * tried, whatever came of it; nobody keeps a user waiting for that.
+ * Discards what was prepared on platforms for deliveries that will not happen. Runs beside its caller and resolves after the
+ * attempt, whatever its result; no user waits for it.
  */
 export type DiscardPrepared = (post: Pick<Post, '_id' | 'userId'>, entries: PlatformStatus[]) => Promise<void>
 
-/** What is not taken back stays where it is, unseen by anybody but the account's owner: no reason to keep a post from its end. */
+/** Prepared content that cannot be discarded stays visible only to the account's owner, so failures are only logged. */
 export function createDiscardPrepared({ credentials, platforms, clock, logger }: DiscardPreparedDeps): DiscardPrepared {
   async function discard({ _id, userId }: Pick<Post, '_id' | 'userId'>, { platform, delivery }: PlatformStatus) {
     try {
@@ -43,7 +43,7 @@ export function createDiscardPrepared({ credentials, platforms, clock, logger }:
   }
 }
 
-/** Something was prepared, and no call is under way or in doubt that would make it visible. */
+/** Returns whether something was prepared, and no running or unknown call could make it visible. */
 function isOver({ status, delivery }: PlatformStatus, now: Date): boolean {
   if (status !== 'pending' && status !== 'failed') return false
   const isPrepared = Object.keys(delivery.handles).length > 0 && delivery.accountId !== null

@@ -16,9 +16,9 @@ export interface DuplicatePostDeps {
 }
 
 /**
- * Makes a draft with the content of a post in any status. It costs one post of the allowance, unless the original ended without
- * reaching any platform: then the draft takes over the original's share, once, and the original can no longer be retried.
- * @throws ServiceError NOT_FOUND, POST_LIMIT_REACHED, POST_IN_PROGRESS when the post changes meanwhile
+ * Creates a draft with the content of a post in any status. It uses one post of the allowance, unless the original ended
+ * without reaching any platform. Then the draft takes over the original's use, once, and the original can no longer be retried.
+ * @throws ServiceError NOT_FOUND, POST_LIMIT_REACHED, POST_IN_PROGRESS when the post changes concurrently
  */
 export async function duplicatePost(
   deps: DuplicatePostDeps,

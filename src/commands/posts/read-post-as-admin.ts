@@ -14,7 +14,7 @@ interface ReadPostAsAdminDeps {
 }
 
 /**
- * Reads any user's post for an admin. The read is in the audit log before the post is answered.
+ * Reads any user's post for an admin. The read is in the audit log before the post is returned.
  * @throws ServiceError NOT_FOUND
  */
 export async function readPostAsAdmin(deps: ReadPostAsAdminDeps, actor: Actor, postId: string): Promise<Post> {
@@ -22,7 +22,8 @@ export async function readPostAsAdmin(deps: ReadPostAsAdminDeps, actor: Actor, p
 }
 
 /**
- * Reads the timeline of any user's post for an admin, oldest first. The read is in the audit log before the timeline is answered.
+ * Reads the timeline of any user's post for an admin, oldest first. The read is in the audit log before the timeline is
+ * returned.
  * @throws ServiceError NOT_FOUND
  */
 export async function readTimelineAsAdmin(

@@ -15,7 +15,8 @@ export interface RetryPostDeps extends NotifyWorkflowDeps {
 }
 
 /**
- * Sends every failed platform of a post round again; returns which.
+ * Retries every failed platform of a post.
+ * @returns the retried platforms
  * @throws ServiceError NOT_FOUND, NO_FAILED_PLATFORMS, POST_IN_PROGRESS
  */
 export async function retryPost(deps: RetryPostDeps, userId: string, postId: string): Promise<Platform[]> {
@@ -28,10 +29,11 @@ export async function retryPost(deps: RetryPostDeps, userId: string, postId: str
     retrying = current.platformStatuses.filter(({ status }) => status === 'failed')
     return retry()(current, now)
   })
-  // A worker that was killed at the end of the last round may not have stored it, and the post no longer shows it.
+  // A worker that was killed at the end of the last round may not have stored this notification, and the post no longer shows
+  // it.
   const ending = postEnded(before)
   if (ending) await deps.notifications.insertOnce(ending)
-  // A new round prepares anew, unless an earlier call may have been accepted.
+  // A new round prepares again, unless an earlier call may have been accepted.
   void deps.discardPrepared(
     post,
     retrying.filter(({ delivery }) => !delivery.doubted),

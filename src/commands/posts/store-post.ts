@@ -9,7 +9,7 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { createdNotifications } from './post-created.ts'
 
-/** Keeps a transaction short, however many creates come at once. */
+/** Keeps a transaction short under many concurrent creates. */
 const LARGEST_GROUP = 50
 
 interface StorePostDeps {
@@ -21,12 +21,12 @@ interface StorePostDeps {
 
 type Session = Parameters<NotificationStore['insert']>[1]
 
-/** One of a group stands in the way of the others, or another process does: each is to be stored alone. */
+/** The posts of a group cannot be stored together; each is then stored alone. */
 class NotTogether extends Error {}
 
 /**
- * Stores new posts, each with its notification and its share of the allowance or not at all. Posts that come while others are
- * being stored share the next transaction: what creating costs the database is mostly the way there and the commit.
+ * Stores new posts, each with its notification and its use of the allowance, or not at all. Posts that arrive during a
+ * transaction share the next one, because most of a create's cost is the round trip and the commit.
  * @throws ServiceError POST_LIMIT_REACHED, SERVICE_UNAVAILABLE; a duplicate key error when the idempotency key is taken
  */
 export function createStorePost({ database, posts, notifications, users }: StorePostDeps): StorePost {
@@ -38,7 +38,7 @@ export function createStorePost({ database, posts, notifications, users }: Store
     const byUser = Map.groupBy(group.keys(), (index) => group[index]!.userId)
     await Promise.all([...byUser.values()].map((indexes) => oneByOne(indexes)))
 
-    /** Those of one user would only conflict with each other. */
+    /** Posts of one user are stored one by one, because they would conflict with each other. */
     async function oneByOne(indexes: number[]): Promise<void> {
       let busy: Error | undefined
       for (const index of indexes) {
@@ -49,7 +49,7 @@ export function createStorePost({ database, posts, notifications, users }: Store
     }
   }, LARGEST_GROUP)
 
-  /** False when nothing was stored because they do not fit together. */
+  /** Returns false when nothing was stored because the posts cannot be stored together. */
   async function together(group: Post[]): Promise<boolean> {
     let tries = 0
     try {
@@ -69,7 +69,7 @@ export function createStorePost({ database, posts, notifications, users }: Store
     }
   }
 
-  /** The user record comes last: it is what concurrent creates contend for. */
+  /** The user record is written last, because concurrent creates contend for it. */
   async function alone(post: Post): Promise<void> {
     await withNotifications([post], (insertNotifications) =>
       database.transaction(async (session) => {
@@ -81,7 +81,7 @@ export function createStorePost({ database, posts, notifications, users }: Store
     )
   }
 
-  /** Who has devices is asked while the transaction begins, and the pushes are taken up when it is over. */
+  /** Finds the users' devices while the transaction begins, and starts the pushes after it. */
   async function withNotifications(
     group: Post[],
     store: (insertNotifications: (session: Session) => Promise<void>) => Promise<void>,
@@ -93,7 +93,7 @@ export function createStorePost({ database, posts, notifications, users }: Store
   }
 }
 
-/** Says nothing of the user's next post, unlike a database that is away or a record that stays locked. */
+/** Returns whether an error concerns one post only, unlike a database outage or a locked record. */
 function isAboutOne(error: Error): boolean {
   return isDuplicateKey(error) || (error instanceof ServiceError && error.code === 'POST_LIMIT_REACHED')
 }

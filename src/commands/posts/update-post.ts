@@ -40,7 +40,7 @@ export interface UpdatePostDeps extends NotifyWorkflowDeps, CurrentRulesDeps {
 export interface UpdatePostRequest {
   userId: string
   postId: string
-  /** `replace` takes everything but an absent time from the input, `patch` only what is given. */
+  /** `replace` takes everything but an absent time from the input; `patch` takes only the given fields. */
   update: { kind: 'replace'; input: WholePostInput } | { kind: 'patch'; input: PostInput }
 }
 
@@ -72,7 +72,7 @@ export async function updatePost(
     const checked = preflight(edited, connected, rules)
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
     const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
-    // A post that older versions stored may be larger, until its texts are changed.
+    // Posts stored by older versions may be larger; the limit applies when their texts change.
     if (change.content || change.platformSpecificContent) refuseProblems(sizeProblems(edited))
     if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
     refuseProblem(schedulingProblem(update.input.status, edited, timing))
@@ -85,12 +85,12 @@ export async function updatePost(
     false,
   )
   if (post.status === 'DRAFT') return { post, warnings }
-  // What was prepared for a platform that stays is looked at by its delivery.
+  // The delivery checks what was prepared for a platform that stays.
   void deps.discardPrepared(
     post,
     before.filter(({ platform }) => !post.selectedPlatforms.includes(platform)),
   )
-  // Raised on every update, kept once: so that a repeat, or the next one, makes up for a crash in between, as does the sweeper.
+  // Requested on every update and stored once, so that a later update or the sweeper repairs a crash in between.
   for (const created of await createdNotifications(deps, [post])) await deps.notifications.insertOnce(created)
   await notifyWorkflow(deps, post, 'changed')
   return { post, warnings }
@@ -100,7 +100,7 @@ function isPast(instant: Date | null, now: Date): boolean {
   return instant !== null && instant <= now
 }
 
-/** Reads the input once; what it means for a post is asked for every stored version that the edit meets. */
+/** Reads the input once; the returned function applies it to each stored version that the edit meets. */
 function read(
   update: UpdatePostRequest['update'],
   storedTimezone: string,

@@ -17,7 +17,7 @@ export function identityAttemptContext({ _id }: Pick<IdentityAttempt, '_id'>): A
   return { collection: 'loginAttempts', id: _id, field: 'secrets' }
 }
 
-/** Opens again for this attempt only. */
+/** Seals the secrets; they open only for this attempt. */
 export function sealAttemptSecrets(
   cipher: TokenCipher,
   context: AttemptContext,

@@ -10,8 +10,8 @@ export interface NotifyWorkflowDeps {
 }
 
 /**
- * Tells Temporal about a change that is already stored. Never fails and takes about a second at most: the sweeper
- * makes up for what Temporal did not hear.
+ * Signals a stored change to the post's workflow. Never fails and takes about a second at most: the sweeper starts what
+ * Temporal did not acknowledge.
  */
 export async function notifyWorkflow(
   deps: NotifyWorkflowDeps,

@@ -14,9 +14,9 @@ interface BeginIdentityLoginDeps {
 }
 
 /**
- * Begins a login on the identity provider's page. Only the browser that holds `binding` can finish: else somebody could be logged in,
- * by a link, to the account of whoever made it.
- * @throws what the provider's outage throws
+ * Starts a login on the identity provider's page. Only the browser that holds `binding` can finish it. Without that, a link
+ * could log a user in to the account of its creator.
+ * @throws the error of a provider outage
  */
 export async function beginIdentityLogin(
   { identity, identityAttempts: loginAttempts, cipher, clock }: BeginIdentityLoginDeps,

@@ -6,7 +6,7 @@ import { storePassword, type StorePasswordDeps } from './store-password.ts'
 
 interface ChangePassword {
   userId: string
-  /** The session that asks; all others end. */
+  /** The requesting session; all others end. */
   sessionId: string
   ipAddress: string
   currentPassword: string
@@ -17,8 +17,8 @@ type ChangePasswordDeps = CheckPasswordDeps &
   StorePasswordDeps & { users: Pick<UserStore, 'findById' | 'replacePassword'> }
 
 /**
- * Changes the password by the current one. The session that asks goes on; see `storePassword` for what ends. Wrong current passwords
- * count as failed logins.
+ * Changes the password of a user who knows the current one. The requesting session stays; see `storePassword` for what ends.
+ * Wrong current passwords count as failed logins.
  * @throws ServiceError VALIDATION_FAILED, PASSWORD_NOT_SUPPORTED, INCORRECT_PASSWORD, RATE_LIMITED
  */
 export async function changePassword(deps: ChangePasswordDeps, input: ChangePassword): Promise<void> {

@@ -22,15 +22,15 @@ export interface ChangeUserDeps {
 interface Change {
   action: AuditAction
   set: UserChange
-  /** What of the record goes into the audit log, before and after. */
+  /** The part of the record that the audit log stores, before and after. */
   facts(user: User): AuditFacts
-  /** What the user is told of a change that was one. */
+  /** The notification for the user when something changed. */
   tell?(user: User, entry: AuditEntry): NewNotification
 }
 
 /**
- * Changes the record of somebody else, with a line in the audit log and what the user is told: all of it or nothing. What changes
- * nothing is not noted. An account that is being erased has gone already: nobody enables it again.
+ * Changes another user's record, with an audit log entry and a notification, all or nothing. A call without effect is not
+ * logged. An account under erasure counts as gone: no admin can enable it again.
  * @throws ServiceError NOT_FOUND
  */
 export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: string, change: Change): Promise<User> {

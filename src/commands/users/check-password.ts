@@ -19,20 +19,20 @@ export interface CheckPasswordDeps {
 }
 
 interface Guess {
-  /** As the caller typed it. */
+  /** As typed by the caller. */
   email: string
   password: string
   ipAddress: string
-  /** The session that asks, or the cookie by which a device that logged in before is recognised. */
+  /** The requesting session, or the cookie that proves an earlier login of the device. */
   from: { sessionId: string } | { deviceCookie: string | undefined }
 }
 
-/** Stands for the user where the address has no account, so that both cases take the same steps. */
+/** Replaces the user id for an address without an account, so that both cases take the same steps. */
 const NO_USER = ''
 
 /**
- * Whether it is the password of the user; `null` stands for an address without an account. Every place that takes a password asks
- * here: a session that was taken over is no place to guess it either. A wrong one counts as a failed login.
+ * Returns whether the password is the user's; `user` is null for an address without an account. Every place that takes a
+ * password calls this, so that a stolen session cannot guess it either. A wrong one counts as a failed login.
  * @throws ServiceError RATE_LIMITED
  */
 export async function checkPassword(deps: CheckPasswordDeps, user: User | null, guess: Guess): Promise<boolean> {
@@ -51,7 +51,7 @@ export async function checkPassword(deps: CheckPasswordDeps, user: User | null, 
   }
 }
 
-/** A session or a cookie proves that the device logged in before. Clients that keep no cookies are recognised by their network. */
+/** Finds the device: a session or a cookie proves an earlier login. Clients without cookies are recognized by their network. */
 async function recognizeDevice({ clock, knownDevices, sessions }: CheckPasswordDeps, user: User | null, guess: Guess) {
   const userId = user?._id ?? NO_USER
   const now = clock.now()

@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock.ts'
 
-/** Longer than the work behind an answer takes on a quiet machine. */
+/** Longer than the work behind a response takes on an idle machine. */
 const STEP_MS = 50
 
 /**
- * Waits for the next of the steps that follow each other from the beginning of a request. An answer that leaves only then
- * tells nothing by the time it took, such as whether an address is known here.
+ * Waits for the next full step since the beginning of a request. The response time then reveals nothing, such as whether an
+ * address is known.
  */
 export async function constantTimeDelay(clock: Clock, begin: Date): Promise<void> {
   const steps = Math.floor((clock.now().getTime() - begin.getTime()) / STEP_MS) + 1

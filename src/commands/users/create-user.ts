@@ -18,13 +18,13 @@ interface NewAccount extends Partial<Pick<User, '_id' | 'avatar'>> {
   email: string
   name: string
   password: string
-  /** The Free plan's, as configured now. */
+  /** The current limits of the Free plan. */
   limits: Limits
 }
 
 /**
- * Creates an account that logs in by password.
- * @param store writes it, and whatever else has to be written with it
+ * Creates an account with a password.
+ * @param store writes the user and everything that must be written with it
  * @throws ServiceError VALIDATION_FAILED for a password that is not allowed, ADDRESS_TAKEN
  */
 export async function createUser(

@@ -7,9 +7,9 @@ export interface EndEverywhereDeps {
 }
 
 /**
- * Ends every session of the user, and forgets the devices that get push messages, since one of them may be a stranger's: an app
- * registers its device again when its user is back.
- * @param keptSessionId the one session that goes on
+ * Ends every session of the user and removes the push devices, one of which may be a stranger's. An app registers its device
+ * again after the next login.
+ * @param keptSessionId the session that stays
  */
 export async function endEverywhere(
   { sessions, pushTokens }: EndEverywhereDeps,

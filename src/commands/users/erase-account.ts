@@ -9,7 +9,7 @@ import { MINUTE } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
 
-/** Whoever logs in elsewhere proves by a new login that it is still them. */
+/** Users without a password confirm the erasure by a login at most this old. */
 const FRESH_LOGIN_MS = 10 * MINUTE
 const SUMMARY = 'Erase an account'
 
@@ -30,8 +30,8 @@ interface EraseAccount {
 }
 
 /**
- * Ends an account for good. When this resolves it is shut: no session, no login, no post that is not on its way already. What
- * it consists of is removed by a workflow, or by the one that the sweeper starts when Temporal does not hear.
+ * Erases an account. When this resolves, the account is closed: no session, no login, and no new delivery. A workflow removes
+ * the data; the sweeper starts it when Temporal does not answer.
  * @throws ServiceError VALIDATION_FAILED without a password, INCORRECT_PASSWORD, RATE_LIMITED, FRESH_LOGIN_REQUIRED
  */
 export async function eraseAccount(deps: EraseAccountDeps, request: EraseAccount): Promise<void> {
@@ -43,7 +43,7 @@ export async function eraseAccount(deps: EraseAccountDeps, request: EraseAccount
     await deps.erasures.begin(userId, deps.clock.now(), session)
     await deps.users.disable(userId, session)
   })
-  // What is armed looks at its owner again, and finds the account disabled.
+  // Armed deliveries check their owner again and find the account disabled.
   await Promise.all([deps.sessions.removeAll(userId), deps.posts.invalidatePrepared(userId)])
   await deps.orchestrator.startWork('eraseAccount', userId, { summary: SUMMARY, fairnessKey: userId })
 }
@@ -66,7 +66,7 @@ async function assertFreshLogin({ sessions, clock }: EraseAccountDeps, { session
   throw new ServiceError('FRESH_LOGIN_REQUIRED', 'Log in again, then erase the account within ten minutes')
 }
 
-/** Erasures that no workflow looks after, for the sweeper. */
+/** Erasures without a running workflow, for the sweeper. */
 export function erasureBacklog({ erasures }: { erasures: Pick<ErasureStore, 'listUnleased'> }) {
   return {
     work: 'eraseAccount' as const,

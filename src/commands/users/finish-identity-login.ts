@@ -21,17 +21,17 @@ interface FinishIdentityLoginDeps extends OpenSessionDeps {
 }
 
 interface FinishIdentityLogin extends Client {
-  /** The callback's own address, as it was when the login was begun. */
+  /** The callback's address, equal to the one at the start of the login. */
   redirectUri: string
-  /** What the provider sent along, each parameter once. */
+  /** The query parameters from the provider, each once. */
   query: Record<string, string>
-  /** What the caller shows of the browser it was begun in. */
+  /** The binding that the browser presents. */
   binding: string | undefined
 }
 
 interface Refused {
   refusal: LoginRefusal
-  /** Why, where that is more than the refusal says. */
+  /** The error behind the refusal, where there is one. */
   cause?: unknown
 }
 
@@ -41,8 +41,8 @@ const DEFAULT_NAME = 'New user'
 const MAX_PICTURE_LENGTH = 2_048
 
 /**
- * Finishes what `beginIdentityLogin` began. The provider is asked only for an attempt that is open, in the right browser, and used up by
- * this very call. An account is found by the provider's own id alone: an address may belong to somebody else by now.
+ * Finishes what `beginIdentityLogin` started. The provider is called only for an attempt that is open, in the right browser,
+ * and consumed by this call. An account is found by the provider's own id alone, because an email address may have a new owner.
  */
 export async function finishIdentityLogin(
   deps: FinishIdentityLoginDeps,
@@ -71,7 +71,7 @@ export async function finishIdentityLogin(
   return { tokens: await openSession(deps, found, input) }
 }
 
-/** Of several first logins at once one makes the account, and the others find it. */
+/** Creates the account of a first login. Of several concurrent first logins one creates it, and the others find it. */
 async function createFor(
   { users, planLimits, clock }: FinishIdentityLoginDeps,
   identity: Identity,

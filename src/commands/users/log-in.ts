@@ -17,13 +17,13 @@ type LogInDeps = CheckPasswordDeps &
 interface LogIn extends Client {
   email: string
   password: string
-  /** By which a device that logged in before is recognised. */
+  /** Proves an earlier login of the device. */
   deviceCookie?: string | undefined
 }
 
 /**
- * Logs in by address and password. An unknown address and a wrong password get the same answer in the same time;
- * that an account is disabled is told only to who knows its password.
+ * Logs in by address and password. An unknown address and a wrong password get the same response in the same time. Only a
+ * caller who knows the password learns that the account is disabled.
  * @throws ServiceError INVALID_CREDENTIALS, ACCOUNT_DISABLED, RATE_LIMITED
  */
 export async function logIn(deps: LogInDeps, input: LogIn): Promise<SessionTokens & { user: User }> {
@@ -39,7 +39,7 @@ export async function logIn(deps: LogInDeps, input: LogIn): Promise<SessionToken
     throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
   }
   const tokens = await openSession(deps, user, input)
-  // A password that was changed meanwhile has ended all sessions before it knew of this one.
+  // A concurrent password change ended all sessions before it could see this one.
   if ((await deps.users.findById(user._id))?.passwordHash !== user.passwordHash) {
     await deps.sessions.remove(tokens.sessionId)
     throw invalidCredentials()

@@ -16,7 +16,10 @@ interface LogOutEverywhereDeps extends EndEverywhereDeps {
   users: Pick<UserStore, 'raiseTokenVersion'>
 }
 
-/** Ends the sessions that the cookie and the access token prove. The access token may have expired; without any proof nothing happens. */
+/**
+ * Ends the sessions that the cookie and the access token prove. The access token may have expired. Without a proof nothing
+ * happens.
+ */
 export async function logOut(
   deps: LogOutDeps,
   proof: { cookie: string | undefined; accessToken: string | null },
@@ -41,7 +44,7 @@ async function sessionOfToken(deps: LogOutDeps, accessToken: string | null): Pro
   return session && session.userId === claims?.userId ? session._id : null
 }
 
-/** Ends every session of the user; access tokens that are still running are refused from now on. */
+/** Ends every session of the user; running access tokens are refused from now on. */
 export async function logOutEverywhere(deps: LogOutEverywhereDeps, userId: string): Promise<void> {
   await deps.users.raiseTokenVersion(userId)
   await endEverywhere(deps, userId)
@@ -49,7 +52,7 @@ export async function logOutEverywhere(deps: LogOutEverywhereDeps, userId: strin
 
 /**
  * Ends one session of the user, and its access tokens with it.
- * @throws ServiceError NOT_FOUND, also when it is another's
+ * @throws ServiceError NOT_FOUND, also for another user's session
  */
 export async function logOutDevice(
   { sessions }: { sessions: Pick<SessionStore, 'removeOf'> },

@@ -17,7 +17,7 @@ interface LoginEventsDeps {
   pseudonyms: Pseudonyms
 }
 
-/** Leaves a trace of failed logins in the log and the metrics, without the mail address or the client's address. */
+/** Records failed logins in the log and the metrics, without the email address or the client's address. */
 export function createLoginEvents({ logger, metrics, pseudonyms }: LoginEventsDeps) {
   const fieldsOf = ({ email, ipAddress }: Who) => ({
     account: pseudonyms('account', normalizeEmail(email)),
@@ -30,7 +30,7 @@ export function createLoginEvents({ logger, metrics, pseudonyms }: LoginEventsDe
       logger.info({ ...fieldsOf(who), reason }, 'login failed')
     },
 
-    /** A failure reached a limit, or made the delay of an account longer. */
+    /** Records that a failure reached a limit or extended the delay of an account. */
     throttled(who: Who, limit: LoginLimit, waitMs: number): void {
       metrics.loginThrottled(limit)
       logger.warn({ ...fieldsOf(who), limit, waitSeconds: Math.ceil(waitMs / SECOND) }, 'logins throttled')

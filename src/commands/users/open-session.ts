@@ -12,13 +12,13 @@ export const SESSION_ABSOLUTE_MS = 30 * DAY
 
 const MAX_USER_AGENT_LENGTH = 300
 
-/** Where a session is opened from, for the user's list of devices. */
+/** The client of a session, for the user's list of devices. */
 export interface Client {
   ipAddress: string
   userAgent: string
 }
 
-/** What a client holds of a session. `refreshCookie` is the whole value of the cookie, good until `expiresAt`. */
+/** A client's tokens. `refreshCookie` is the whole value of the cookie, valid until `expiresAt`. */
 export interface SessionTokens {
   sessionId: string
   accessToken: string
@@ -34,7 +34,7 @@ export interface OpenSessionDeps {
   clock: Pick<Clock, 'now'>
 }
 
-/** Logs a user in whose identity is proven, whatever the way, and notes it as the last login. */
+/** Opens a session for a user whose identity is proven, and records the login. */
 export async function openSession(deps: OpenSessionDeps, user: User, client: Client): Promise<SessionTokens> {
   const now = deps.clock.now()
   const sessionId = newId()
@@ -75,7 +75,7 @@ export function sessionTokens(
   }
 }
 
-/** The two parts of a refresh cookie: the session it belongs to, and the token that proves it. Null when it is none of ours. */
+/** Parses a refresh cookie into its session and the token that proves it; null when it is malformed. */
 export function parseRefreshCookie(cookie: string | undefined): { sessionId: string; token: string } | null {
   const match = /^([0-9a-f]{24})\.([\w-]{43})$/.exec(cookie ?? '')
   return match ? { sessionId: match[1]!, token: match[2]! } : null

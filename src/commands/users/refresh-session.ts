@@ -15,9 +15,9 @@ import {
   type SessionTokens,
 } from './open-session.ts'
 
-/** How long a replaced token is still answered: parallel tabs, and answers that were lost on the way. */
+/** How long a replaced token is still accepted, for parallel tabs and lost responses. */
 const REPEAT_WINDOW_MS = 30 * SECOND
-/** Repeatable tokens kept per session; more than these within the window are no browser tabs. */
+/** The repeatable tokens stored per session; browser tabs do not need more within the window. */
 const MAX_REPEATABLE = 20
 
 interface RefreshSessionDeps {
@@ -30,8 +30,8 @@ interface RefreshSessionDeps {
 }
 
 /**
- * Exchanges a refresh cookie for its successor and a new access token. The same cookie again within 30 s gets the very
- * same successor; after that its use means that it was stolen or copied, and ends the whole session.
+ * Exchanges a refresh cookie for its successor and a new access token. The same cookie within 30 s gets the same successor.
+ * Used later, it counts as stolen or copied and ends the whole session.
  * @throws ServiceError UNAUTHORIZED, ACCOUNT_DISABLED
  */
 export async function refreshSession(deps: RefreshSessionDeps, cookie: string | undefined): Promise<SessionTokens> {
@@ -60,7 +60,7 @@ export async function refreshSession(deps: RefreshSessionDeps, cookie: string | 
     if (await deps.sessions.replaceToken(session._id, session.tokenHash, rotated)) {
       return sessionTokens(deps, user, { ...session, ...rotated }, successor)
     }
-    // Another request with the same cookie was faster: look again, it counts as repeated now.
+    // Another request with the same cookie was faster. On the next read the token counts as repeated.
   }
 }
 
@@ -71,7 +71,9 @@ async function findActiveUser({ users }: RefreshSessionDeps, { userId, version }
   return user
 }
 
-/** Tells the current token of a session from one replaced a moment ago, one replaced long ago, and one never issued for it. */
+/**
+ * Distinguishes the current token of a session, one replaced within the window, one replaced before it, and one never issued.
+ */
 function positionOf(
   deps: RefreshSessionDeps,
   session: Session,

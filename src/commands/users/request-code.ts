@@ -19,8 +19,8 @@ interface RequestCodeDeps extends QueueMailDeps, MailLimitDeps {
 }
 
 /**
- * Sends a code to an address that wants to register. One that has an account gets a mail that says so, and the very same steps are
- * taken: neither the answer nor its time tells who has an account.
+ * Sends a one-time code to an address that wants to register. An address with an account gets a mail that says so, after the
+ * same steps, so neither the response nor its time reveals the account.
  * @throws ServiceError RATE_LIMITED
  */
 export async function requestCode(

@@ -20,8 +20,8 @@ interface RequestResetDeps extends QueueMailDeps, MailLimitDeps {
 }
 
 /**
- * Sends a way to a new password. For an address without an account the very same steps are taken, to a mail that goes nowhere: neither
- * the answer nor its time tells who has one.
+ * Sends a password-reset link. An address without an account takes the same steps, for a mail without a recipient, so neither
+ * the response nor its time reveals the account.
  * @throws ServiceError RATE_LIMITED
  */
 export async function requestReset(deps: RequestResetDeps, input: { email: string; ipAddress: string }): Promise<void> {
@@ -43,7 +43,7 @@ export async function requestReset(deps: RequestResetDeps, input: { email: strin
   const words = resetMail({ frontendUrl: config.FRONTEND_URL, email, token })
   await queueMail(deps, {
     userId,
-    // To where the account says it lives, not to what was typed.
+    // Sent to the address of the account, not to the one that was typed.
     to: user?.email ?? null,
     ...(user && !hasPassword
       ? { kind: 'resetElsewhere', lifeMs: MAIL_LIFE_MS, ...resetElsewhereMail(config.FRONTEND_URL) }

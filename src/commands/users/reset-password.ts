@@ -20,7 +20,7 @@ interface ResetPassword {
 }
 
 /**
- * Sets a new password by a token that was sent by mail, which is used up with it. Every session of the user ends.
+ * Sets a new password with a mailed token, which is consumed. Every session of the user ends.
  * @returns the id of the user
  * @throws ServiceError VALIDATION_FAILED, RESET_TOKEN_INVALID
  */
@@ -33,7 +33,7 @@ export async function resetPassword(
   if (problems.length > 0) throw validationFailed(problems)
   const key = oneTimeCodes.addressKey(normalizeEmail(email))
   const hash = hashSecret(token)
-  // Nobody gets to make us hash passwords without a token.
+  // Checked before hashing, because hashing is expensive.
   if (!(await passwordResets.isValid(key, hash))) throw invalid()
   const userId = await storePassword(deps, {
     password,

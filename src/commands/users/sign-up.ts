@@ -43,13 +43,13 @@ interface SignUp extends Client {
   confirmPassword?: string
   /** A data URL. */
   avatar?: string | null
-  /** What the request presents as proof of its address; any of them may be the right one. */
+  /** The request's proofs of its address; any of them may be the valid one. */
   verificationTokens: string[]
 }
 
 /**
- * Makes an account for an address and logs in. The caller must present the proof that `verifyCode` gave out for this address, which
- * is used up. Without it the answer does not depend on whether the address has an account.
+ * Creates an account for an address and logs in. The caller must present the proof that `verifyCode` issued for this address,
+ * which is consumed. Without it the response does not depend on whether the address has an account.
  * @throws ServiceError VALIDATION_FAILED, ADDRESS_NOT_VERIFIED, ADDRESS_TAKEN
  */
 export async function signUp(deps: SignUpDeps, input: SignUp): Promise<SessionTokens & { user: User }> {
@@ -61,7 +61,7 @@ export async function signUp(deps: SignUpDeps, input: SignUp): Promise<SessionTo
   const addressKey = oneTimeCodes.addressKey(email)
   const needsProof = config.SIGNUP_EMAIL_VERIFICATION === 'on'
   const proofHashes = input.verificationTokens.map(oneTimeCodes.hashProof)
-  // Before a password is hashed, which is work.
+  // Checked before hashing, because hashing is expensive.
   if (needsProof && !(await addressCodes.isProven(addressKey, proofHashes))) throw notVerified()
 
   const store = (user: User) =>
@@ -106,8 +106,8 @@ async function avatarProblems(
 }
 
 /**
- * The address that a request has proven by what it presents besides its body, as a key; null when it has proven none. It decides how
- * much of the body is read.
+ * Returns the key of the address that a request has proven besides its body; null when it has proven none. The result decides
+ * how much of the body is read.
  */
 export async function findProvenAddress(
   { addressCodes, config, oneTimeCodes }: FindProvenAddressDeps,
@@ -117,7 +117,7 @@ export async function findProvenAddress(
   return addressCodes.findProven(verificationTokens.map(oneTimeCodes.hashProof))
 }
 
-/** Nobody is turned away because object storage is: the account begins with the picture that every account begins with. */
+/** Stores the avatar. When object storage fails, the account starts with the default picture instead of failing. */
 async function storeAvatar({ avatars, logger }: SignUpDeps, userId: string, picture: DataUrl | null) {
   if (!picture) return {}
   try {

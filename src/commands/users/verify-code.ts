@@ -21,16 +21,16 @@ interface CodeGuess {
 }
 
 export interface VerifiedAddress {
-  /** As it is stored. */
+  /** Normalized, as stored. */
   email: string
-  /** Proves to the sign-up that its caller read the code; works once, for this address, until `expiresAt`. */
+  /** Proves at sign-up that the caller read the code; valid once, for this address, until `expiresAt`. */
   verificationToken: string
   expiresAt: Date
 }
 
 /**
- * Exchanges the code that an address was sent for a proof that the caller reads its mail.
- * @throws ServiceError OTP_INVALID, alike for a wrong code, an expired one, and an address without a code
+ * Exchanges a mailed one-time code for a proof that the caller reads mail of this address.
+ * @throws ServiceError OTP_INVALID for a wrong code, an expired code, and an address without a code alike
  */
 export async function verifyCode(deps: VerifyCodeDeps, { email, otp, ipAddress }: CodeGuess): Promise<VerifiedAddress> {
   const { oneTimeCodes, addressCodes, clock } = deps
