@@ -23,7 +23,7 @@ interface AccountConnectionsDeps {
 
 /** Connects and disconnects accounts. Every write is conditional on the versions that it replaces. */
 export function createAccountConnections({ model, find, now }: AccountConnectionsDeps) {
-  /** Puts whole accounts in the place of those there were, all of them, unless one changed its version meanwhile. */
+  /** Replaces whole accounts, all or none, unless the version of one has changed. */
   async function replace(
     userId: string,
     before: PlatformAccounts | null,
@@ -37,8 +37,8 @@ export function createAccountConnections({ model, find, now }: AccountConnection
 
   return {
     /**
-     * Stores connections in the place of whatever there was, all of them or none, and returns those that were replaced. `seal` is
-     * asked for a connection with the version it will have, again when another change came first; null in its place forgets one.
+     * Stores connections in place of existing ones, all or none, and returns the replaced ones. `seal` is called with the new
+     * version, again after a concurrent change. A null removes the connection.
      * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when a platform account belongs to another user
      */
     async connect(
@@ -64,7 +64,10 @@ export function createAccountConnections({ model, find, now }: AccountConnection
       }
     },
 
-    /** Forgets the connection and its secrets; returns what was forgotten. */
+    /**
+     * Removes the connection and its secrets.
+     * @returns the removed connection; null when there was none
+     */
     async disconnect(userId: string, platform: Platform): Promise<ConnectedAccount | null> {
       for (;;) {
         const before = await find(userId)

@@ -7,12 +7,12 @@ import { required } from '../shared/schema.ts'
 /** A user who connects an account on a platform's page. */
 export interface ConnectAttempt extends RedirectAttempt {
   userId: string
-  /** The session it was begun in: it ends with that. */
+  /** The session that started the attempt; the attempt ends with it. */
   sessionId: string
   platform: Platform
 }
 
-/** How a callback names the attempt. Every part that is given has to be right. */
+/** The callback's name for an attempt. Every given part has to match. */
 export type AttemptName = Pick<ConnectAttempt, 'platform'> &
   ({ _id: string; userId: string; lookupHash?: string } | { lookupHash: string })
 

@@ -11,18 +11,18 @@ export interface AccountProfile {
 /** The secrets of one connection, sealed for the account's `version`. */
 export interface SealedAuth {
   accessToken: string
-  /** Absent where a platform has none, and in what was stored before there were any. */
+  /** Absent on platforms without one, and in older records. */
   tokenSecret?: string
   refreshToken: string | null
-  /** When the access token ends. */
+  /** When the access token expires. */
   expiresAt: Date | null
-  /** When the connection ends unless it is renewed before. */
+  /** When the connection expires unless it is renewed. */
   endsAt: Date | null
 }
 
 /**
- * Who renews the tokens of `version`, until when. Without a holder it is a pause after a renewal that could not be made:
- * nobody tries before `until`.
+ * The lease of the process that renews the tokens of `version`. Without a holder it is a pause after a failed renewal: no
+ * process tries before `until`.
  */
 export interface RefreshLease {
   version: number
@@ -32,7 +32,7 @@ export interface RefreshLease {
 
 export interface ConnectedAccount {
   connected: true
-  /** Grows with every change of the secrets and never repeats, over disconnecting and connecting again as well. */
+  /** Grows with every change of the secrets and never repeats, also across disconnecting and reconnecting. */
   version: number
   /** The account's id on the platform, for Bluesky the DID. */
   accountId: string
@@ -46,23 +46,23 @@ export interface ConnectedAccount {
   endings?: Date[]
 }
 
-/** What remains of a connection that was cut, so that versions go on growing. */
+/** The record of a removed connection, which keeps the versions growing. */
 export interface DisconnectedAccount {
   connected: false
   version: number
-  /** When accounts were disconnected or gave way to others, the latest of them; absent before the first. */
+  /** The latest times at which accounts were disconnected or replaced; absent before the first. */
   endings?: Date[]
 }
 
 export type PlatformAccount = ConnectedAccount | DisconnectedAccount
 
-/** The platform account document, one per user (spec section 2). */
+/** The document of a user's platform accounts. */
 export type PlatformAccounts = { _id: string; userId: string } & Partial<Record<Platform, PlatformAccount>>
 
-/** What a new connection is made of; the store adds the rest. */
+/** The parts of a new connection; the store adds the rest. */
 export type NewConnection = Pick<ConnectedAccount, 'accountId' | 'handle' | 'serviceUrl' | 'profile' | 'auth'>
 
-/** Makes the connection with the secrets sealed for this version. */
+/** Builds the connection with secrets sealed for this version. */
 export type Seal = (version: number) => NewConnection
 
 export interface Replaced {
@@ -70,7 +70,7 @@ export interface Replaced {
   account: ConnectedAccount
 }
 
-/** What a renewal brings. */
+/** The result of a renewal. */
 export type RenewedConnection = Pick<ConnectedAccount, 'handle' | 'serviceUrl' | 'auth'>
 
 /** A connection at one version of its secrets. */

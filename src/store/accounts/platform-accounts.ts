@@ -17,16 +17,13 @@ export type {
 } from './platform-account-records.ts'
 
 interface EndingQuery {
-  /** The last user of the page before; null for the first page. */
+  /** The last user of the previous page; null for the first page. */
   after: string | null
   endsBefore: Date
   limit: number
 }
 
-/**
- * Platform accounts. Every write but connecting and disconnecting is conditional on the version of the secrets it was made with,
- * and tells whether it applied: a late renewal or refusal never touches an account that was reconnected or disconnected meanwhile.
- */
+/** Stores platform accounts. Every write besides connecting and disconnecting is conditional on the version of the secrets. */
 export function createPlatformAccountStore(connection: Connection, now: () => Date) {
   const model = connection.model<PlatformAccounts>('PlatformAccounts', accountsSchema, 'platformAccounts')
 
@@ -52,20 +49,20 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
       return account?.connected ? account : null
     },
 
-    /** The connection of a platform account, whosever it is. */
+    /** The connection of a platform account, with its user. */
     async findHolder(
       platform: Platform,
       accountId: string,
     ): Promise<{ userId: string; account: ConnectedAccount } | null> {
-      // Only with the type does the query fit the partial index.
+      // The query needs the type to match the partial index.
       const holder = await collection().findOne({ [`${platform}.accountId`]: { $eq: accountId, $type: 'string' } })
       const account = holder?.[platform]
       return holder && account?.connected ? { userId: holder.userId, account } : null
     },
 
     /**
-     * A page of the users with a connection that ends by then, in the order of their ids; without an index, since it is asked for
-     * once a day and goes through the collection once.
+     * A page of users with a connection that ends by then, in the order of their ids. It uses no index, because it runs once a
+     * day over the whole collection.
      */
     listEnding: ({ after, endsBefore, limit }: EndingQuery): Promise<PlatformAccounts[]> =>
       collection()
@@ -85,13 +82,13 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
         .limit(limit)
         .toArray(),
 
-    /** The platforms a post of this user could go to. */
+    /** The platforms that the user has connected. */
     async connectedPlatforms(userId: string): Promise<Set<Platform>> {
       const accounts = await find(userId)
       return new Set(PLATFORMS.filter((platform) => accounts?.[platform]?.connected))
     },
 
-    /** Forgets every connection, and that there were any. */
+    /** Deletes every connection and the record of earlier ones. */
     async removeAllOf(userId: string): Promise<void> {
       await collection().deleteMany({ userId })
     },

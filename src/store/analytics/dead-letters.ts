@@ -8,11 +8,11 @@ import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 const KEPT_MS = 30 * DAY
 const LIST_DEADLINE_MS = 4 * SECOND
 
-/** Metrics that could not be collected, and why the last time (spec 6.3). */
+/** Metrics that could not be collected, with the reason of the last failure. */
 export interface DeadLetter {
   _id: string
   type: MessageType
-  /** Null where it is about an account. */
+  /** Null for a letter about an account. */
   postId: string | null
   userId: string
   platform: Platform
@@ -22,7 +22,7 @@ export interface DeadLetter {
   lastAt: Date
 }
 
-/** What there is one letter of, however often it failed. */
+/** Identifies a letter: repeated failures share one. */
 export type Undelivered = Pick<DeadLetter, 'type' | 'postId' | 'userId' | 'platform'>
 
 const deadLetterSchema = new Schema<DeadLetter>(
@@ -70,7 +70,7 @@ export function createDeadLetterStore(connection: Connection) {
 
     find: (id: string): Promise<DeadLetter | null> => collection().findOne({ _id: id }),
 
-    /** What last failed comes first. */
+    /** One page, the latest failure first. */
     async page({ page, limit }: { page: number; limit: number }): Promise<{ letters: DeadLetter[]; total: number }> {
       const [letters, total] = await Promise.all([
         collection()
@@ -90,7 +90,7 @@ export function createDeadLetterStore(connection: Connection) {
       await collection().deleteOne({ _id: id })
     },
 
-    /** Those about one post. */
+    /** Deletes the letters about one post. */
     async removeOf(userId: string, postId: string, session: ClientSession): Promise<void> {
       await collection().deleteMany({ userId, postId }, { session })
     },

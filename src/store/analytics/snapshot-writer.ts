@@ -14,7 +14,7 @@ export interface SnapshotWriterDeps {
   retentionMs: number
 }
 
-/** Where and when snapshots were taken. */
+/** The account, platform and time of a fetch. */
 interface Occasion {
   userId: string
   platform: Platform
@@ -24,12 +24,12 @@ interface Occasion {
 
 type Seen = Omit<PostSnapshot, '_id' | 'removeAt' | keyof Occasion>
 
-/** Two processes that begin the same slot at once meet once; a third time is something else. */
+/** Two processes that write the same slot conflict once; a third conflict has another cause. */
 const TRIES = 3
 
 /**
- * Stores snapshots together with what rests on them: the time of the fetch on the posts, and the version of the user's analytics.
- * Posts that were deleted meanwhile get none, and nothing is stored of a user who is gone.
+ * Stores snapshots together with the fetch time of the posts and the version of the user's analytics. Posts deleted meanwhile
+ * get none, and nothing is stored for a deleted user.
  */
 export function createSnapshotWriter({ database, snapshots, published, users, retentionMs }: SnapshotWriterDeps) {
   async function raised(userId: string, work: (session: ClientSession) => Promise<number>): Promise<number> {
@@ -49,8 +49,9 @@ export function createSnapshotWriter({ database, snapshots, published, users, re
 
   return {
     /**
-     * Answers how many were stored.
-     * @param isChanged there is something new to tell of, also without a snapshot
+     * Stores snapshots of posts.
+     * @param isChanged raises the version of the user's analytics even without a snapshot
+     * @returns how many were stored
      */
     async savePosts(occasion: Occasion, seen: Seen[], isChanged: boolean): Promise<number> {
       if (seen.length === 0 && !isChanged) return 0

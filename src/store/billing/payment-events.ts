@@ -6,16 +6,16 @@ import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-/** Longer than the processor sends an event again, on its own or because somebody asks it to. */
+/** Longer than the processor resends an event, by itself or on request. */
 const KEPT_MS = 90 * DAY
 
-/** What a signed event asks for: it is done once the state says so, not when it was seen. */
+/** A stored payment event. It is done when its state is no longer `waiting`. */
 export interface StoredPaymentEvent extends Omit<PaymentEvent, 'id'> {
   _id: string
   receivedAt: Date
   state: 'waiting' | 'applied' | 'ignored'
   settledAt: Date | null
-  /** Until then a workflow sees to it that it is acted on; null where only those who told of it know. */
+  /** The workflow's lease ends then; null when no workflow of its own was started. */
   tendedUntil: Date | null
 }
 
@@ -74,7 +74,7 @@ export function createPaymentEventStore(connection: Connection) {
   const collection = nativeCollection<StoredPaymentEvent>(connection, 'paymentEvents')
 
   return {
-    /** Stores an event that is new; answers how the one of this id stands. */
+    /** Stores a new event, and returns the state of the stored one. */
     async insertOrRead({ id, ...event }: PaymentEvent, receivedAt: Date): Promise<StoredPaymentEvent['state']> {
       try {
         const waiting = { state: 'waiting', settledAt: null, tendedUntil: null } as const
@@ -88,7 +88,7 @@ export function createPaymentEventStore(connection: Connection) {
 
     find: (id: string): Promise<StoredPaymentEvent | null> => collection().findOne({ _id: id }),
 
-    /** The event if it still waits, marked as looked after until then. */
+    /** Returns the event if it still waits, leased until then. */
     lease: (id: string, tendedUntil: Date): Promise<StoredPaymentEvent | null> =>
       collection().findOneAndUpdate(
         { _id: id, state: 'waiting' },
@@ -96,12 +96,12 @@ export function createPaymentEventStore(connection: Connection) {
         { returnDocument: 'after' },
       ),
 
-    /** Whose it is, once that is found out. */
+    /** Sets the user once known. */
     async setUser(id: string, userId: string): Promise<void> {
       await collection().updateOne({ _id: id, state: 'waiting' }, { $set: { userId } })
     },
 
-    /** Nothing is left to do for it. What the payload said has served; what is ignored is nobody's, whoever it names. */
+    /** Marks the event processed and deletes its payload. An ignored event also loses its user. */
     async markProcessed(id: string, state: 'applied' | 'ignored', at: Date, session?: ClientSession): Promise<void> {
       const forgotten = { told: null, toldInvoice: null, ...(state === 'ignored' && { userId: null }) }
       await collection().updateOne(
@@ -111,7 +111,7 @@ export function createPaymentEventStore(connection: Connection) {
       )
     },
 
-    /** For the sweeper, those that nobody looks after, oldest first; the id of the event stands for a user who is not known yet. */
+    /** Waiting events without a lease, oldest first, for the sweeper. The event id replaces an unknown user id. */
     async listUnapplied(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
       const waiting = await collection()
         .find(

@@ -3,19 +3,19 @@ import { MAIL_FAILURES, MAIL_KINDS, type MailFailure, type MailKind } from '../.
 import { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions } from '../shared/schema.ts'
 
-/** A mail to one person. Goes by itself some days later. */
+/** A mail to one recipient. Expires some days later. */
 export interface Mail {
   _id: string
-  /** Whose account it is about; null where there is none. */
+  /** The account that the mail concerns; null without an account. */
   userId: string | null
   kind: MailKind
-  /** Recipient and words, encrypted; gone once nobody needs them any more. */
+  /** Recipient and text, encrypted; null once the mail is sent or failed. */
   sealed: string | null
   state: 'waiting' | 'sent' | 'failed'
   failure: MailFailure | null
   /** Not sent after this instant. */
   worthUntil: Date
-  /** Until then a workflow looks after it, as far as is known. */
+  /** The workflow's lease ends then; the sweeper starts the mail again afterwards. */
   tendedUntil: Date
   createdAt: Date
   endedAt: Date | null
@@ -53,7 +53,7 @@ export function createMailStore(connection: Connection) {
       await collection().insertOne(mail)
     },
 
-    /** The mail if it still waits, marked as looked after until then. */
+    /** Returns the mail if it still waits, leased until then. */
     lease: (mailId: string, tendedUntil: Date): Promise<Mail | null> =>
       collection().findOneAndUpdate(
         { _id: mailId, state: 'waiting' },
@@ -61,7 +61,7 @@ export function createMailStore(connection: Connection) {
         { returnDocument: 'after' },
       ),
 
-    /** Ends the waiting; what it said is forgotten. */
+    /** Records the outcome and deletes the content. */
     async end(mailId: string, failure: MailFailure | null, endedAt: Date): Promise<void> {
       const state = failure === null ? 'sent' : 'failed'
       await collection().updateOne(
@@ -70,7 +70,7 @@ export function createMailStore(connection: Connection) {
       )
     },
 
-    /** Those that nobody has looked after since, oldest first. */
+    /** Waiting mails whose lease ended before `since`, oldest first. */
     listUnleased: (since: Date, limit: number): Promise<Mail[]> =>
       collection()
         .find({ state: 'waiting', tendedUntil: { $lt: since } })

@@ -11,12 +11,12 @@ export interface Notification extends NewNotification {
   _id: string
   read: boolean
   createdAt: Date
-  /** Decided when it is stored; missing on records of earlier versions. */
+  /** The push state, set when the notification is stored; absent in older records. */
   push?: {
     state: PushState
-    /** Devices that have it. */
+    /** Devices that received it. */
     servedDevices?: string[]
-    /** Why it failed, for operators. */
+    /** The reason of a failure, for operators. */
     reason?: string
   }
 }
@@ -53,9 +53,9 @@ const notificationSchema = new Schema<Notification>(
 
 notificationSchema.index({ dedupeKey: 1 }, { unique: true })
 notificationSchema.index({ userId: 1, createdAt: -1, _id: -1 })
-// Only what is unread: counting it, and marking it as read, looks at nothing else.
+// Only unread notifications: counting and marking them reads nothing else.
 notificationSchema.index({ userId: 1 }, { partialFilterExpression: { read: false } })
-// Only of those that no workflow has taken up: for the sweeper, and next to nothing for everybody else.
+// Only pushes that no workflow has started, for the sweeper.
 notificationSchema.index(
   { 'push.state': 1, createdAt: 1 },
   { partialFilterExpression: { 'push.state': 'waiting' satisfies PushState } },
@@ -63,17 +63,17 @@ notificationSchema.index(
 
 const LIST_DEADLINE_MS = 5 * SECOND
 
-/** What has to be known and done of push messages where notifications are stored. */
+/** The push functions that the notification store needs. */
 interface Pushing {
-  /** Which of these users have a device. */
+  /** Returns which of these users have a device. */
   findDeviceOwners(userIds: string[]): Promise<Set<string>>
-  /** Takes up the pushes of notifications that are stored now. Neither waits nor throws. */
+  /** Starts the pushes of stored notifications. Neither waits nor throws. */
   begin(notifications: Notification[]): void
 }
 
 const NO_PUSH: Pushing = { findDeviceOwners: async () => new Set(), begin: () => undefined }
 
-/** The stored notification list. */
+/** Stores notifications. */
 export function createNotificationStore(connection: Connection, now: () => Date, pushing: Pushing = NO_PUSH) {
   const model = connection.model<Notification>('Notification', notificationSchema, 'notifications')
 
@@ -95,7 +95,7 @@ export function createNotificationStore(connection: Connection, now: () => Date,
     startPushes(records.filter((_, index) => !refused.has(index)))
   })
 
-  /** One look for all of them at who has devices. */
+  /** Builds records with one lookup of all users' devices. */
   async function toRecords(notifications: NewNotification[]): Promise<Notification[]> {
     if (notifications.length === 0) return []
     const owners = await pushing.findDeviceOwners([...new Set(notifications.map(({ userId }) => userId))])
@@ -113,25 +113,28 @@ export function createNotificationStore(connection: Connection, now: () => Date,
   }
 
   return {
-    /** What is to be stored of them, for `insert`. */
+    /** Builds the records for `insert`. */
     toRecords,
 
-    /** Inside a transaction; a notification that is already stored fails it. `stored` is to be called after it. */
+    /** Inserts in a transaction, which fails when a notification is already stored. Call `startPushes` after it. */
     async insert(records: Notification[], session: ClientSession): Promise<void> {
       if (records.length > 0) await collection().insertMany(records, { session })
     },
 
-    /** Takes up the pushes of what a transaction has stored. */
+    /** Starts the pushes of records that a transaction stored. */
     startPushes,
 
-    /** Stores the notification unless its event already has one; tells whether it did. Those that meet are stored together. */
+    /**
+     * Stores the notification unless its event already has one. Concurrent calls share a write.
+     * @returns whether it was stored
+     */
     insertOnce: (notification: NewNotification): Promise<boolean> => insertBatch(notification),
 
     /** Newest first. */
     listOf: (userId: string, limit: number): Promise<Notification[]> =>
       model.find({ userId }).sort({ createdAt: -1, _id: -1 }).limit(limit).lean<Notification[]>().exec(),
 
-    /** One page, newest first, with how many there are in all and how many of those are unread. */
+    /** One page, newest first, with the total and the number of unread notifications. */
     async page(userId: string, { page, limit }: { page: number; limit: number }): Promise<NotificationPage> {
       const options = { maxTimeMS: LIST_DEADLINE_MS }
       const [notifications, total, unread] = await Promise.all([
@@ -147,17 +150,17 @@ export function createNotificationStore(connection: Connection, now: () => Date,
       return { notifications, total, unread }
     },
 
-    /** The notification as it is now; null when the user has none of that id. */
+    /** Returns the updated notification; null when the user has none with that id. */
     markRead: (userId: string, id: string): Promise<Notification | null> =>
       collection().findOneAndUpdate({ _id: id, userId }, { $set: { read: true } }, { returnDocument: 'after' }),
 
-    /** Tells how many were unread. */
+    /** Returns how many were unread. */
     async markAllRead(userId: string): Promise<number> {
       const { modifiedCount } = await collection().updateMany({ userId, read: false }, { $set: { read: true } })
       return modifiedCount
     },
 
-    /** Newest first, without ever holding all of them. */
+    /** All notifications, newest first, as a stream. */
     allOf: (userId: string): AsyncIterable<Notification> =>
       collection().find({ userId }).sort({ createdAt: -1, _id: -1 }),
 

@@ -4,12 +4,12 @@ import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf } from '../shared/batching.ts'
 import { required, schemaOptions } from '../shared/schema.ts'
 
-/** Of one user; who registers more loses those not seen for the longest time. */
+/** Devices per user; registering more removes those unused for the longest time. */
 const MOST_DEVICES = 20
 
 /** A device that gets push messages. */
 export interface PushDevice {
-  /** Hash of the token, so that a token is here once and is found without being kept in the clear. */
+  /** Hash of the token: a token is stored once and found without being stored in plain text. */
   _id: string
   userId: string
   platform: PushPlatform
@@ -32,10 +32,10 @@ const pushDeviceSchema = new Schema<PushDevice>(
   schemaOptions,
 )
 
-// Answers who has devices without a look at the records.
+// Covers the lookup of users with devices.
 pushDeviceSchema.index({ userId: 1, lastSeen: -1 })
 
-/** Which devices belong to whom (contract section 9). */
+/** Stores which devices belong to which user. */
 export function createPushTokenStore(connection: Connection, now: () => Date) {
   connection.model<PushDevice>('PushDevice', pushDeviceSchema, 'pushDevices')
   const collection = nativeCollection<PushDevice>(connection, 'pushDevices')
@@ -46,7 +46,7 @@ export function createPushTokenStore(connection: Connection, now: () => Date) {
   return {
     listOf,
 
-    /** The device is this user's from now on, whoever had it before. */
+    /** Registers the device for this user, also when it belonged to another one. */
     async register(device: Pick<PushDevice, '_id' | 'userId' | 'platform' | 'sealedToken'>): Promise<void> {
       const { _id, ...owned } = device
       const at = now()
@@ -56,18 +56,18 @@ export function createPushTokenStore(connection: Connection, now: () => Date) {
       if (surplus.length > 0) await collection().deleteMany({ _id: { $in: surplus }, userId: owned.userId })
     },
 
-    /** False when this user has no such device. */
+    /** Returns false when this user has no such device. */
     async remove(userId: string, id: string): Promise<boolean> {
       const { deletedCount } = await collection().deleteOne({ _id: id, userId })
       return deletedCount === 1
     },
 
-    /** Forgets a device that is no more, unless it was registered again meanwhile. */
+    /** Removes a dead device, unless it was registered again meanwhile. */
     async removeUnlessRenewed({ _id, userId, lastSeen }: PushDevice): Promise<void> {
       await collection().deleteOne({ _id, userId, lastSeen })
     },
 
-    /** Which of these users have a device. Read from the index alone. */
+    /** Returns which of these users have a device, from the index alone. */
     async findDeviceOwners(userIds: string[]): Promise<Set<string>> {
       return new Set(await collection().distinct('userId', { userId: anyOf(userIds) }))
     },

@@ -100,7 +100,7 @@ export const METRICS_INDEX = {
   'platformStatuses.metricsSlot': 1,
 } as const
 
-/** What the database keeps of a post. Its timeline is read on its own. */
+/** The stored post. Its timeline is read separately. */
 export const postSchema = new Schema<StoredPost>(
   {
     _id: required(String),
@@ -137,10 +137,10 @@ postSchema.index({ userId: 1, createdAt: -1, _id: -1 })
 postSchema.index({ userId: 1, scheduledAt: -1, _id: -1 })
 postSchema.index({ userId: 1, status: 1, createdAt: -1, _id: -1 })
 postSchema.index({ status: 1, dueAt: 1 })
-// Immediate posts are not in it, and cost it nothing.
+// Immediate posts are not indexed here and cost nothing.
 postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: { $gt: new Date(0) } } })
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
-// An effect belongs to one post: what two posts could be taken for goes to the first that says so (design section 6).
+// A published platform post belongs to one post of ours: the first that claims it (docs/design/exactly-once.md).
 postSchema.index({ publishedKeys: 1 }, { unique: true, partialFilterExpression: { publishedKeys: { $exists: true } } })
-// What is out, by owner, age and the last slot of its metrics. Posts that are not out cost it nothing.
+// Published posts by owner, age and the last metrics slot. Unpublished posts cost nothing.
 postSchema.index(METRICS_INDEX, { partialFilterExpression: { publishedKeys: { $exists: true } } })

@@ -9,13 +9,13 @@ export interface SloWindow {
   since: Date
   until: Date
   missAfterMs: number
-  /** At most so many posts are looked at, the latest ones. */
+  /** The maximum number of posts to read, the latest ones. */
   maxPosts: number
 }
 
 /**
- * Reads the posts of the window by the index on `scheduledAt`, and lets the database count those entries together that
- * went the same way to the millisecond: exact figures from an answer that does not grow with the posts on time.
+ * Builds the pipeline that counts the deliveries of the window. It reads posts by the index on `scheduledAt` and groups entries
+ * with equal lateness in milliseconds. The result is exact and does not grow with the number of punctual posts.
  */
 export function sloPipeline({ since, until, missAfterMs, maxPosts }: SloWindow): PipelineStage[] {
   const bound = new Date(until.getTime() - missAfterMs)
@@ -45,10 +45,10 @@ export function sloPipeline({ since, until, missAfterMs, maxPosts }: SloWindow):
   ]
 }
 
-/** How scheduled posts kept their instants. Only reads. */
+/** Reads the punctuality of scheduled posts. */
 export function createSloStore(connection: Connection) {
   return {
-    /** `since` is later than asked for when there were more posts than `maxPosts`. */
+    /** Returns a later `since` than requested when there were more than `maxPosts` posts. */
     async read(window: SloWindow): Promise<{ groups: EntryGroup[]; since: Date }> {
       const found = await connection
         .collection('posts')

@@ -25,7 +25,10 @@ auditSchema.index({ at: -1, _id: -1 })
 auditSchema.index({ subjectId: 1, at: 1 })
 auditSchema.index({ actorId: 1 })
 
-/** What admins changed, and which posts they read. Entries are never changed but for the network address, which goes with the actor's account. */
+/**
+ * The audit log: changes by admins and their reads of posts. Entries never change, except that the network address is deleted
+ * with the actor's account.
+ */
 export function createAuditLog(connection: Connection) {
   connection.model<AuditEntry>('AuditEntry', auditSchema, 'auditLog')
 
@@ -54,7 +57,7 @@ export function createAuditLog(connection: Connection) {
     about: (subjectId: string): AsyncIterable<AuditEntry> =>
       collection().find({ subjectId }, { maxTimeMS: LIST_DEADLINE_MS }).sort({ at: 1 }),
 
-    /** What the person did stays, by their id; from where they did it goes. */
+    /** Deletes the actor's network addresses; the actions stay under the actor's id. */
     async forgetAddressesOf(actorId: string): Promise<void> {
       await collection().updateMany({ actorId, ipAddress: { $ne: null } }, { $set: { ipAddress: null } })
     },

@@ -1,7 +1,7 @@
 import type { Connection } from 'mongoose'
 import { createRedirectAttemptStore, type RedirectAttempt } from '../shared/redirect-attempts.ts'
 
-/** Somebody who logs in on the identity provider's page; who it is will be known only in the end. */
+/** A login on the identity provider's page; the user is known only at its end. */
 export type IdentityAttempt = RedirectAttempt
 
 export function createIdentityAttemptStore(connection: Connection) {

@@ -2,7 +2,7 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-/** More than are mailed to one address while a link works, whoever asks: a stranger's requests must not end the owner's link. */
+/** More than are mailed to one address while a link is valid: a stranger's requests must not end the owner's link. */
 const MOST_OUTSTANDING = 20
 
 interface ResetToken {
@@ -10,9 +10,9 @@ interface ResetToken {
   expiresAt: Date
 }
 
-/** The ways to a new password that an address was sent; there is one for nobody, too. Gone when one of them is used. */
+/** The reset tokens mailed to an address, also for addresses without an account. Deleted when one is used. */
 interface PasswordReset {
-  /** Stands for the address. */
+  /** Keyed hash of the address. */
   _id: string
   userId: string | null
   tokens: ResetToken[]
@@ -45,7 +45,7 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
   })
 
   return {
-    /** Beside those that are still good: whoever asks twice may follow either link. */
+    /** Adds a token. Earlier valid tokens stay, so either link works. */
     async add(addressKey: string, userId: string | null, token: ResetToken): Promise<void> {
       await collection().updateOne(
         { _id: addressKey },
@@ -61,7 +61,10 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
       return (await collection().findOne(withToken(addressKey, hash))) !== null
     },
 
-    /** Uses the token up, and all others of the address with it. @returns whose it was, or null when it is not good */
+    /**
+     * Consumes the token and deletes all others of the address.
+     * @returns the owner's id, or null when the token is not valid
+     */
     async consume(addressKey: string, hash: string, session: ClientSession): Promise<string | null> {
       const used = await collection().findOneAndDelete(withToken(addressKey, hash), { session })
       return used?.userId ?? null

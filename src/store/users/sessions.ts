@@ -5,17 +5,17 @@ import { required, schemaOptions, subdocumentOptions } from '../shared/schema.ts
 
 const MOST_LISTED = 200
 
-/** A login that lasts: the family of refresh tokens that descend from one another. Tokens are stored hashed only. */
+/** A login session: a family of refresh tokens that descend from one another. Tokens are stored only as hashes. */
 export interface Session {
   _id: string
   userId: string
-  /** The user's `tokenVersion` when it was opened: with that it ends, also when it was being opened just then. */
+  /** The user's `tokenVersion` at the start. The session ends when that grows, also during its opening. */
   version: number
-  /** Hash of the one refresh token that is good now. */
+  /** Hash of the current refresh token. */
   tokenHash: string
-  /** How many times the token was replaced. Read by versions whose tokens have no tag, while both run. */
+  /** The number of token rotations. Older versions, whose tokens have no tag, read it while both run. */
   generation: number
-  /** Tokens replaced a moment ago, whose repetition is still answered. */
+  /** Recently replaced tokens, which are still accepted. */
   replaced: { tokenHash: string; at: Date }[]
   ipAddress: string
   userAgent: string
@@ -64,7 +64,7 @@ export function createSessionStore(connection: Connection) {
       await model.insertMany([session], { lean: true })
     },
 
-    /** Every request asks: those that come at about the same time are read together. */
+    /** Reads a session. Concurrent reads share a query, because every request needs one. */
     find: batchLoader<Session>(
       (ids) =>
         collection()
@@ -73,13 +73,13 @@ export function createSessionStore(connection: Connection) {
       ({ _id }) => _id,
     ),
 
-    /** Puts the successor in the token's place; false when someone else did first, or the session is gone. */
+    /** Replaces the token by its successor. Returns false when another request did first, or the session is gone. */
     async replaceToken(sessionId: string, tokenHash: string, rotation: Rotation): Promise<boolean> {
       const { matchedCount } = await model.updateOne({ _id: sessionId, tokenHash }, { $set: rotation })
       return matchedCount === 1
     },
 
-    /** Those that have not ended, the one used last first. */
+    /** The active sessions, the most recently used first. */
     listOf: (userId: string, now: Date): Promise<Session[]> =>
       collection()
         .find({ userId, expiresAt: { $gt: now } })
@@ -87,7 +87,7 @@ export function createSessionStore(connection: Connection) {
         .limit(MOST_LISTED)
         .toArray(),
 
-    /** The addresses from which sessions that have not ended were opened. */
+    /** The client addresses of the active sessions. */
     async addressesOf(userId: string, now: Date): Promise<string[]> {
       const recent = collection()
         .find({ userId, expiresAt: { $gt: now } }, { projection: { ipAddress: 1 } })
@@ -96,7 +96,7 @@ export function createSessionStore(connection: Connection) {
       return (await recent.toArray()).map(({ ipAddress }) => ipAddress)
     },
 
-    /** False when the user has no such session. */
+    /** Returns false when the user has no such session. */
     async removeOf(userId: string, sessionId: string): Promise<boolean> {
       const { deletedCount } = await collection().deleteOne({ _id: sessionId, userId })
       return deletedCount === 1
