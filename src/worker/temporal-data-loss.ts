@@ -16,8 +16,9 @@ interface TemporalLossDeps {
 }
 
 /**
- * Watches for the loss of Temporal's data: a namespace without our Schedules has none of our workflows either. Then every open post is
- * started again, the next due first, and search attributes and Schedules are made anew. Returns how to stop watching.
+ * Watches for the loss of Temporal's data: a namespace without our Schedules has none of our workflows either. Then it restarts
+ * every open post, the next due first, and creates the search attributes and Schedules again.
+ * @returns a function that stops watching
  */
 export function watchForTemporalLoss(deps: TemporalLossDeps, everyMs = CHECK_EVERY_MS): () => void {
   const { logger } = deps
@@ -25,18 +26,18 @@ export function watchForTemporalLoss(deps: TemporalLossDeps, everyMs = CHECK_EVE
     try {
       await recoverIfLost(deps)
     } catch (error) {
-      logger.warn({ err: error }, 'check for lost Temporal data failed')
+      logger.warn({ err: error }, 'temporal data check failed')
     }
   }, everyMs)
 }
 
 async function recoverIfLost({ orchestrator, config, collection, logger }: TemporalLossDeps): Promise<void> {
   if (await orchestrator.hasSchedules()) return
-  logger.warn('Temporal has no Schedules: restarting all open posts')
+  logger.warn('temporal data lost, restarting open posts')
   await orchestrator.ensureSearchAttributes().catch((error: unknown) => {
-    logger.warn({ err: error }, 'search attributes could not be created')
+    logger.warn({ err: error }, 'search attribute creation failed')
   })
-  // The Schedules come last: until they exist, a process that dies in between leaves the loss to be found again.
+  // The Schedules come last: until they exist, the loss is detected again after a crash.
   await orchestrator.restartPosts()
   await orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, collection.intervalMs)
 }

@@ -70,7 +70,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     try {
       return await renew(userId, platform, current, options)
     } catch (error) {
-      if (lifeMs >= USABLE_LIFE_MS && isPassing(error)) return current
+      if (lifeMs >= USABLE_LIFE_MS && isTemporary(error)) return current
       throw error
     }
   }
@@ -103,15 +103,15 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     expire(userId, platform, used.version, reason)
 
   async function expire(userId: string, platform: Platform, version: number, reason: string): Promise<boolean> {
-    const told = await notifications.toRecords([connectionExpired(userId, platform, version)])
+    const records = await notifications.toRecords([connectionExpired(userId, platform, version)])
     try {
       const changed = await database.transaction(async (session) => {
         if (!(await accounts.markBroken({ userId, platform, version }, { status: 'expired', reason }, session)))
           return false
-        await notifications.insert(told, session)
+        await notifications.insert(records, session)
         return true
       })
-      if (changed) notifications.startPushes(told)
+      if (changed) notifications.startPushes(records)
       return changed
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
@@ -123,23 +123,23 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
   /** Runs on its own deadline, not on a caller's: once the platform was called, its answer has to be saved. */
   async function renewOnce(userId: string, platform: Platform, version: number): Promise<Credentials> {
     const account = await accounts.findConnected(userId, platform)
-    if (!account || account.version !== version) return await readAgain(userId, platform, account)
+    if (!account || account.version !== version) return await openCurrent(userId, platform, account)
     const current = await openAccount(userId, platform, account)
     const adapter = adapters.find(platform)
     if (!adapter?.renew) {
-      const reason = `${platformLabel(platform)} asks for a new login`
+      const reason = `${platformLabel(platform)} requires a new login`
       // The tokens were refused and only a new login can replace them.
       if (adapter) await expire(userId, platform, version, reason)
-      throw mustReconnect(reason)
+      throw reconnectRequired(reason)
     }
 
     const holder = randomUUID()
     const until = after(renewalTimeoutMs + LEASE_MARGIN_MS)
     if (!(await accounts.takeLease({ userId, platform, version }, holder, until))) {
-      return await awaitOther(userId, platform, version)
+      return await waitForOtherRenewal(userId, platform, version)
     }
     try {
-      const renewed = await withinDeadline(until.getTime() - LEASE_MARGIN_MS - clock.now().getTime(), (signal) =>
+      const renewed = await renewWithDeadline(until.getTime() - LEASE_MARGIN_MS - clock.now().getTime(), (signal) =>
         adapter.renew!(current, { signal }),
       )
       return await saveRenewed(userId, platform, version, renewed)
@@ -173,38 +173,43 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     }
     const account = await accounts.findConnected(userId, platform)
     if (!account) await endSession(adapters.find(platform), { ...renewed, version: version + 1 })
-    return await readAgain(userId, platform, account)
+    return await openCurrent(userId, platform, account)
   }
 
   /** Waits until the lease holder has finished. Never renews: a caller that finds no result fails and may retry. */
-  async function awaitOther(userId: string, platform: Platform, version: number): Promise<Credentials> {
+  async function waitForOtherRenewal(userId: string, platform: Platform, version: number): Promise<Credentials> {
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LONGEST_POLL_MS)) {
       const account = await accounts.findConnected(userId, platform)
       if (!account || account.version !== version || account.health.status === 'expired') {
-        return await readAgain(userId, platform, account)
+        return await openCurrent(userId, platform, account)
       }
       const lease = account.refreshLease
       const leftMs = lease ? lease.until.getTime() - clock.now().getTime() : 0
-      if (!lease?.holder || leftMs <= 0) throw notNow(platform, Math.max(leftMs, 0))
+      if (!lease?.holder || leftMs <= 0) throw renewalUnavailable(platform, Math.max(leftMs, 0))
       await clock.sleepUntil(after(Math.min(pollMs, leftMs)))
     }
   }
 
-  async function readAgain(userId: string, platform: Platform, account: ConnectedAccount | null): Promise<Credentials> {
-    if (!account) throw mustReconnect(`${platformLabel(platform)} is not connected any more`)
+  async function openCurrent(
+    userId: string,
+    platform: Platform,
+    account: ConnectedAccount | null,
+  ): Promise<Credentials> {
+    if (!account) throw reconnectRequired(`${platformLabel(platform)} is no longer connected`)
     return await openAccount(userId, platform, account)
   }
 
   async function openAccount(userId: string, platform: Platform, account: ConnectedAccount): Promise<Credentials> {
     const { status, lastError } = account.health
-    if (status === 'expired') throw mustReconnect(lastError ?? `The ${platformLabel(platform)} connection has expired`)
+    if (status === 'expired')
+      throw reconnectRequired(lastError ?? `The ${platformLabel(platform)} connection has expired`)
     try {
       return openSecrets(cipher, userId, platform, account)
     } catch (error) {
       if (!(error instanceof SecretUnreadableError)) throw error
       const reason = `The stored ${platformLabel(platform)} login can no longer be read`
       await expire(userId, platform, account.version, reason)
-      throw mustReconnect(reason, error)
+      throw reconnectRequired(reason, error)
     }
   }
 
@@ -216,7 +221,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
 export type AccountCredentials = ReturnType<typeof createAccountCredentials>
 
 /** Runs a renewal with a deadline. Every failure is marked certain, because a renewal makes nothing visible. */
-async function withinDeadline(timeoutMs: number, call: (signal: AbortSignal) => Promise<Secrets>): Promise<Secrets> {
+async function renewWithDeadline(timeoutMs: number, call: (signal: AbortSignal) => Promise<Secrets>): Promise<Secrets> {
   const signal = AbortSignal.timeout(Math.max(timeoutMs, 0))
   try {
     return await raceAbort(call(signal), signal)
@@ -234,15 +239,15 @@ async function withinDeadline(timeoutMs: number, call: (signal: AbortSignal) => 
   }
 }
 
-function isPassing(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   return error instanceof PlatformError && (error.class === 'transient' || error.class === 'rate_limited')
 }
 
-function mustReconnect(message: string, cause?: unknown): PlatformError {
+function reconnectRequired(message: string, cause?: unknown): PlatformError {
   return new PlatformError('unauthorized', message, { certain: true, cause })
 }
 
-function notNow(platform: Platform, retryAfterMs: number): PlatformError {
+function renewalUnavailable(platform: Platform, retryAfterMs: number): PlatformError {
   return new PlatformError('transient', `The ${platformLabel(platform)} connection could not be renewed now`, {
     certain: true,
     retryAfterMs,

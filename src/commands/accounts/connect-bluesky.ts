@@ -28,16 +28,16 @@ const LOGIN_TIMEOUT_MS = 10 * SECOND
  * the Bluesky account; RATE_LIMITED before the platform is called, so that the service cannot be used to guess passwords
  */
 export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBluesky): Promise<ConnectedAccount> {
-  const giveBack = await takeGuess(deps, input)
+  const refundGuess = await takeGuess(deps, input)
   let connection: Connection
   try {
     connection = await logIn(deps.platforms.direct('bluesky'), input)
   } catch (error) {
     const isWrongGuess = error instanceof ServiceError && error.code === 'PLATFORM_CREDENTIALS_INVALID'
-    if (!isWrongGuess) await giveBack()
+    if (!isWrongGuess) await refundGuess()
     throw error
   }
-  await giveBack()
+  await refundGuess()
   return await storeConnection(deps, input.userId, 'bluesky', connection)
 }
 
@@ -56,21 +56,22 @@ async function takeGuess({ limits }: ConnectBlueskyDeps, { userId, identifier }:
     { take: () => limits.blueskyIdentifier.take(account), undo: () => limits.blueskyIdentifier.refund(account) },
   ]
   const taken: typeof steps = []
-  const giveBack = async () => void (await Promise.all(taken.map(({ undo }) => undo())))
+  const refundGuess = async () => void (await Promise.all(taken.map(({ undo }) => undo())))
   for (const step of steps) {
     try {
       await step.take()
     } catch (error) {
-      await giveBack()
+      await refundGuess()
       throw error
     }
     taken.push(step)
   }
-  return giveBack
+  return refundGuess
 }
 
 async function logIn(direct: DirectConnect | null, { identifier, appPassword }: ConnectBluesky): Promise<Connection> {
-  if (!direct) throw new ServiceError('PLATFORM_UNAVAILABLE', `${platformLabel('bluesky')} is not available here`)
+  if (!direct)
+    throw new ServiceError('PLATFORM_UNAVAILABLE', `${platformLabel('bluesky')} is not configured on this server`)
   const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
   try {
     return await direct.connect(identifier, appPassword, { signal })

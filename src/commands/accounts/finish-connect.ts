@@ -68,8 +68,8 @@ export async function finishConnect(deps: FinishConnectDeps, input: FinishConnec
     return { outcome: 'connected', reason: null }
   } catch (cause) {
     const outcome = isRefusal(cause) ? 'auth_failed' : 'connect_failed'
-    const said = cause instanceof PlatformError ? cause.platformReason : null
-    return { outcome, reason: reasonOf(cause), cause, platformReason: said }
+    const refusal = cause instanceof PlatformError ? cause.platformReason : null
+    return { outcome, reason: toConnectReason(cause), cause, platformReason: refusal }
   }
 }
 
@@ -101,9 +101,9 @@ function nameAttempt(
   if (lookupParameter !== undefined && lookup === undefined) return null
   const state = query['state']
   if (state === undefined) return lookup === undefined ? null : { platform, lookupHash: hashSecret(lookup) }
-  const said = connectStates.read(state, { platform, redirectUri }, now)
-  if (!said) return null
-  const byState = { platform, _id: hashSecret(said.nonce), userId: said.userId }
+  const contents = connectStates.read(state, { platform, redirectUri }, now)
+  if (!contents) return null
+  const byState = { platform, _id: hashSecret(contents.nonce), userId: contents.userId }
   return lookup === undefined ? byState : { ...byState, lookupHash: hashSecret(lookup) }
 }
 
@@ -125,7 +125,7 @@ function isRefusal(error: unknown): error is PlatformError {
   return ['unauthorized', 'permission', 'validation', 'blocked_by_platform'].includes(error.class)
 }
 
-function reasonOf(error: unknown): ConnectReason {
+function toConnectReason(error: unknown): ConnectReason {
   if (error instanceof PlatformError) return error.connectReason
   return error instanceof ServiceError && error.code === 'ACCOUNT_ALREADY_CONNECTED' ? error.code : 'INTERNAL'
 }

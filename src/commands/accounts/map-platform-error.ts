@@ -21,11 +21,11 @@ export function mapPlatformOutage(platform: Platform, error: unknown, signal: Ab
   const label = platformLabel(platform)
   if (error instanceof PlatformError) {
     const { retryAfterMs } = error
-    return new ServiceError('PLATFORM_UNAVAILABLE', `${label} is not available at the moment, try again later`, {
+    return new ServiceError('PLATFORM_UNAVAILABLE', `${label} is not available at the moment. Try again later.`, {
       cause: error,
       ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / SECOND) }),
     })
   }
   if (!signal.aborted) return error
-  return new ServiceError('PLATFORM_UNAVAILABLE', `${label} did not answer in time, try again later`, { cause: error })
+  return new ServiceError('PLATFORM_UNAVAILABLE', `${label} did not answer in time. Try again later.`, { cause: error })
 }

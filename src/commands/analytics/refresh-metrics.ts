@@ -52,10 +52,10 @@ export async function refreshMetrics(
     throw new ServiceError('BAD_REQUEST', `The post is not published on ${platformLabel(platform)}`)
   }
   await limits.analyticsRefresh.take(userId)
-  const askedAt = clock.now()
+  const requestedAt = clock.now()
   const outcome = await orchestrator.refreshMetrics(postId, platform, LONGEST_WAIT_MS)
   if (outcome === 'failed') await returnAllowance(deps, userId)
-  if (outcome === 'unknown') void returnAllowanceLater(deps, refresh, askedAt)
+  if (outcome === 'unknown') void returnAllowanceLater(deps, refresh, requestedAt)
   return { snapshot: await snapshots.latest(postId, platform), fresh: outcome === 'fresh' }
 }
 
@@ -67,13 +67,13 @@ async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): 
  * Returns the allowance once the refresh has certainly ended without a snapshot. If this process stops earlier, the allowance
  * stays used.
  */
-async function returnAllowanceLater(deps: RefreshMetricsDeps, refresh: Refresh, askedAt: Date): Promise<void> {
+async function returnAllowanceLater(deps: RefreshMetricsDeps, refresh: Refresh, requestedAt: Date): Promise<void> {
   const { snapshots, clock, draining, logger } = deps
   try {
-    await clock.sleepUntil(new Date(askedAt.getTime() + REFRESH_LASTS_MS), draining)
+    await clock.sleepUntil(new Date(requestedAt.getTime() + REFRESH_LASTS_MS), draining)
     const latest = await snapshots.latest(refresh.postId, refresh.platform)
-    if (!latest || latest.takenAt < askedAt) await returnAllowance(deps, refresh.userId)
+    if (!latest || latest.takenAt < requestedAt) await returnAllowance(deps, refresh.userId)
   } catch (error) {
-    if (!draining.aborted) logger.warn({ err: error, userId: refresh.userId }, 'returning a refresh allowance failed')
+    if (!draining.aborted) logger.warn({ err: error, userId: refresh.userId }, 'refresh allowance return failed')
   }
 }

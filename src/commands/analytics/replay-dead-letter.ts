@@ -33,5 +33,7 @@ export async function replayDeadLetter(deps: ReplayDeadLetterDeps, actor: Actor,
   await deps.orchestrator.terminateStuck(backgroundWorkflowId('replayDeadLetter', letterId))
   const isStarted = await deps.orchestrator.startWork('replayDeadLetter', letterId, { summary, fairnessKey: userId })
   if (!isStarted)
-    throw new ServiceError('SERVICE_UNAVAILABLE', 'It could not be taken up, try again', { retryAfterSeconds: 2 })
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'The replay could not be started. Try again in a moment.', {
+      retryAfterSeconds: 2,
+    })
 }

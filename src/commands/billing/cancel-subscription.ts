@@ -23,7 +23,7 @@ interface CancelSubscriptionDeps extends SyncNowDeps {
  */
 export async function cancelSubscription(deps: CancelSubscriptionDeps, userId: string): Promise<void> {
   const { users, clock } = deps
-  const { subscriptionId, revision } = cancellableOf(await users.findById(userId))
+  const { subscriptionId, revision } = requireCancellable(await users.findById(userId))
   const payments = requirePayments(deps.payments)
   // The revision makes the key new for a user who resumed on the processor's pages and cancels again.
   const key = toMinuteKey(`cancel/${subscriptionId}/${revision}`, clock.now())
@@ -32,7 +32,7 @@ export async function cancelSubscription(deps: CancelSubscriptionDeps, userId: s
   } catch (error) {
     if (!(error instanceof PaymentsError)) throw error
     // The subscription may have ended at the processor while its webhook is still on the way.
-    if (error.isRefused && (await syncNow(deps, userId))) cancellableOf(await users.findById(userId))
+    if (error.isRefused && (await syncNow(deps, userId))) requireCancellable(await users.findById(userId))
     throw unavailable(error)
   }
   if (!(await syncNow(deps, userId))) return
@@ -43,7 +43,7 @@ export async function cancelSubscription(deps: CancelSubscriptionDeps, userId: s
 }
 
 /** Returns the subscription to cancel. The order of the checks decides which error a client gets. */
-function cancellableOf(user: User | null): { subscriptionId: string; revision: number } {
+function requireCancellable(user: User | null): { subscriptionId: string; revision: number } {
   if (user?.subscription.plan !== 'pro') {
     throw new ServiceError('NO_ACTIVE_SUBSCRIPTION', 'No active Pro subscription to cancel')
   }
@@ -56,5 +56,7 @@ function cancellableOf(user: User | null): { subscriptionId: string; revision: n
 }
 
 function unavailable(cause?: PaymentsError): ServiceError {
-  return new ServiceError('PAYMENTS_UNAVAILABLE', 'The subscription could not be cancelled, try again later', { cause })
+  return new ServiceError('PAYMENTS_UNAVAILABLE', 'The subscription could not be cancelled. Try again later.', {
+    cause,
+  })
 }

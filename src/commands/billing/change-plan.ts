@@ -19,6 +19,6 @@ export function changePlan(deps: ChangePlanDeps, actor: Actor, userId: string, p
       plan: subscription.plan,
       limits: { maxPosts: limits.maxPosts, maxCaptionGenerations: limits.maxCaptionGenerations },
     }),
-    tell: (user, { _id }) => planChanged(user, _id),
+    notification: (user, { _id }) => planChanged(user, _id),
   })
 }

@@ -58,7 +58,7 @@ async function findOrOpen(
     const { id } = await open(deps, payments, user)
     await deps.users.changeBilling(userId, revision, { 'billing.checkoutId': id })
   }
-  throw new ServiceError('SERVICE_UNAVAILABLE', 'The account is busy, try again', { retryAfterSeconds: 2 })
+  throw new ServiceError('SERVICE_UNAVAILABLE', 'The account is busy. Try again in a moment.', { retryAfterSeconds: 2 })
 }
 
 async function open(
@@ -67,14 +67,14 @@ async function open(
   user: User,
 ): Promise<{ id: string }> {
   const { _id: userId, email, subscription } = user
-  const openFor = (customerId: string | null, what: string) =>
+  const openFor = (customerId: string | null, kind: string) =>
     payments.openCheckout({
       userId,
       email,
       customerId,
       successUrl: `${config.FRONTEND_URL}/payment/success?session_id={CHECKOUT_SESSION_ID}`,
       cancelUrl: `${config.FRONTEND_URL}/payment/cancel`,
-      idempotencyKey: toMinuteKey(`${what}/${userId}/${billingOf(user).revision}`, clock.now()),
+      idempotencyKey: toMinuteKey(`${kind}/${userId}/${billingOf(user).revision}`, clock.now()),
     })
   try {
     return await openFor(subscription.processorCustomerId, 'checkout')

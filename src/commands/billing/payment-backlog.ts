@@ -2,9 +2,9 @@ import type { PaymentEventStore } from '../../store/billing/payment-events.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 
 /** Waits longer than for other work, because the event may be about to start by itself. */
-const ON_ITS_WAY_MS = 30 * SECOND
+const START_GRACE_MS = 30 * SECOND
 /** Shown to operators in the Temporal UI. */
-const SUMMARY = 'See to it that a payment event is acted on'
+const SUMMARY = 'Process a payment event'
 
 /** Stored payment events that were not processed, for the sweeper. */
 export function paymentBacklog({ paymentEvents }: { paymentEvents: Pick<PaymentEventStore, 'listUnapplied'> }) {
@@ -12,6 +12,6 @@ export function paymentBacklog({ paymentEvents }: { paymentEvents: Pick<PaymentE
     work: 'routePaymentEvent' as const,
     summary: SUMMARY,
     listUnstarted: (before: Date, limit: number) =>
-      paymentEvents.listUnapplied(new Date(before.getTime() - ON_ITS_WAY_MS), limit),
+      paymentEvents.listUnapplied(new Date(before.getTime() - START_GRACE_MS), limit),
   }
 }

@@ -13,8 +13,8 @@ export function requirePayments<T extends Partial<Payments>>(payments: T | null)
  * Returns an idempotency key for a call that double clicks or repeated requests must not make twice. The processor stores its
  * response to a key for a day, failures too. With the minute in the key, a later attempt does not get an old failure.
  */
-export function toMinuteKey(what: string, now: Date): string {
-  return `${what}/${Math.floor(now.getTime() / MINUTE)}`
+export function toMinuteKey(action: string, now: Date): string {
+  return `${action}/${Math.floor(now.getTime() / MINUTE)}`
 }
 
 /** Maps every refusal or outage of the processor to one error for the client. */

@@ -8,7 +8,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import { findPaymentOwner, type FindPaymentOwnerDeps } from './payment-owner.ts'
 
 /** The processor waits for its acknowledgment; Temporal usually answers within milliseconds. */
-const PATIENCE_MS = SECOND / 4
+const MAX_WAIT_MS = SECOND / 4
 
 interface ReceivePaymentEventDeps extends FindPaymentOwnerDeps {
   paymentEvents: Pick<PaymentEventStore, 'insertOrRead' | 'markProcessed' | 'setUser'>
@@ -29,16 +29,16 @@ export async function receivePaymentEvent(deps: ReceivePaymentEventDeps, event: 
 
   if (!isPaymentEventType(type)) {
     await paymentEvents.markProcessed(eventId, 'ignored', clock.now())
-    logger.info({ eventId, type }, 'a payment event of a type that means nothing here was ignored')
+    logger.info({ eventId, type }, 'payment event ignored')
     return
   }
   // If the owner is not known here, a workflow asks the processor.
   const userId = await findPaymentOwner(deps, event)
   if (userId !== null && userId !== event.userId) await paymentEvents.setUser(eventId, userId)
-  await Promise.race([pass(deps, event, userId), delay(PATIENCE_MS, undefined, { ref: false })])
+  await Promise.race([startProcessing(deps, event, userId), delay(MAX_WAIT_MS, undefined, { ref: false })])
 }
 
-function pass(
+function startProcessing(
   { orchestrator }: ReceivePaymentEventDeps,
   { id: eventId, type }: PaymentEvent,
   userId: string | null,

@@ -43,7 +43,7 @@ export async function generateCaptions(
 
   const { userId } = user
   await deps.limits.captions.take(userId)
-  const captions = await ifNot(
+  const captions = await undoOnError(
     () => generate(deps, wish, pictures, signal),
     () => deps.limits.captions.refund(userId),
     deps,
@@ -64,16 +64,13 @@ async function generate(
   const answered = await deps.captions.generate({ ...wish, pictures, rules }, { signal })
   const captions = fitCaptions(answered, platform, rules)
   if (captions.length === 0) {
-    throw new ServiceError(
-      'CAPTION_PROVIDER_FAILED',
-      'The caption provider answered nothing that can be posted, try again',
-    )
+    throw new ServiceError('CAPTION_PROVIDER_FAILED', 'The caption provider returned no usable captions. Try again.')
   }
   return captions
 }
 
 /** Runs `undo` when `work` fails, and rethrows the error of `work`. */
-async function ifNot<T>(
+async function undoOnError<T>(
   work: () => Promise<T>,
   undo: () => Promise<void>,
   { logger }: Pick<GenerateCaptionsDeps, 'logger'>,
@@ -81,7 +78,7 @@ async function ifNot<T>(
   try {
     return await work()
   } catch (error) {
-    await undo().catch((err: unknown) => logger.warn({ err }, 'a generation that failed stays counted for an hour'))
+    await undo().catch((err: unknown) => logger.warn({ err }, 'caption allowance refund failed'))
     throw error
   }
 }

@@ -14,17 +14,17 @@ export async function replaceAvatar(deps: ReplaceAvatarDeps, userId: string, ava
   try {
     if (previous !== null && previous !== avatar) {
       await deps.avatars.remove(userId, previous)
-      await putBackIfNamed(deps, userId, previous)
+      await restoreIfCurrent(deps, userId, previous)
     }
-    await putBackIfNamed(deps, userId, avatar)
+    await restoreIfCurrent(deps, userId, avatar)
   } catch (error) {
     // The new avatar is stored, and the cleanup removes the old one within days.
-    deps.logger.warn({ err: error, userId }, 'the previous avatar could not be removed')
+    deps.logger.warn({ err: error, userId }, 'previous avatar removal failed')
   }
 }
 
 /** Restores an avatar that a concurrent request removed. The last request to check restores it. */
-async function putBackIfNamed({ users, avatars }: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
+async function restoreIfCurrent({ users, avatars }: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
   if (!(await avatars.isMissing(userId, avatar))) return
   const user = await users.findById(userId)
   if (user?.avatar === avatar) await avatars.restore(userId, avatar)

@@ -8,8 +8,8 @@ import type { UserStore } from '../../store/users/users.ts'
 
 /** Frontends that send no `sizeBytes` upload as many files concurrently as two posts hold. */
 const MAX_OPEN_UNSIZED = 40
-const LOOKED_UP_AT_ONCE = 1_000
-const CHECKS_AT_ONCE = 5
+const LOOKUP_LIMIT = 1_000
+const CONCURRENT_CHECKS = 5
 const CHECK_TIMEOUT_MS = 5 * SECOND
 
 export interface UploadQuotaDeps {
@@ -48,7 +48,7 @@ export async function reserveUpload(
 
 /** Releases uploads that a post or the profile uses. Only a user at the limit pays for this lookup. */
 async function releaseNamed({ uploads, posts, users, storage }: UploadQuotaDeps, userId: string): Promise<void> {
-  const counted = await uploads.listUnnamed(userId, LOOKED_UP_AT_ONCE)
+  const counted = await uploads.listUnnamed(userId, LOOKUP_LIMIT)
   const [named, avatars] = await Promise.all([posts.findNamedMedia(counted), users.findAvatars([userId])])
   const avatarKeys = avatars.map((avatar) => storage.toKey(avatar)).filter((key) => key !== null)
   await uploads.setNamed([...named, ...avatarKeys], true)
@@ -67,8 +67,8 @@ export interface CheckUploadsDeps {
 export async function checkUploads({ uploads, storage, logger }: CheckUploadsDeps, limit: number): Promise<number> {
   const due = await uploads.listDue(limit)
   let deleted = 0
-  for (let first = 0; first < due.length; first += CHECKS_AT_ONCE) {
-    await Promise.all(due.slice(first, first + CHECKS_AT_ONCE).map(check))
+  for (let first = 0; first < due.length; first += CONCURRENT_CHECKS) {
+    await Promise.all(due.slice(first, first + CONCURRENT_CHECKS).map(check))
   }
   return deleted
 

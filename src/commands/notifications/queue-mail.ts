@@ -8,7 +8,7 @@ import { newId } from '../../store/shared/schema.ts'
 import { sealMail, type MailContent } from './mail-secrets.ts'
 
 /** How long the outcome of a mail is stored. */
-const KEPT_MS = 7 * DAY
+const RETENTION_MS = 7 * DAY
 /** One key for all recipients without an account, so that a flood of registrations delays no user. */
 const NO_ACCOUNT_KEY = 'nobody'
 
@@ -41,7 +41,7 @@ export async function queueMail(deps: QueueMailDeps, { kind, userId, lifeMs, ...
     tendedUntil: now,
     createdAt: now,
     endedAt: null,
-    removeAt: new Date(now.getTime() + KEPT_MS),
+    removeAt: new Date(now.getTime() + RETENTION_MS),
   })
   await deps.orchestrator.startWork('sendMail', mailId, { summary: MAIL_SUMMARY, fairnessKey: toFairnessKey(userId) })
 }
@@ -52,8 +52,8 @@ export function mailBacklog({ mails }: { mails: Pick<MailStore, 'listUnleased'> 
     work: 'sendMail' as const,
     summary: MAIL_SUMMARY,
     async listUnstarted(before: Date, limit: number) {
-      const untended = await mails.listUnleased(before, limit)
-      return untended.map(({ _id, userId }) => ({ id: _id, userId: toFairnessKey(userId) }))
+      const unleased = await mails.listUnleased(before, limit)
+      return unleased.map(({ _id, userId }) => ({ id: _id, userId: toFairnessKey(userId) }))
     },
   }
 }

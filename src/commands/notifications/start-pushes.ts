@@ -5,9 +5,9 @@ import type { Notification } from '../../store/notifications/notifications.ts'
 import type { PushStore } from '../../store/notifications/pushes.ts'
 
 /** Bounds concurrent starts, so that a burst of posts does not compete with as many pushes for Temporal. */
-const STARTED_TOGETHER = 20
+const MAX_BATCH = 20
 /** Shown to operators in the Temporal UI. */
-const PUSH_SUMMARY = 'A notification to the devices of its user'
+const PUSH_SUMMARY = "Push a notification to its user's devices"
 
 interface BeginPushesDeps {
   orchestrator: Pick<PublishOrchestrator, 'startWork'>
@@ -23,12 +23,12 @@ export function createStartPushes({ orchestrator, logger }: BeginPushesDeps) {
         settle(index, undefined)
       }),
     )
-  }, STARTED_TOGETHER)
+  }, MAX_BATCH)
 
   return (notifications: Notification[]): void => {
     for (const notification of notifications) {
       begin(notification).catch((error: unknown) =>
-        logger.warn({ err: error, notificationId: notification._id }, 'could not record that a push was begun'),
+        logger.warn({ err: error, notificationId: notification._id }, 'push start not recorded'),
       )
     }
   }

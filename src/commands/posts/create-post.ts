@@ -50,7 +50,7 @@ export async function findIdempotentResult(
   if (post.requestHash !== requestHash) {
     throw new ServiceError('IDEMPOTENCY_MISMATCH', 'Idempotency key was used with a different request')
   }
-  return answer(post, post.firstAnswer!)
+  return toCreatedPost(post, post.firstAnswer!)
 }
 
 /**
@@ -62,7 +62,7 @@ export async function createPost(
   deps: CreatePostDeps,
   request: CreatePostRequest,
 ): Promise<{ created: boolean; data: CreatedPost }> {
-  const { post, answered } = await makePost(deps, request)
+  const { post, answered } = await buildPost(deps, request)
   try {
     await deps.storePost(post)
   } catch (error) {
@@ -72,10 +72,10 @@ export async function createPost(
     return { created: false, data }
   }
   if (post.status !== 'DRAFT') await notifyWorkflow(deps, post, 'start')
-  return { created: true, data: answer(post, answered) }
+  return { created: true, data: toCreatedPost(post, answered) }
 }
 
-async function makePost(deps: CreatePostDeps, { userId, input, source, idempotency }: CreatePostRequest) {
+async function buildPost(deps: CreatePostDeps, { userId, input, source, idempotency }: CreatePostRequest) {
   const now = deps.clock.now()
   const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
   refuseProblems(problems)
@@ -108,6 +108,6 @@ async function makePost(deps: CreatePostDeps, { userId, input, source, idempoten
   return { answered, post: idempotency ? { ...post, firstAnswer: answered } : post }
 }
 
-function answer(post: Post, { status, scheduledAt, warnings }: FirstAnswer): CreatedPost {
+function toCreatedPost(post: Post, { status, scheduledAt, warnings }: FirstAnswer): CreatedPost {
   return { postId: post._id, status, scheduledAt, warnings }
 }

@@ -16,13 +16,13 @@ export async function currentRules(
   wanted: readonly Platform[],
 ): Promise<PlatformRules> {
   const signal = AbortSignal.timeout(LONGEST_WAIT_MS)
-  const asked = wanted.flatMap((platform) => {
+  const withLimits = wanted.flatMap((platform) => {
     const limits = platforms.find(platform)?.limits
     return limits ? [{ platform, limits }] : []
   })
-  if (asked.length === 0) return POSTING_RULES
-  const told = await Promise.all(
-    asked.map(async ({ platform, limits }) => [platform, await limits({ signal })] as const),
+  if (withLimits.length === 0) return POSTING_RULES
+  const current = await Promise.all(
+    withLimits.map(async ({ platform, limits }) => [platform, await limits({ signal })] as const),
   )
-  return { ...POSTING_RULES, ...Object.fromEntries(told) }
+  return { ...POSTING_RULES, ...Object.fromEntries(current) }
 }

@@ -33,18 +33,18 @@ export function createDiscardPrepared({ credentials, platforms, clock, logger }:
       if (account?.accountId !== delivery.accountId) return
       await adapter.discard({ handle: (name) => delivery.handles[name] }, account, { signal })
     } catch (error) {
-      logger.warn({ err: error, postId: _id, platform }, 'what was prepared for a post could not be taken back')
+      logger.warn({ err: error, postId: _id, platform }, 'discarding prepared content failed')
     }
   }
 
   return async (post, entries) => {
-    const over = entries.filter((entry) => isOver(entry, clock.now()))
-    await Promise.all(over.map((entry) => discard(post, entry)))
+    const discardable = entries.filter((entry) => canDiscard(entry, clock.now()))
+    await Promise.all(discardable.map((entry) => discard(post, entry)))
   }
 }
 
 /** Returns whether something was prepared, and no running or unknown call could make it visible. */
-function isOver({ status, delivery }: PlatformStatus, now: Date): boolean {
+function canDiscard({ status, delivery }: PlatformStatus, now: Date): boolean {
   if (status !== 'pending' && status !== 'failed') return false
   const isPrepared = Object.keys(delivery.handles).length > 0 && delivery.accountId !== null
   return isPrepared && delivery.leaseUntil === null && !isInDoubt(delivery, now)

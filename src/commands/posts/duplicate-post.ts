@@ -35,7 +35,7 @@ export async function duplicatePost(
 function storeInPlaceOf({ database, posts }: DuplicatePostDeps, original: Post, draft: Post): Promise<void> {
   return database.transaction(async (session) => {
     if (!(await posts.moveAllowance(original, draft._id, session))) {
-      throw new ServiceError('POST_IN_PROGRESS', 'The post changed meanwhile; read it again, then repeat the request')
+      throw new ServiceError('POST_IN_PROGRESS', 'The post changed meanwhile. Read it again, then repeat the request.')
     }
     await posts.insert([draft], session)
   })

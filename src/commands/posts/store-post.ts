@@ -22,7 +22,7 @@ interface StorePostDeps {
 type Session = Parameters<NotificationStore['insert']>[1]
 
 /** The posts of a group cannot be stored together; each is then stored alone. */
-class NotTogether extends Error {}
+class GroupConflict extends Error {}
 
 /**
  * Stores new posts, each with its notification and its use of the allowance, or not at all. Posts that arrive during a
@@ -31,46 +31,46 @@ class NotTogether extends Error {}
  */
 export function createStorePost({ database, posts, notifications, users }: StorePostDeps): StorePost {
   return batcher<void, Post>(async (group, settle) => {
-    if (group.length > 1 && (await together(group))) {
+    if (group.length > 1 && (await storeTogether(group))) {
       group.forEach((_, index) => settle(index, undefined))
       return
     }
     const byUser = Map.groupBy(group.keys(), (index) => group[index]!.userId)
-    await Promise.all([...byUser.values()].map((indexes) => oneByOne(indexes)))
+    await Promise.all([...byUser.values()].map((indexes) => storeOneByOne(indexes)))
 
     /** Posts of one user are stored one by one, because they would conflict with each other. */
-    async function oneByOne(indexes: number[]): Promise<void> {
+    async function storeOneByOne(indexes: number[]): Promise<void> {
       let busy: Error | undefined
       for (const index of indexes) {
-        const result = busy ?? (await alone(group[index]!).catch((error: Error) => error))
+        const result = busy ?? (await storeAlone(group[index]!).catch((error: Error) => error))
         settle(index, result)
-        if (result instanceof Error && !isAboutOne(result)) busy = result
+        if (result instanceof Error && !concernsOnePost(result)) busy = result
       }
     }
   }, LARGEST_GROUP)
 
   /** Returns false when nothing was stored because the posts cannot be stored together. */
-  async function together(group: Post[]): Promise<boolean> {
+  async function storeTogether(group: Post[]): Promise<boolean> {
     let tries = 0
     try {
       await withNotifications(group, (insertNotifications) =>
         database.transaction(async (session) => {
           tries += 1
-          if (tries > 1) throw new NotTogether()
+          if (tries > 1) throw new GroupConflict()
           await posts.insert(group, session)
           await insertNotifications(session)
-          if (!(await users.takePostAllowances(countByUser(group), session))) throw new NotTogether()
+          if (!(await users.takePostAllowances(countByUser(group), session))) throw new GroupConflict()
         }),
       )
       return true
     } catch (error) {
-      if (error instanceof NotTogether || isDuplicateKey(error)) return false
+      if (error instanceof GroupConflict || isDuplicateKey(error)) return false
       throw error
     }
   }
 
   /** The user record is written last, because concurrent creates contend for it. */
-  async function alone(post: Post): Promise<void> {
+  async function storeAlone(post: Post): Promise<void> {
     await withNotifications([post], (insertNotifications) =>
       database.transaction(async (session) => {
         await posts.insert([post], session)
@@ -86,15 +86,15 @@ export function createStorePost({ database, posts, notifications, users }: Store
     group: Post[],
     store: (insertNotifications: (session: Session) => Promise<void>) => Promise<void>,
   ): Promise<void> {
-    const asked = createdNotifications({ users }, group).then(notifications.toRecords)
-    asked.catch(() => {})
-    await store(async (session) => notifications.insert(await asked, session))
-    notifications.startPushes(await asked)
+    const records = createdNotifications({ users }, group).then(notifications.toRecords)
+    records.catch(() => {})
+    await store(async (session) => notifications.insert(await records, session))
+    notifications.startPushes(await records)
   }
 }
 
 /** Returns whether an error concerns one post only, unlike a database outage or a locked record. */
-function isAboutOne(error: Error): boolean {
+function concernsOnePost(error: Error): boolean {
   return isDuplicateKey(error) || (error instanceof ServiceError && error.code === 'POST_LIMIT_REACHED')
 }
 

@@ -24,6 +24,6 @@ export async function notifyWorkflow(
   try {
     await deps.posts.acknowledgeStart(post)
   } catch (error) {
-    deps.logger.warn({ err: error, postId: post._id }, 'could not record that the workflow was started')
+    deps.logger.warn({ err: error, postId: post._id }, 'workflow start not recorded')
   }
 }

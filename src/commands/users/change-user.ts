@@ -25,7 +25,7 @@ interface Change {
   /** The part of the record that the audit log stores, before and after. */
   facts(user: User): AuditFacts
   /** The notification for the user when something changed. */
-  tell?(user: User, entry: AuditEntry): NewNotification
+  notification?(user: User, entry: AuditEntry): NewNotification
 }
 
 /**
@@ -34,19 +34,19 @@ interface Change {
  * @throws ServiceError NOT_FOUND
  */
 export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: string, change: Change): Promise<User> {
-  let told: Notification[] = []
+  let records: Notification[] = []
   const user = await deps.database.transaction(async (session) => {
-    const isGoing = await deps.erasures.isBegun(userId, session)
-    const changed = isGoing ? null : await deps.users.change(userId, change.set, session)
+    const isErased = await deps.erasures.isBegun(userId, session)
+    const changed = isErased ? null : await deps.users.change(userId, change.set, session)
     if (!changed) throw new ServiceError('NOT_FOUND', 'User not found')
     const [before, after] = [change.facts(changed.before), change.facts(changed.after)]
     if (JSON.stringify(before) === JSON.stringify(after)) return changed.after
     const entry = newAuditEntry(actor, deps.clock.now(), { action: change.action, subjectId: userId, before, after })
     await deps.audit.insert(entry, session)
-    told = await deps.notifications.toRecords(change.tell ? [change.tell(changed.after, entry)] : [])
-    await deps.notifications.insert(told, session)
+    records = await deps.notifications.toRecords(change.notification ? [change.notification(changed.after, entry)] : [])
+    await deps.notifications.insert(records, session)
     return changed.after
   })
-  deps.notifications.startPushes(told)
+  deps.notifications.startPushes(records)
   return user
 }

@@ -72,8 +72,8 @@ export function erasureBacklog({ erasures }: { erasures: Pick<ErasureStore, 'lis
     work: 'eraseAccount' as const,
     summary: SUMMARY,
     async listUnstarted(before: Date, limit: number) {
-      const untended = await erasures.listUnleased(before, limit)
-      return untended.map(({ _id }) => ({ id: _id, userId: _id }))
+      const unleased = await erasures.listUnleased(before, limit)
+      return unleased.map(({ _id }) => ({ id: _id, userId: _id }))
     },
   }
 }

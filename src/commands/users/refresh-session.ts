@@ -42,14 +42,11 @@ export async function refreshSession(deps: RefreshSessionDeps, cookie: string | 
   for (;;) {
     const session = await deps.sessions.find(sessionId)
     if (!session || session.expiresAt <= deps.clock.now()) throw unauthorized()
-    const position = positionOf(deps, session, token)
+    const position = classifyToken(deps, session, token)
     if (position === 'unknown') throw unauthorized()
     if (position === 'spent') {
       await deps.sessions.remove(session._id)
-      deps.logger.warn(
-        { userId: session.userId, sessionId: session._id },
-        'a spent refresh token was used again: session ended',
-      )
+      deps.logger.warn({ userId: session.userId, sessionId: session._id }, 'refresh token reused, session ended')
       throw unauthorized()
     }
 
@@ -74,7 +71,7 @@ async function findActiveUser({ users }: RefreshSessionDeps, { userId, version }
 /**
  * Distinguishes the current token of a session, one replaced within the window, one replaced before it, and one never issued.
  */
-function positionOf(
+function classifyToken(
   deps: RefreshSessionDeps,
   session: Session,
   token: string,

@@ -54,7 +54,7 @@ interface SignUp extends Client {
  */
 export async function signUp(deps: SignUpDeps, input: SignUp): Promise<SessionTokens & { user: User }> {
   const [picture = null] = input.avatar ? await deps.largeTexts.readDataUrls([input.avatar]) : []
-  const problems = [...problemsOf(input), ...(await avatarProblems(deps, input, picture))]
+  const problems = [...findProblems(input), ...(await avatarProblems(deps, input, picture))]
   if (problems.length > 0) throw validationFailed(problems)
   const { addressCodes, config, database, oneTimeCodes, planLimits, users } = deps
   const email = normalizeEmail(input.email)
@@ -82,7 +82,7 @@ export async function signUp(deps: SignUpDeps, input: SignUp): Promise<SessionTo
   return { user, ...(await openSession(deps, user, input)) }
 }
 
-function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
+function findProblems({ name, password, confirmPassword }: SignUp): Problem[] {
   const problems = [...passwordProblems(password), ...nameProblems(name)]
   if (confirmPassword !== undefined && confirmPassword !== password) {
     problems.push({
@@ -123,7 +123,7 @@ async function storeAvatar({ avatars, logger }: SignUpDeps, userId: string, pict
   try {
     return { avatar: await avatars.store(userId, picture) }
   } catch (error) {
-    logger.warn({ err: error, userId }, 'the avatar of a new account could not be stored')
+    logger.warn({ err: error, userId }, 'new avatar not stored')
     return {}
   }
 }

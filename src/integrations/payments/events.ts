@@ -30,7 +30,7 @@ const READERS: Record<PaymentEventType, (object: unknown, createdAt: Date) => Ab
   'customer.subscription.deleted': aboutSubscription,
 }
 
-/** Null for what is no event. */
+/** Parses an event; null when the value is not one. */
 export function readEventObject(value: unknown): PaymentEvent | null {
   const event = readFields(value)
   const { object } = readFields(event['data'])
@@ -72,7 +72,7 @@ function aboutInvoice(state: 'active' | 'past_due', object: unknown, createdAt: 
     customerId: toldInvoice.customerId,
     subscriptionId: toldInvoice.subscriptionId,
   }
-  // A subscription whose first payment fails has not begun.
+  // A subscription has not begun while its first payment fails.
   const implied = toldInvoice.isFirst && state === 'past_due' ? 'incomplete' : state
   const period = state === 'active' ? readPaidPeriod(object) : {}
   const told = impliedBy(ids, { state: implied, createdAt, ...period })
@@ -85,7 +85,7 @@ function aboutInvoice(state: 'active' | 'past_due', object: unknown, createdAt: 
   }
 }
 
-/** What an event about something else lets one conclude about its subscription. */
+/** The subscription state implied by an event about another object. */
 function impliedBy(
   { userId, customerId, subscriptionId }: Pick<About, 'userId' | 'customerId' | 'subscriptionId'>,
   implied: Pick<ProcessorSubscription, 'state' | 'createdAt'> & Partial<ProcessorSubscription>,

@@ -7,8 +7,8 @@ import {
 import { SECOND } from '../../domain/shared/times.ts'
 
 /*
- * The objects of the API, by the field. Answers to our calls come in the one version that is pinned, webhooks in that of the account:
- * since 2025-03 the period stands at the item of a subscription and the subscription of an invoice under `parent`, so both places are read.
+ * Parsers for objects of the API. Responses use the pinned version, webhooks use the account's version:
+ * since 2025-03 a subscription's period is on its item and an invoice's subscription is under `parent`, so both places are read.
  * https://docs.stripe.com/changelog/basil#2025-03-31.basil
  */
 
@@ -16,12 +16,12 @@ type Fields = Record<string, unknown>
 
 const LONGEST_ID = 255
 
-/** No fields for what is not an object. */
+/** Returns the fields of an object; none for any other value. */
 export function readFields(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }
 
-/** Of an object, or of the id that stands for it. */
+/** Reads the id of an object, or an id in place of the object. */
 export function readId(value: unknown): string | null {
   const id = typeof value === 'string' ? value : readFields(value)['id']
   return typeof id === 'string' && id !== '' && id.length <= LONGEST_ID ? id : null
@@ -33,19 +33,19 @@ export function readInstant(seconds: unknown): Date | null {
   return Number.isNaN(instant.getTime()) ? null : instant
 }
 
-/** Our user, as the checkout noted it. */
+/** Our user id, as stored by the checkout. */
 export function readUserId(metadata: unknown): string | null {
   return readId(readFields(metadata)['userId'])
 }
 
-/** Null for what is no subscription that can be read. */
+/** Parses a subscription; null when the value is not a readable one. */
 export function readSubscriptionObject(value: unknown): ProcessorSubscription | null {
   const subscription = readFields(value)
   const [id, customerId] = [readId(subscription), readId(subscription['customer'])]
   const createdAt = readInstant(subscription['created'])
-  const state = stateOf(subscription['status'])
+  const state = toState(subscription['status'])
   if (id === null || customerId === null || createdAt === null || state === null) return null
-  const period = periodOf(subscription)
+  const period = readPeriod(subscription)
   return {
     id,
     customerId,
@@ -58,14 +58,14 @@ export function readSubscriptionObject(value: unknown): ProcessorSubscription | 
   }
 }
 
-function stateOf(status: unknown): ProcessorState | null {
+function toState(status: unknown): ProcessorState | null {
   if (typeof status !== 'string') return null
   return PROCESSOR_STATES.find((state) => state === status) ?? 'unknown'
 }
 
 type Period = Pick<ProcessorSubscription, 'currentPeriodStart' | 'currentPeriodEnd'>
 
-function periodOf(subscription: Fields): Period {
+function readPeriod(subscription: Fields): Period {
   const items = readFields(subscription['items'])['data']
   const item = readFields(Array.isArray(items) ? items[0] : null)
   return {
@@ -74,20 +74,20 @@ function periodOf(subscription: Fields): Period {
   }
 }
 
-/** The one that an invoice pays for: that of its last line. */
+/** The period that an invoice pays for, taken from its last line. */
 export function readPaidPeriod(invoice: unknown): Period {
   const lines = readFields(readFields(invoice)['lines'])['data']
   const { start, end } = readFields(readFields(Array.isArray(lines) ? lines.at(-1) : null)['period'])
   return { currentPeriodStart: readInstant(start), currentPeriodEnd: readInstant(end) }
 }
 
-/** The portal writes a cancellation of the newer billing mode as an instant. */
+/** The portal stores a cancellation in the newer billing mode as an instant. */
 function endsWithin({ currentPeriodEnd }: Period, cancelAt: unknown): boolean {
   const end = readInstant(cancelAt)
   return end !== null && currentPeriodEnd !== null && end <= currentPeriodEnd
 }
 
-/** Null for what is no invoice that can be read, also for a mere id. */
+/** Parses an invoice; null when the value is not a readable one, also for a bare id. */
 export function readInvoiceObject(value: unknown): ProcessorInvoice | null {
   const invoice = readFields(value)
   const id = readId(invoice)

@@ -47,7 +47,7 @@ export function createHealth({ connection, namespace, schedules, bounded }: Temp
 
   async function sweeperProblem(sweepIntervalMs: number): Promise<string | null> {
     const schedule = await describeSweep(schedules)
-    if (!schedule) return 'The sweeper\'s Schedule does not exist, run "npm run setup"'
+    if (!schedule) return 'The sweeper\'s Schedule does not exist. Run "npm run setup".'
     const { info } = schedule
     const last = info.recentActions.at(-1)?.takenAt ?? info.createdAt
     return Date.now() - last.getTime() > 3 * sweepIntervalMs + MINUTE ? 'The sweeper has not run' : null

@@ -105,7 +105,7 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
         const result = () => workflows.getHandle(workflowId).result() as Promise<boolean>
         return (await bounded(result, Math.max(1, until - Date.now()))) ? 'fresh' : 'failed'
       } catch (error) {
-        // That a platform is slow, or refuses, is nothing that Temporal has done.
+        // A failed workflow means that the platform was slow or refused, not that Temporal failed.
         return error instanceof WorkflowFailedError ? 'failed' : 'unknown'
       }
     },
@@ -121,7 +121,7 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
           taskQueue: 'maintenance' satisfies TaskQueue,
           workflowIdConflictPolicy: 'USE_EXISTING',
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          staticSummary: "Start all open posts after the loss of Temporal's data",
+          staticSummary: "Restart all open posts after a loss of Temporal's data",
           args: [],
         }),
       )

@@ -6,7 +6,7 @@ import { listOpenPosts } from './search-attributes.ts'
 const TERMINATE_DEADLINE_MS = 3 * SECOND
 
 /**
- * Failed attempts of one workflow task after which the execution counts as stuck. A worker that is killed or deployed costs one
+ * Failed attempts of one workflow task after which the execution counts as stuck. A killed or redeployed worker costs one
  * attempt; code that cannot replay the history fails every attempt.
  */
 const STUCK_AFTER_ATTEMPTS = 3
@@ -15,7 +15,7 @@ export interface StuckWorkflow {
   type: string
   workflowId: string
   runId: string
-  /** How often its current workflow task was attempted. */
+  /** The number of attempts of its current workflow task. */
   attempts: number
 }
 
@@ -60,13 +60,14 @@ export function createStuckWorkflows(client: TemporalClient, { onTerminated }: S
 }
 
 /**
- * Terminates the open execution of this id if its workflow tasks keep failing, which only another release or a new execution ends.
- * Returns what was terminated, or null if the execution is healthy or none is open.
+ * Terminates the open execution of this id if its workflow tasks keep failing, because only another release or a new execution
+ * resolves that.
+ * @returns the terminated execution, or null if it is healthy or none is open
  */
 async function terminateIfStuck(workflows: WorkflowClient, workflowId: string): Promise<StuckWorkflow | null> {
   try {
     const { type, runId, raw } = await workflows.getHandle(workflowId).describe()
-    // Present while a workflow task is scheduled or running, so a closed execution has none.
+    // Present while a workflow task is scheduled or running; a closed execution has none.
     const attempts = raw.pendingWorkflowTask?.attempt ?? 0
     if (attempts < STUCK_AFTER_ATTEMPTS) return null
     await workflows.getHandle(workflowId, runId).terminate(`Its workflow task failed ${attempts - 1} times in a row`)

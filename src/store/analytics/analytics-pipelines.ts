@@ -79,7 +79,7 @@ export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay
     collection: POST_SNAPSHOTS,
     stages: [
       since(scope, start),
-      lastOfEach({ day: placeAmong(days, '$takenAt') }, ENGAGEMENTS),
+      lastOfEach({ day: dayIndex(days, '$takenAt') }, ENGAGEMENTS),
       { $group: { _id: { ...PAIR_OF_ID, day: '$_id.day' }, ...COMPLETED, ...lastKnown('known') } },
       {
         $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...knownOf('known') } } },
@@ -101,7 +101,7 @@ function completions({ userId, platform }: Scope, start: Date, days: CalendarDay
         ...(platform && { 'platformStatuses.platform': platform }),
       },
     },
-    { $group: { _id: placeAmong(days, '$platformStatuses.completedAt'), completed: { $sum: 1 } } },
+    { $group: { _id: dayIndex(days, '$platformStatuses.completedAt'), completed: { $sum: 1 } } },
     { $project: { _id: 0, day: '$_id', completed: 1 } },
   ]
 }
@@ -174,7 +174,7 @@ export function followerCounts({ userId, platform }: Scope, days: CalendarDay[])
       { $match: { userId, ...(platform && { platform }) } },
       {
         $group: {
-          _id: { platform: '$platform', day: placeAmong(days, '$takenAt') },
+          _id: { platform: '$platform', day: dayIndex(days, '$takenAt') },
           last: { $max: { takenAt: '$takenAt', followers: '$followers' } },
         },
       },
@@ -212,8 +212,8 @@ function newest(names: readonly string[]): Fields {
  * so only one value per group is computed over the many snapshots.
  */
 function lastOfEach(part: Fields, names: readonly string[]): Fields {
-  const told = ENGAGEMENTS.map((name) => ({ $isNumber: `$${name}` }))
-  return { $group: { _id: { ...PAIR, ...part, told }, ...COMPLETED, last: newest(names) } }
+  const reported = ENGAGEMENTS.map((name) => ({ $isNumber: `$${name}` }))
+  return { $group: { _id: { ...PAIR, ...part, reported }, ...COMPLETED, last: newest(names) } }
 }
 
 /** The last known value of each metric among the results of `lastOfEach`, in fields with this prefix. */
@@ -237,10 +237,10 @@ function knownOf(prefix: string): Fields {
  * most of the time, and one for all could exceed the document size limit.
  */
 function withKnownBefore(start: Date, fields: Fields): Fields[] {
-  const lot = { $substrBytes: ['$_id.postId', LAST_DIGIT_OF_ID, 1] }
+  const bucket = { $substrBytes: ['$_id.postId', LAST_DIGIT_OF_ID, 1] }
   const ifOlder = { $cond: [{ $lt: ['$completedAt', start] }, '$_id.postId', '$$REMOVE'] }
   return [
-    { $group: { _id: lot, pairs: { $push: { ...PAIR_OF_ID, ...fields } }, older: { $addToSet: ifOlder } } },
+    { $group: { _id: bucket, pairs: { $push: { ...PAIR_OF_ID, ...fields } }, older: { $addToSet: ifOlder } } },
     {
       $lookup: {
         from: POST_SNAPSHOTS,
@@ -268,7 +268,7 @@ function fieldsOf(record: string, names: readonly string[]): Fields {
  * The index of the day that an instant falls on, -1 before the first. The application computes the days, because the database
  * has its own time zone rules.
  */
-function placeAmong(days: CalendarDay[], instant: string): unknown {
+function dayIndex(days: CalendarDay[], instant: string): unknown {
   const search = (low: number, high: number): unknown => {
     if (low === high) return low
     const middle = Math.ceil((low + high) / 2)

@@ -47,7 +47,7 @@ export function createAnalyticsReads(connection: Connection) {
 
     /** Also returns the number of completed deliveries by day index. */
     async timelinePairs(scope: Scope, window: Window, days: CalendarDay[]) {
-      const rows = await run<Lot<Without<PairHistory>> | Completions>(timelinePairs(scope, window, days))
+      const rows = await run<PairBucket<Without<PairHistory>> | Completions>(timelinePairs(scope, window, days))
       const completions = new Map<number, number>()
       for (const row of rows) if ('completed' in row) completions.set(row.day, row.completed)
       return { pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])), completions }
@@ -55,7 +55,7 @@ export function createAnalyticsReads(connection: Connection) {
 
     /** Also returns the number of posts published in the window and the last count of every account. */
     async comparedPairs(userId: string, window: Window) {
-      type Row = Lot<Without<ComparedPair>> | { publishedPosts: number } | { counted: FollowerCount }
+      type Row = PairBucket<Without<ComparedPair>> | { publishedPosts: number } | { counted: FollowerCount }
       const rows = await run<Row>(comparedPairs(userId, window))
       return {
         pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])),
@@ -76,14 +76,14 @@ interface Pair {
 }
 
 /** Some pairs, and the values known before of those that had any. */
-interface Lot<T> {
+interface PairBucket<T> {
   pairs: (Pair & T)[]
   before: (Pair & LastKnown)[]
 }
 
 type Without<T> = Omit<T, 'before'>
 
-function joined<T>({ pairs, before }: Lot<T>): (T & { before: LastKnown })[] {
+function joined<T>({ pairs, before }: PairBucket<T>): (T & { before: LastKnown })[] {
   const nameOf = ({ postId, platform }: Pair) => `${postId} ${platform}`
   const known = new Map(before.map((pair) => [nameOf(pair), pair]))
   return pairs.map((pair) => ({ ...pair, before: known.get(nameOf(pair)) ?? NOTHING_KNOWN }))

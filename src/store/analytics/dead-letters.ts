@@ -5,7 +5,7 @@ import { DAY, SECOND } from '../../domain/shared/times.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
-const KEPT_MS = 30 * DAY
+const RETENTION_MS = 30 * DAY
 const LIST_DEADLINE_MS = 4 * SECOND
 
 /** Metrics that could not be collected, with the reason of the last failure. */
@@ -41,7 +41,7 @@ const deadLetterSchema = new Schema<DeadLetter>(
 )
 
 deadLetterSchema.index({ userId: 1, postId: 1, platform: 1, type: 1 }, { unique: true })
-deadLetterSchema.index({ lastAt: 1 }, { expireAfterSeconds: KEPT_MS / SECOND })
+deadLetterSchema.index({ lastAt: 1 }, { expireAfterSeconds: RETENTION_MS / SECOND })
 deadLetterSchema.index({ lastAt: -1, _id: -1 })
 
 export function createDeadLetterStore(connection: Connection) {

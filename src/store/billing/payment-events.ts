@@ -7,7 +7,7 @@ import { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
 /** Longer than the processor resends an event, by itself or on request. */
-const KEPT_MS = 90 * DAY
+const RETENTION_MS = 90 * DAY
 
 /** A stored payment event. It is done when its state is no longer `waiting`. */
 export interface StoredPaymentEvent extends Omit<PaymentEvent, 'id'> {
@@ -64,7 +64,7 @@ const paymentEventSchema = new Schema<StoredPaymentEvent>(
   schemaOptions,
 )
 
-paymentEventSchema.index({ receivedAt: 1 }, { expireAfterSeconds: KEPT_MS / SECOND })
+paymentEventSchema.index({ receivedAt: 1 }, { expireAfterSeconds: RETENTION_MS / SECOND })
 paymentEventSchema.index({ receivedAt: 1, _id: 1 }, { partialFilterExpression: { state: 'waiting' } })
 paymentEventSchema.index({ userId: 1, createdAt: 1 })
 

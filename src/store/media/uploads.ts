@@ -8,7 +8,7 @@ const ADDRESS_LIFE_MS = 15 * MINUTE
 /** An upload that starts in the last moment may continue for a while; after this time its size is final. */
 const SIZE_FINAL_AFTER_MS = ADDRESS_LIFE_MS + HOUR
 /** The cleanup deletes unused uploads before this time (ADR 13). */
-const KEPT_MS = 3 * DAY
+const RETENTION_MS = 3 * DAY
 /** How often an object without a signed length is checked. */
 const CHECK_EVERY_MS = MINUTE
 
@@ -64,7 +64,7 @@ export function createUploadStore(connection: Connection, now: () => Date) {
         isNamed: false,
         createdAt: now(),
         checkAt: after(upload.isSized ? SIZE_FINAL_AFTER_MS : CHECK_EVERY_MS),
-        removeAt: after(KEPT_MS),
+        removeAt: after(RETENTION_MS),
       })
     },
 

@@ -5,7 +5,7 @@ import { anyOf } from '../shared/batching.ts'
 import { required, schemaOptions } from '../shared/schema.ts'
 
 /** Devices per user; registering more removes those unused for the longest time. */
-const MOST_DEVICES = 20
+const MAX_DEVICES = 20
 
 /** A device that gets push messages. */
 export interface PushDevice {
@@ -52,7 +52,7 @@ export function createPushTokenStore(connection: Connection, now: () => Date) {
       const at = now()
       const createdAt = { $cond: [{ $eq: ['$userId', owned.userId] }, '$createdAt', at] }
       await collection().updateOne({ _id }, [{ $set: { ...owned, lastSeen: at, createdAt } }], { upsert: true })
-      const surplus = (await listOf(owned.userId)).slice(MOST_DEVICES).map((old) => old._id)
+      const surplus = (await listOf(owned.userId)).slice(MAX_DEVICES).map((old) => old._id)
       if (surplus.length > 0) await collection().deleteMany({ _id: { $in: surplus }, userId: owned.userId })
     },
 

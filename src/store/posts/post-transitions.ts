@@ -34,7 +34,7 @@ interface TransitionDeps {
 
 /** Applies moves to stored posts. Every change of a stored post goes through here. */
 export function createTransitions({ collection, find, now }: TransitionDeps) {
-  const inLine = keyedBatcher<Post, Asked>(applyMoves)
+  const enqueue = keyedBatcher<Post, Asked>(applyMoves)
   const known = new Map<string, Post>()
 
   function remember(post: Post): void {
@@ -104,7 +104,7 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
      * @throws ServiceError NOT_FOUND when the post is gone, EffectTaken, and whatever the move throws
      */
     transition: (postId: string, move: Move, options: TransitionOptions = {}): Promise<Post> =>
-      inLine(postId, { move, ...options }),
+      enqueue(postId, { move, ...options }),
   }
 }
 
@@ -120,8 +120,8 @@ function afterMoves(stored: Post, asked: Asked[], at: Date) {
     try {
       const moved = move(post, at)
       if (moved !== post) {
-        const told = [...notes, ...eventsOf(post, moved, at)]
-        events.push(...(runId === undefined ? told : told.map((event) => ({ ...event, runId }))))
+        const noted = [...notes, ...eventsOf(post, moved, at)]
+        events.push(...(runId === undefined ? noted : noted.map((event) => ({ ...event, runId }))))
         post = { ...moved, revision: stored.revision + 1, updatedAt: at }
       }
       results.push(post)

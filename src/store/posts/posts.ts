@@ -13,7 +13,7 @@ import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
 
 const LIST_DEADLINE_MS = 5 * SECOND
 /** No delivery checks owner and account for the last time earlier than this before it is due. */
-const LONGEST_AHEAD_MS = MINUTE
+const FINAL_CHECK_LEAD_MS = MINUTE
 
 export interface PostQuery {
   page: number
@@ -123,8 +123,8 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     /** Clears `startPending`, unless the post has changed since. Changes neither revision nor `updatedAt`. */
     acknowledgeStart: batcher<void, Post>(async (posts, settle) => {
-      const asToldOf = posts.map(({ _id, revision }) => ({ _id, revision }))
-      await collection().updateMany({ $or: asToldOf, startPending: true }, { $set: { startPending: false } })
+      const acknowledged = posts.map(({ _id, revision }) => ({ _id, revision }))
+      await collection().updateMany({ $or: acknowledged, startPending: true }, { $set: { startPending: false } })
       posts.forEach((_, index) => settle(index, undefined))
     }),
 
@@ -134,7 +134,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
      * for the last time shortly before it is due.
      */
     async invalidatePrepared(userId: string): Promise<void> {
-      const dueAt = { $lte: new Date(now().getTime() + LONGEST_AHEAD_MS) }
+      const dueAt = { $lte: new Date(now().getTime() + FINAL_CHECK_LEAD_MS) }
       await collection().updateMany(
         { userId, status: { $in: ['PENDING', 'SCHEDULED'] }, dueAt },
         { $inc: { contentVersion: 1, revision: 1 } },
@@ -225,9 +225,9 @@ export function createPostStore(connection: Connection, now: () => Date) {
               {
                 status: { $in: ['PENDING', 'SCHEDULED'] },
                 dueAt: { $lte: overdueBefore },
-                platformStatuses: unattended(instant),
+                platformStatuses: openWithoutRetry(instant),
               },
-              { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: unattended(instant) },
+              { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: openWithoutRetry(instant) },
             ],
           },
           WITHOUT_TIMELINE,
@@ -244,7 +244,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
 export type PostStore = ReturnType<typeof createPostStore>
 
 /** Matches an open entry without a later attempt. */
-function unattended(instant: Date) {
+function openWithoutRetry(instant: Date) {
   return {
     $elemMatch: {
       status: { $in: ['pending', 'processing'] },

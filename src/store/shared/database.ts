@@ -140,5 +140,8 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
 export type Database = ReturnType<typeof createDatabase>
 
 function busy(cause: unknown): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy, try again', { cause, retryAfterSeconds: 2 })
+  return new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy. Try again in a moment.', {
+    cause,
+    retryAfterSeconds: 2,
+  })
 }

@@ -9,9 +9,9 @@ import { nullable, required, schemaOptions, subdocumentOptions } from '../shared
 import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
 
 /** Longer than a code and its proof are valid. */
-const KEPT_MS = HOUR
+const RETENTION_MS = HOUR
 
-const MOST_CONFLICTS = 50
+const MAX_CONFLICTS = 50
 
 /** The codes mailed to an address, and the proof that one was entered. */
 interface AddressCode {
@@ -60,7 +60,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
   connection.model<AddressCode>('AddressCode', codeSchema, 'addressCodes')
 
   const collection = nativeCollection<AddressCode>(connection, 'addressCodes')
-  const removal = () => new Date(now().getTime() + KEPT_MS)
+  const removal = () => new Date(now().getTime() + RETENTION_MS)
   const provenBy = (addressKey: string, proofHashes: string[]) => ({
     _id: addressKey,
     proofHash: { $in: proofHashes },
@@ -75,7 +75,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
    */
   const change = (_id: string, move: (codes: MailedCode[]) => Partial<AddressCode> | null) =>
     inTurn(_id, async () => {
-      for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts += 1) {
+      for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
         const stored = await collection().findOne({ _id })
         const moved = move(codesOf(stored))
         if (moved === null || (await write(_id, stored, moved))) return moved

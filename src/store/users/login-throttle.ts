@@ -18,7 +18,7 @@ import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
 const WINDOW_MS = 15 * MINUTE
 /** Concurrent attempts on one account per process: as many as the password hasher checks concurrently. */
 const ACCOUNT_WIDTH = 4
-const MOST_CONFLICTS = 20
+const MAX_CONFLICTS = 20
 
 /** The limit that a failure reached. */
 export type LoginLimit = 'device' | 'account-address' | 'address' | 'account'
@@ -156,7 +156,7 @@ export function createLoginThrottle(
    * @returns the stored level; null from the move stores nothing
    */
   async function change(_id: string, move: (level: FailureLevel | null) => FailureLevel | null) {
-    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts += 1) {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
       const stored = await levels().findOne({ _id })
       const moved = move(stored)
       if (moved === null) return null

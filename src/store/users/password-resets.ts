@@ -3,7 +3,7 @@ import { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
 /** More than are mailed to one address while a link is valid: a stranger's requests must not end the owner's link. */
-const MOST_OUTSTANDING = 20
+const MAX_OUTSTANDING = 20
 
 interface ResetToken {
   hash: string
@@ -51,7 +51,7 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
         { _id: addressKey },
         {
           $set: { userId, removeAt: token.expiresAt },
-          $push: { tokens: { $each: [token], $slice: -MOST_OUTSTANDING } },
+          $push: { tokens: { $each: [token], $slice: -MAX_OUTSTANDING } },
         },
         { upsert: true },
       )

@@ -3,7 +3,7 @@ import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batchLoader } from '../shared/batching.ts'
 import { required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-const MOST_LISTED = 200
+const MAX_LISTED = 200
 
 /** A login session: a family of refresh tokens that descend from one another. Tokens are stored only as hashes. */
 export interface Session {
@@ -84,7 +84,7 @@ export function createSessionStore(connection: Connection) {
       collection()
         .find({ userId, expiresAt: { $gt: now } })
         .sort({ lastActive: -1, _id: -1 })
-        .limit(MOST_LISTED)
+        .limit(MAX_LISTED)
         .toArray(),
 
     /** The client addresses of the active sessions. */
@@ -92,7 +92,7 @@ export function createSessionStore(connection: Connection) {
       const recent = collection()
         .find({ userId, expiresAt: { $gt: now } }, { projection: { ipAddress: 1 } })
         .sort({ createdAt: -1 })
-        .limit(MOST_LISTED)
+        .limit(MAX_LISTED)
       return (await recent.toArray()).map(({ ipAddress }) => ipAddress)
     },
 

@@ -415,7 +415,7 @@ describe('cancelling', () => {
       await control.fault({ method: 'POST', path: '/v1/subscriptions', action })
       expectFailure(await call(who, 'cancel', impatient), {
         status: 502,
-        message: 'The subscription could not be cancelled, try again later',
+        message: 'The subscription could not be cancelled. Try again later.',
         statusCode: 502,
         code: 'PAYMENTS_UNAVAILABLE',
       })
