@@ -56,7 +56,7 @@ async function customer(id: string): Promise<object> {
   return (await response.json()) as object
 }
 
-it('ends the subscription at once, and has the processor forget the customer', async () => {
+it('an erasure ends the subscription immediately and deletes the customer at the processor', async () => {
   const { userId, email, subscriptionId, customerId } = await subscribed()
   expect(await customer(customerId)).toMatchObject({ email })
   await eraser(world.context).round(userId)
@@ -65,7 +65,7 @@ it('ends the subscription at once, and has the processor forget the customer', a
   expect(await stored(userId)).toBeNull()
 })
 
-it('forgets the customer of a subscription that had ended before', async () => {
+it('an erasure deletes the customer of a subscription that ended before', async () => {
   const { userId, subscriptionId, customerId } = await subscribed()
   processor.processor.end(subscriptionId)
   await world.context.syncSubscription(userId, buildEvent({ subscriptionId, customerId }))
@@ -74,7 +74,7 @@ it('forgets the customer of a subscription that had ended before', async () => {
   expect(await customer(customerId)).toMatchObject({ deleted: true })
 })
 
-it('closes a checkout that nobody can use any more', async () => {
+it('an erasure closes an open checkout', async () => {
   const opened = await open()
   const { userId } = await dueForErasure({ checkoutId: opened.id })
   await eraser(world.context).round(userId)
@@ -82,7 +82,7 @@ it('closes a checkout that nobody can use any more', async () => {
   expect(await stored(userId)).toBeNull()
 })
 
-it('ends what was paid at the last moment, of which no event has come', async () => {
+it('an erasure ends a subscription paid at the last moment, before its event arrives', async () => {
   const opened = await open()
   const { userId } = await dueForErasure({ checkoutId: opened.id })
   const { subscriptionId, customerId } = processor.processor.pay(opened.id)
@@ -91,7 +91,7 @@ it('ends what was paid at the last moment, of which no event has come', async ()
   expect(await customer(customerId!)).toMatchObject({ deleted: true })
 })
 
-it('keeps the record, which alone tells of it, until the processor has said that it is done', async () => {
+it('an erasure keeps the user record until the processor has confirmed', async () => {
   const { userId, subscriptionId, customerId } = await subscribed()
   const control = controlOf(processor.control)
   await control.fault({ method: 'DELETE', path: '/v1/subscriptions', action: { status: 500 } })

@@ -79,7 +79,7 @@ const isApplied = async (ids: string[]) =>
   (await stored().countDocuments({ _id: { $in: ids }, state: 'applied' })) === ids.length
 
 describe('a hundred events of as many users, while workers are killed', () => {
-  it('are all applied, and once: by those that Temporal was told of', async () => {
+  it('events whose workflows were started are all applied once while workers are killed', async () => {
     const delivering = deliver('checkout.session.completed')
     const left = await killAtRandom()
     const ids = await delivering
@@ -96,7 +96,7 @@ describe('a hundred events of as many users, while workers are killed', () => {
     }
   })
 
-  it('are all applied, and once: by those that only the sweeper knows of', async () => {
+  it('events that only the sweeper knows of are all applied once while workers are killed', async () => {
     world.controls.advance({ advanceMs: 32 * DAY })
     await users().updateMany({}, { $set: { 'usage.postsCreated': 5 } })
     const { orchestrator, clock } = world.context
@@ -125,7 +125,7 @@ describe('a hundred events of as many users, while workers are killed', () => {
     expect(await users().countDocuments({ 'usage.postsCreated': 0 })).toBe(PAYERS)
   })
 
-  it('do nothing more when they come again', async () => {
+  it('repeated events have no further effect', async () => {
     await users().updateMany({}, { $set: { 'usage.postsCreated': 7 } })
     await deliver('checkout.session.completed')
     await deliver('invoice.payment_succeeded')

@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 describe('while the payment processor is away for a minute', () => {
-  it('whatever it tells of is acknowledged within a second, again and again', () => {
+  it('events are acknowledged within a second while the processor is unreachable, also repeatedly', () => {
     expect(acknowledged.length).toBeGreaterThan(50)
     expect(acknowledged.every(({ status }) => status === 200)).toBe(true)
     // Of a machine that has other things to do, one may take longer.
@@ -57,7 +57,7 @@ describe('while the payment processor is away for a minute', () => {
     expect(times[Math.floor(times.length * 0.75)]).toBeLessThan(SECOND)
   })
 
-  it('nothing is applied by halves', () => {
+  it('no event is applied partially during an outage', () => {
     expect(seen.length).toBeGreaterThan(4 * payers.length)
     for (const { subscription, limits, billing } of seen) {
       expect(subscription).toMatchObject({ plan: 'free', processorCustomerId: null, processorSubscriptionId: null })
@@ -66,7 +66,7 @@ describe('while the payment processor is away for a minute', () => {
     }
   })
 
-  it('and everybody is on Pro afterwards, with the dates, and told so once', async () => {
+  it('every user is on Pro after the outage, with the dates and one notification', async () => {
     for (const { userId } of payers) {
       const { subscription, limits } = await world.recordOf(userId)
       expect(subscription).toMatchObject({ plan: 'pro', status: 'active', processorCustomerId: expect.any(String) })
@@ -79,8 +79,8 @@ describe('while the payment processor is away for a minute', () => {
   })
 })
 
-describe('what belongs to a customer alone', () => {
-  it('stands neither in histories nor in what operators read, nor in the log or a stored event', async () => {
+describe('personal payment data', () => {
+  it('customer data is in no history, no operator view, no log and no stored event', async () => {
     const { context, processor } = world
     const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, STRIPE_SECRET_KEY } = context.config
     const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
@@ -96,7 +96,7 @@ describe('what belongs to a customer alone', () => {
     expect(histories).not.toMatch(/"Ann"|@example/)
   })
 
-  it('is not needed to follow what happened to one of them', async () => {
+  it('an event can be traced without customer data', async () => {
     const story = await world.detailsOf(payers[0]!.userId)
     expect(story).toMatch(/^pro\/active, period ends 20\S+Z\n/)
     expect(story).toMatch(/- 20\S+Z checkout\.session\.completed evt_\w+: /)

@@ -75,7 +75,7 @@ const tell = async (userId: string, eventId: string) => {
 }
 const handleOf = (userId: string) => client.workflow.getHandle(backgroundWorkflowId('subscription', userId))
 
-it('five hundred signals at once are acted on once for each event, one at a time, over histories that stay short', async () => {
+it('five hundred concurrent signals process each event once, one at a time, over short histories', async () => {
   const userId = newId()
   const ids = Array.from({ length: 250 }, (_, index) => `evt_${index}`)
   let letGo = () => {}
@@ -105,7 +105,7 @@ it('five hundred signals at once are acted on once for each event, one at a time
   }
 })
 
-it('an event that comes at the moment the workflow ends is not lost', async () => {
+it('an event that arrives at the moment the workflow ends is not lost', async () => {
   const users = Array.from({ length: 40 }, () => newId())
   const told: Promise<void>[] = []
   apply = async (eventId) => {

@@ -7,7 +7,7 @@ import { POST_STATUS } from '../../../src/workflows/search-attributes.ts'
 import { buildPost } from '../../support/posts.ts'
 import { registerNamespace, testConfig, testContext } from '../../support/servers.ts'
 
-it('forgets workflows, also one that runs, and those that are not there', async () => {
+it('deleteWorkflows deletes closed and running workflows and ignores missing ones', async () => {
   const { orchestrator, config, ...context } = await testContext()
   const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
   try {
@@ -28,7 +28,7 @@ it('forgets workflows, also one that runs, and those that are not there', async 
   }
 })
 
-it('starts and signals the workflow of a post also where Temporal does not know the search attributes', async () => {
+it('the workflow of a post is started and signalled when Temporal does not know the search attributes', async () => {
   const config = testConfig()
   await registerNamespace(config)
   const unknown: unknown[] = []

@@ -58,15 +58,15 @@ function expectNone(where: string, except: string[] = []): void {
   }
 }
 
-describe('what goes by mail is not found', () => {
-  it('in the database, but for the address in the record of its user', async () => {
+describe('mail secrets', () => {
+  it('mail secrets are not in the database, except for the address in the user’s record', async () => {
     const records = await allRecords(world.context)
     expectNone(JSON.stringify(records), ['member'])
     const others = records.filter((record) => record['email'] !== member)
     expect(JSON.stringify(others)).not.toContain(member)
   })
 
-  it('in workflow histories', async () => {
+  it('mail secrets are not in workflow histories', async () => {
     const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
     const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
     expect(histories).toContain('sendMail')
@@ -74,7 +74,7 @@ describe('what goes by mail is not found', () => {
     expectNone(histories)
   })
 
-  it('in the log', () => {
+  it('mail secrets are not in the log', () => {
     const log = kept.written()
     expect(log).toContain('A mail was not taken')
     expectNone(log)

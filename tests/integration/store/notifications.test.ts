@@ -31,7 +31,7 @@ const newsFor = (userId: string, dedupeKey = unique('event')): NewNotification =
   options: {},
 })
 
-it('who has devices is asked once for all that are stored together, and only those are pushed', async () => {
+it('devices are looked up once for all notifications stored together, and only their owners get pushes', async () => {
   await Promise.all(
     Array.from({ length: 50 }, (_, index) => store.insertOnce(newsFor(index % 2 ? withDevice : without))),
   )
@@ -39,7 +39,7 @@ it('who has devices is asked once for all that are stored together, and only tho
   expect(begun).toEqual(Array.from({ length: 25 }, () => withDevice))
 })
 
-it('an event that was told before is not pushed again', async () => {
+it('a repeated event is not pushed again', async () => {
   const news = newsFor(withDevice)
   await store.insertOnce(news)
   const before = begun.length
@@ -47,7 +47,7 @@ it('an event that was told before is not pushed again', async () => {
   expect(begun).toHaveLength(before)
 })
 
-it('what a transaction stores is pushed when it is over, and not when it came to nothing', async () => {
+it('notifications of a transaction are pushed after its commit, and not after an abort', async () => {
   const before = begun.length
   const records = await store.toRecords([newsFor(withDevice), newsFor(without)])
   const failing = database.transaction(async (session) => {

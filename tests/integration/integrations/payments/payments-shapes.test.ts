@@ -58,20 +58,20 @@ const CALLS = {
   readInvoice: [() => payments.readInvoice('in_1'), { id: 'in_1', subscriptionId: expect.any(String) }],
 } satisfies Record<Exclude<keyof Payments, 'readEvent'>, [() => Promise<unknown>, object | undefined]>
 
-describe('by the schema that the processor publishes', () => {
+describe('requests and the processor’s published schema', () => {
   it.each(Object.entries(CALLS))('%s is a call, and its answer can be read', async (_name, [call, answer]) => {
     const answered = await call()
     if (answer === undefined) expect(answered).toBeUndefined()
     else expect(answered).toMatchObject(answer)
   })
 
-  it('a checkout may be opened for a customer there is', async () => {
+  it('a checkout can be opened for an existing customer', async () => {
     await expect(payments.openCheckout({ ...WISH, customerId: 'cus_1' })).resolves.toMatchObject({
       id: expect.any(String),
     })
   })
 
-  it('a call of another shape is refused', async () => {
+  it('a call of another shape is rejected', async () => {
     const successUrl = { not: 'an address' } as unknown as string
     await expect(payments.openCheckout({ ...WISH, successUrl })).rejects.toMatchObject({ isRefused: true })
   })

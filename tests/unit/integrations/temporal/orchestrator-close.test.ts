@@ -18,7 +18,7 @@ await orchestrator.close()
 setTimeout(() => console.log('still alive'), 2_000)
 `
 
-test('a stop right after a create that Temporal did not answer ends cleanly', async () => {
+test('stopping right after a create that Temporal did not acknowledge ends cleanly', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', SCRIPT])
   expect(stdout).toBe('acknowledged false\nstill alive\n')
 })

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { batchLoader, batcher, keyedBatcher } from '../../../../src/store/shared/batching.ts'
 
-it('applies together what arrives while a batch is on its way', async () => {
+it('items that arrive while a batch is applied share the next batch', async () => {
   const batches: number[][] = []
   const first = Promise.withResolvers<void>()
   const apply = batcher<number, number>(async (items, settle) => {
@@ -17,7 +17,7 @@ it('applies together what arrives while a batch is on its way', async () => {
   expect(batches).toEqual([[1], [2, 3]])
 })
 
-it('goes on without a batch that hangs', async () => {
+it('a hanging batch does not block the next one', async () => {
   const hanging = Promise.withResolvers<void>()
   const read = batchLoader<{ id: string }>(
     async (ids) => {
@@ -33,7 +33,7 @@ it('goes on without a batch that hangs', async () => {
   expect(await slow).toEqual({ id: 'slow' })
 })
 
-it('fails those of a batch that failed, and nobody else', async () => {
+it('a failed batch rejects its own items only', async () => {
   const apply = batcher<string, string>(async (items, settle) => {
     if (items.includes('bad')) throw new Error('no')
     items.forEach((item, index) => settle(index, item === 'refused' ? new Error('refused') : item))
@@ -47,7 +47,7 @@ it('fails those of a batch that failed, and nobody else', async () => {
   ])
 })
 
-it('reads each record once for all who ask at the same time, and null for what is missing', async () => {
+it('a batch loader reads each record once for concurrent callers, and returns null for missing ones', async () => {
   const asked: string[][] = []
   const read = batchLoader<{ id: string }>(
     async (ids) => {
@@ -60,7 +60,7 @@ it('reads each record once for all who ask at the same time, and null for what i
   expect(asked).toEqual([['a', 'missing']])
 })
 
-it('keeps the changes of one record in order, and those of others apart', async () => {
+it('changes of one record stay in order and separate from those of other records', async () => {
   const log: string[] = []
   const gate = Promise.withResolvers<void>()
   const apply = keyedBatcher<void, string>(async (key, items, settle) => {
@@ -77,7 +77,7 @@ it('keeps the changes of one record in order, and those of others apart', async 
   expect(log).toEqual(['a: 1', 'b: 1', 'a: 2'])
 })
 
-it('gives a batch up that never ends, and goes on with the next of its record', async () => {
+it('a batch that never ends is abandoned, and the next batch of its record runs', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     const begun: string[][] = []

@@ -3,12 +3,12 @@ import { connectDatabase, openDatabase } from '../../../../src/store/shared/data
 
 const NOBODY = 'mongodb://127.0.0.1:9/postonce?replicaSet=rs0'
 
-it('stops looking for a database at once when it is closed', async () => {
+it('closing the database stops its connection attempts immediately', async () => {
   const database = connectDatabase(NOBODY)
   await database.close()
   await expect(database.connected).rejects.toMatchObject({ name: 'MongoTopologyClosedError' })
 })
 
-it('does not wait for a database where it must answer now', async () => {
+it('opening an unreachable database without patience fails without waiting', async () => {
   await expect(openDatabase(NOBODY)).rejects.toMatchObject({ name: 'MongooseServerSelectionError' })
 })
