@@ -41,8 +41,8 @@ export function createKnownDevices(secret: string) {
       const id = known?.id ?? randomBytes(ID_BYTES).toString('base64url')
       const issuedAt = Math.floor(now.getTime() / SECOND)
       const entry = { id, issuedAt, mac: macOf(id, issuedAt, userId).toString('base64url') }
-      const kept = [entry, ...entries.filter((other) => other !== known)].slice(0, MAX_ACCOUNTS)
-      return kept.map((one) => `${one.id}.${one.issuedAt}.${one.mac}`).join('~')
+      const newest = [entry, ...entries.filter((other) => other !== known)].slice(0, MAX_ACCOUNTS)
+      return newest.map((one) => `${one.id}.${one.issuedAt}.${one.mac}`).join('~')
     },
   }
 }

@@ -47,12 +47,12 @@ export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscrip
         if (event) await deps.paymentEvents.markProcessed(event.id, 'ignored', deps.clock.now())
         return null
       }
-      const look = await readProcessor(payments, user, event ?? null)
-      for (const [subscriptionId, said] of look.subscriptions) {
-        if (said) continue
+      const state = await readProcessor(payments, user, event ?? null)
+      for (const [subscriptionId, subscription] of state.subscriptions) {
+        if (subscription) continue
         deps.logger.warn({ userId, subscriptionId }, 'subscription unknown to processor')
       }
-      const step = followProcessor(user, look, deps.planLimits)
+      const step = followProcessor(user, state, deps.planLimits)
       if (!event && !step.isChanged) return toBillingState(user, step)
       try {
         if (await writeStep(deps, user, step, event)) return toBillingState(user, step)

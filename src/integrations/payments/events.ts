@@ -24,8 +24,8 @@ const NOTHING: About = {
 
 const READERS: Record<PaymentEventType, (object: unknown, createdAt: Date) => About> = {
   'checkout.session.completed': aboutCheckout,
-  'invoice.payment_succeeded': (...told) => aboutInvoice('active', ...told),
-  'invoice.payment_failed': (...told) => aboutInvoice('past_due', ...told),
+  'invoice.payment_succeeded': (...event) => aboutInvoice('active', ...event),
+  'invoice.payment_failed': (...event) => aboutInvoice('past_due', ...event),
   'customer.subscription.updated': aboutSubscription,
   'customer.subscription.deleted': aboutSubscription,
 }
@@ -75,12 +75,12 @@ function aboutInvoice(state: 'active' | 'past_due', object: unknown, createdAt: 
   // A subscription has not begun while its first payment fails.
   const implied = toldInvoice.isFirst && state === 'past_due' ? 'incomplete' : state
   const period = state === 'active' ? readPaidPeriod(object) : {}
-  const told = impliedBy(ids, { state: implied, createdAt, ...period })
+  const subscription = impliedBy(ids, { state: implied, createdAt, ...period })
   return {
     ...NOTHING,
     ...ids,
     invoiceId: toldInvoice.id,
-    told: told && { ...told, latestInvoice: toldInvoice },
+    told: subscription && { ...subscription, latestInvoice: toldInvoice },
     toldInvoice,
   }
 }

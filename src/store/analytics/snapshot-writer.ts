@@ -61,12 +61,12 @@ export function createSnapshotWriter({ database, snapshots, published, users, re
         if (seen.length === 0) return 0
         const ids = seen.map(({ postId }) => postId)
         const there = await published.recordFetch(platform, ids, occasion, session)
-        const kept = seen.filter(({ postId }) => there.has(postId))
-        if (kept.length > 0) {
-          const records = kept.map((one) => ({ ...one, ...occasion, removeAt }))
+        const current = seen.filter(({ postId }) => there.has(postId))
+        if (current.length > 0) {
+          const records = current.map((one) => ({ ...one, ...occasion, removeAt }))
           await snapshots.save(records, session)
         }
-        return kept.length
+        return current.length
       })
     },
 

@@ -10,7 +10,7 @@ import { gate, rotatingPlatform, shiftableClock, startProcess } from './world.ts
 const signal = new AbortController().signal
 const inMs = (ms: number) => new Date(Date.now() + ms)
 
-/** A user with one connected account, seen by two processes. */
+/** A user with one connected account, used by two processes. */
 async function connected(life?: Parameters<ReturnType<typeof rotatingPlatform>['login']>[1]) {
   const platform = rotatingPlatform()
   const [here, there] = await Promise.all([startProcess(platform.adapter), startProcess(platform.adapter)])
@@ -23,7 +23,7 @@ async function connected(life?: Parameters<ReturnType<typeof rotatingPlatform>['
   return { platform, here, there, userId, stored, health, current }
 }
 
-/** Resolves once this process found the lease taken by another one. */
+/** Resolves when this process has found the lease taken by another one. */
 function foundLeaseTaken({ accounts }: Awaited<ReturnType<typeof startProcess>>): Promise<void> {
   const { opened, open } = gate()
   const takeLease = accounts.takeLease

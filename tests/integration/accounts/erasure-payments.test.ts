@@ -49,7 +49,7 @@ async function subscribed() {
 const stored = (userId: string) => world.context.users.findById(userId)
 const subscription = (id: string) => world.context.payments!.readSubscription(id)
 
-/** What the processor still says of a customer. */
+/** The processor's remaining data about a customer. */
 async function customer(id: string): Promise<object> {
   const { STRIPE_SECRET_KEY: key, STRIPE_API_URL: url } = processor.env('http://127.0.0.1:9')
   const response = await fetch(`${url}/v1/customers/${id}`, { headers: { authorization: `Bearer ${key}` } })
@@ -98,7 +98,7 @@ it('an erasure keeps the user record until the processor has confirmed', async (
   await expect(eraser(world.context).round(userId)).rejects.toThrow('end a subscription')
   expect(await stored(userId)).not.toBeNull()
   await control.clearFaults()
-  // Done, and the answer lost: the next try finds it done.
+  // The call succeeds and its response is lost; the next try finds it done.
   await control.fault({ method: 'DELETE', path: '/v1/customers', times: 2, action: { dropAfterAccept: true } })
   await eraser(world.context).round(userId, 2)
   expect(await subscription(subscriptionId)).toMatchObject({ state: 'canceled' })
@@ -108,8 +108,8 @@ it('an erasure keeps the user record until the processor has confirmed', async (
 
 function open() {
   return world.context.payments!.openCheckout({
-    userId: 'somebody',
-    email: 'somebody@example.com',
+    userId: 'another-user',
+    email: 'another-user@example.com',
     customerId: null,
     successUrl: 'http://localhost/success',
     cancelUrl: 'http://localhost/cancel',

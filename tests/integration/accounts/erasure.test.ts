@@ -18,7 +18,7 @@ import { openTestSession } from '../../support/sessions.ts'
 let world: ApiWorld
 let context: Context
 const bluesky = rotatingPlatform()
-/** Whether Temporal hears of what is to be done; nothing here is done by it. */
+/** Whether Temporal accepts starts; these tests run the activities themselves. */
 let isTemporalThere = true
 const started: string[] = []
 const forgotten: string[] = []
@@ -280,7 +280,7 @@ it('an erasure asks an unreachable platform a few times to end the login, then d
 describe('an erasure killed after any of its calls and repeated', () => {
   class Killed extends Error {}
 
-  /** The same parts, of which the `at`th call is made and never answered. */
+  /** The same deps, whose `at`th call runs and never returns. */
   function killing(at: number): { deps: EraseAccountDeps; calls: () => number } {
     let calls = 0
     const watched =
@@ -324,7 +324,7 @@ describe('an erasure killed after any of its calls and repeated', () => {
 
   it('a killed and repeated erasure has the same result', async () => {
     const names: string[] = []
-    /** False when there are fewer calls than that. */
+    /** Returns false when there are fewer calls. */
     const kill = async (at: number): Promise<boolean> => {
       const who = await userWithEverything(context, rotatingPlatform().login())
       const { _id: userId, email } = who.user

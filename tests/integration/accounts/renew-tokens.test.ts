@@ -20,7 +20,7 @@ async function worldWith(adapter: PlatformAdapter) {
     clock: systemClock,
   })
 
-  /** All pages of one day. */
+  /** Runs all pages of one day. */
   async function renewAll() {
     const total = { renewed: 0, warned: 0, pages: 0 }
     for (let after: string | null = null; ;) {

@@ -6,7 +6,7 @@ import { readHistories } from '../../faults/gather.ts'
 import { allRecords, keepLog } from '../../support/traces.ts'
 import { startBillingService, type BillingService } from './service.ts'
 
-/** People pay, and then the processor is away for a minute: from the first call of a look on, or in its middle. */
+/** Users pay, and then the processor is unreachable for a minute: from the first call of a sync on, or in its middle. */
 const AWAY = [
   { action: { cut: true }, call: 'checkout' },
   { action: { cut: true }, call: 'subscription' },
@@ -14,15 +14,15 @@ const AWAY = [
   { action: { hang: true }, call: 'subscription' },
 ] as const
 
-const kept = keepLog()
+const log = keepLog()
 const payers: { userId: string; email: string; accessToken: string }[] = []
 const acknowledged: { status: number | null; tookMs: number }[] = []
-/** The records meanwhile. */
+/** The records during the outage. */
 const seen: User[] = []
 let world: BillingService
 
 beforeAll(async () => {
-  world = await startBillingService({ LOG_LEVEL: 'trace', PAYMENTS_TIMEOUT_MS: 1_500 }, { logger: kept.logger })
+  world = await startBillingService({ LOG_LEVEL: 'trace', PAYMENTS_TIMEOUT_MS: 1_500 }, { logger: log.logger })
   const { controls, faults, recordOf } = world
   await world.startWorkers()
   controls.webhooks({ held: true })
@@ -52,7 +52,7 @@ describe('while the payment processor is away for a minute', () => {
   it('events are acknowledged within a second while the processor is unreachable, also repeatedly', () => {
     expect(acknowledged.length).toBeGreaterThan(50)
     expect(acknowledged.every(({ status }) => status === 200)).toBe(true)
-    // Of a machine that has other things to do, one may take longer.
+    // On a busy machine one response may take longer.
     const times = acknowledged.map(({ tookMs }) => tookMs).toSorted((one, other) => one - other)
     expect(times[Math.floor(times.length * 0.75)]).toBeLessThan(SECOND)
   })
@@ -86,7 +86,7 @@ describe('personal payment data', () => {
     const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
     const details = (await Promise.all(payers.map(({ userId }) => world.detailsOf(userId)))).join('\n')
     const records = (await allRecords(context)).filter((record) => !('passwordHash' in record))
-    const places = [histories, details, kept.written(), JSON.stringify(records)]
+    const places = [histories, details, log.written(), JSON.stringify(records)]
     const secrets = payers.flatMap(({ email, accessToken }) => [email, accessToken])
     for (const secret of [...secrets, STRIPE_SECRET_KEY, processor.facts.webhookSecret]) {
       expect(secret.length).toBeGreaterThan(10)

@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 afterAll(() => world?.stop())
 
-/** What the Schedule starts every day. */
+/** Runs the daily workflow. */
 const reconcile = () =>
   world.client.workflow.execute('reconcileBilling', { taskQueue: 'maintenance', workflowId: 'reconcileBilling' })
 const failedTo = (path: string) => world.faults.fault({ path, action: { status: 500 } })
@@ -26,7 +26,7 @@ const planOf = async ({ userId }: { userId: string }) => (await world.recordOf(u
 const isWatched = async ({ userId }: { userId: string }) =>
   (await world.workflowOf(userId).describe()).status.name === 'RUNNING'
 
-/** As a worker runs them, without one. */
+/** The activities without a worker. */
 const activities = () => createBillingActivities(world.context)
 const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
   new MockActivityEnvironment().run(activity, ...args)
@@ -51,7 +51,7 @@ describe('changes without a webhook', () => {
     expect(after.subscription.currentPeriodEnd!.getTime()).toBeGreaterThan(
       before.subscription.currentPeriodEnd!.getTime() + 25 * DAY,
     )
-    // Whoever pays is watched over again.
+    // The subscription workflow runs again for a paying user.
     expect(await isWatched(renewed)).toBe(true)
     expect(await isWatched(bought)).toBe(true)
   })
@@ -83,8 +83,8 @@ describe('an event without a workflow', () => {
     return run(createSweepActivities({ ...world.context, clock }).sweepDeliveries)
   }
 
-  /** Has it told of while Temporal hears nothing. */
-  async function untold(happen: (who: Customer) => void): Promise<Customer> {
+  /** Sends the event while Temporal does not answer. */
+  async function sendUnacknowledged(happen: (who: Customer) => void): Promise<Customer> {
     const who = await world.customer()
     await world.untilSettled()
     const { orchestrator } = world.context
@@ -93,7 +93,7 @@ describe('an event without a workflow', () => {
       orchestrator.notifySubscription = async () => false
       happen(who)
       await poll(waiting, (events) => events.length === 1)
-      // The route waits no longer than that for Temporal.
+      // The route waits for Temporal at most this long.
       await delay(700)
     } finally {
       orchestrator.notifySubscription = tellOfPayment
@@ -102,7 +102,7 @@ describe('an event without a workflow', () => {
   }
 
   it('the sweeper starts an unprocessed event after a minute, and it is then processed', async () => {
-    const { userId } = await untold(({ subscriptionId }) => world.controls.cancel(subscriptionId))
+    const { userId } = await sendUnacknowledged(({ subscriptionId }) => world.controls.cancel(subscriptionId))
     expect(await sweepAt(MINUTE / 2)).toEqual({ takenUp: 0 })
     expect((await world.recordOf(userId)).subscription.cancelAtPeriodEnd).toBe(false)
     expect(await sweepAt(MINUTE + 1_000)).toEqual({ takenUp: 1 })
@@ -111,7 +111,7 @@ describe('an event without a workflow', () => {
   })
 
   it('the sweeper starts an event once, however long the processor is unreachable', async () => {
-    const { userId } = await untold(({ subscriptionId }) => {
+    const { userId } = await sendUnacknowledged(({ subscriptionId }) => {
       world.controls.cancel(subscriptionId)
       void world.faults.fault({ path: subscriptionId, action: { cut: true } })
     })

@@ -28,7 +28,7 @@ async function subscriber() {
   return { userId, ...world.subscribe(userId) }
 }
 
-/** One whom the service has heard of. */
+/** A subscriber whose events the service has received. */
 async function proUser() {
   const one = await subscriber()
   await world.apply(one.userId, await newest(one.userId, 'checkout.session.completed'))
@@ -44,7 +44,7 @@ async function failToPay({ customerId }: { customerId: string }) {
   world.processor.advance({ advanceMs: MONTH_MS })
 }
 
-/** A look that has seen the processor, and writes when it is told to. */
+/** Starts a sync that has read the processor and writes when the test continues it. */
 function heldLook(userId: string, event?: PaymentEvent) {
   const [seen, go] = [gate(), gate()]
   const sync = createSyncSubscription({
@@ -252,7 +252,7 @@ describe("an admin's override", () => {
   it.each([
     ['ends', 'free', 'end'],
     ['is not paid', 'pro', 'failToPay'],
-  ] as const)('between a look and its write leaves limits that match the plan: %s', async (_, expected, change) => {
+  ] as const)('between a read and its write leaves limits that match the plan: %s', async (_, expected, change) => {
     const one = await proUser()
     if (change === 'end') world.processor.end(one.subscriptionId)
     else await failToPay(one)

@@ -11,17 +11,19 @@ it('deleteWorkflows deletes closed and running workflows and ignores missing one
   const { orchestrator, config, ...context } = await testContext()
   const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
   try {
-    const [gone, kept] = [buildPost(), buildPost()]
-    await Promise.all([orchestrator.start(gone), orchestrator.start(kept)])
+    const [deleted, other] = [buildPost(), buildPost()]
+    await Promise.all([orchestrator.start(deleted), orchestrator.start(other)])
     const { workflow } = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
-    const describe = ({ _id }: typeof gone) => workflow.getHandle(publishPostWorkflowId(_id)).describe()
-    expect((await describe(gone)).status.name).toBe('RUNNING')
+    const describe = ({ _id }: typeof deleted) => workflow.getHandle(publishPostWorkflowId(_id)).describe()
+    expect((await describe(deleted)).status.name).toBe('RUNNING')
 
-    const ids = [gone, buildPost()].map(({ _id }) => publishPostWorkflowId(_id))
+    const ids = [deleted, buildPost()].map(({ _id }) => publishPostWorkflowId(_id))
     await orchestrator.deleteWorkflows(ids)
-    await expect.poll(() => describe(gone).catch((error: unknown) => error), POLL).toBeInstanceOf(WorkflowNotFoundError)
+    await expect
+      .poll(() => describe(deleted).catch((error: unknown) => error), POLL)
+      .toBeInstanceOf(WorkflowNotFoundError)
     await orchestrator.deleteWorkflows(ids)
-    expect((await describe(kept)).status.name).toBe('RUNNING')
+    expect((await describe(other)).status.name).toBe('RUNNING')
   } finally {
     await connection.close()
     await Promise.all([orchestrator.close(), context.close()])

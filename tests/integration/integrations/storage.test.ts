@@ -138,12 +138,15 @@ describe('open', () => {
 })
 
 describe('media source', () => {
-  it.each(['png', 'jpeg', 'webp'] as const)('the media source streams a whole %s, including its beginning', async (format) => {
-    const body = await image(format, 300)
-    const opened = await media.open(await stored(body, `image/${format}`))
-    expect([opened.sizeBytes, opened.mimeType]).toEqual([body.length, `image/${format}`])
-    expect(Buffer.from(await new Response(opened.stream).arrayBuffer())).toEqual(body)
-  })
+  it.each(['png', 'jpeg', 'webp'] as const)(
+    'the media source streams a whole %s, including its beginning',
+    async (format) => {
+      const body = await image(format, 300)
+      const opened = await media.open(await stored(body, `image/${format}`))
+      expect([opened.sizeBytes, opened.mimeType]).toEqual([body.length, `image/${format}`])
+      expect(Buffer.from(await new Response(opened.stream).arrayBuffer())).toEqual(body)
+    },
+  )
 
   it('the media source streams a file longer than one read', async () => {
     const body = Buffer.concat([await image('png'), Buffer.alloc(3_000_000, 7)])
@@ -239,7 +242,7 @@ describe('copies', () => {
       .toBuffer(),
     mimeType: 'image/jpeg' as const,
   })
-  /** Counts uploads, and makes every stored object look this old. */
+  /** Counts uploads and reports every stored object as this old. */
   const counting = (ageMs = 0) => {
     const put: string[] = []
     const source = createMediaSource({
@@ -257,12 +260,12 @@ describe('copies', () => {
   }
 
   it('copies are stored under the owner of their source and are public', async () => {
-    const { media: source, add, kept, close } = await storedMedia()
+    const { media: source, add, puts, close } = await storedMedia()
     const item = await add(await image('webp'), 'image/webp')
     const copy = await copyOf('teal')
     const address = await source.keepCopy(item, copy, { signal: AbortSignal.timeout(10_000) })
     close()
-    expect(kept).toEqual([address])
+    expect(puts).toEqual([address])
     const owner = item.storageKey.split('/')[1]!
     expect(new URL(address).pathname.split('/').slice(2, 4)).toEqual(['copies', owner])
     expect(address).toMatch(/\/[0-9a-f]{64}\.jpg$/)

@@ -60,7 +60,7 @@ describe('a mail', () => {
   it('a mail is retried while the mail server is unreachable, and arrives once', async () => {
     const to = newAddress()
     world.catcher.faults.add({ method: 'CONNECT', times: 1, action: { cut: true } })
-    // A connection that is kept would not meet the fault.
+    // A pooled connection would not meet the fault.
     world.catcher.cutConnections()
     const mailId = await queue(to)
     expect(await world.outcomeOf(mailId)).toBe('sent')

@@ -20,7 +20,7 @@ afterAll(async () => {
   await push?.stop()
 })
 
-/** Raises one notification and nothing else. */
+/** Stores one notification and nothing else. */
 async function notify(userId: string): Promise<string> {
   const dedupeKey = unique('event')
   const reference = { type: 'post', id: dedupeKey, model: 'Post' }
@@ -57,7 +57,7 @@ describe('pushes of a post', () => {
     const user = await world.user()
     const devices = [await registerDevice(user), await registerDevice(user, 'web')]
     await user.until(await user.create({ content: { text: 'Good morning' } }))
-    // That it was created, and that it was posted.
+    // One for the creation and one for the publication.
     await untilAll(user.userId, 'sent', 2)
     const ids = (await world.notificationsOf(user.userId)).map(({ _id }) => _id).toSorted()
     for (const device of devices) expect((await push.sentTo(device)).toSorted()).toEqual(ids)

@@ -5,7 +5,7 @@ import { createNotificationStore } from '../../../src/store/notifications/notifi
 import { testConfig, unique } from '../../support/servers.ts'
 
 let database: Database
-const looks: string[][] = []
+const lookups: string[][] = []
 const begun: string[] = []
 const [withDevice, without] = [unique('with'), unique('without')]
 let store: ReturnType<typeof createNotificationStore>
@@ -13,7 +13,7 @@ beforeAll(async () => {
   database = await openDatabase(testConfig().MONGODB_URL)
   store = createNotificationStore(database.connection, () => new Date(), {
     async findDeviceOwners(userIds) {
-      looks.push(userIds)
+      lookups.push(userIds)
       return new Set([withDevice])
     },
     begin: (notifications) => void begun.push(...notifications.map(({ userId }) => userId)),
@@ -35,7 +35,7 @@ it('devices are looked up once for all notifications stored together, and only t
   await Promise.all(
     Array.from({ length: 50 }, (_, index) => store.insertOnce(newsFor(index % 2 ? withDevice : without))),
   )
-  expect(looks).toEqual([expect.arrayContaining([withDevice, without])])
+  expect(lookups).toEqual([expect.arrayContaining([withDevice, without])])
   expect(begun).toEqual(Array.from({ length: 25 }, () => withDevice))
 })
 

@@ -30,7 +30,7 @@ async function errorOf(work: Promise<unknown>): Promise<Error> {
   throw new Error('It did not fail')
 }
 
-/** The same database by way of a proxy that can stop reading and reset its connections. */
+/** The same database behind a proxy that can stop reading and reset its connections. */
 async function throughProxy() {
   const target = new URL(inject('servers').mongoUrl)
   const sockets = new Set<Socket>()
@@ -63,20 +63,20 @@ async function throughProxy() {
 
 describe('a database outage is detected', () => {
   it('an error is an outage when no server is found in time', async () => {
-    const nobody = new MongoClient('mongodb://127.0.0.1:9', { serverSelectionTimeoutMS: 100 })
-    const error = await errorOf(nobody.db(name).command({ ping: 1 }))
+    const unreachable = new MongoClient('mongodb://127.0.0.1:9', { serverSelectionTimeoutMS: 100 })
+    const error = await errorOf(unreachable.db(name).command({ ping: 1 }))
     expect(error.name).toBe('MongoServerSelectionError')
     expect(isDatabaseOutage(error)).toBe(true)
     expect(isDatabaseOutage(new ServiceError('SERVICE_UNAVAILABLE', 'not now', { cause: error }))).toBe(true)
     const bulk = await errorOf(
-      nobody
+      unreachable
         .db(name)
         .collection('things')
         .insertMany([{ text: 'x' }]),
     )
     expect(bulk.name).toBe('MongoBulkWriteError')
     expect(isDatabaseOutage(bulk)).toBe(true)
-    await nobody.close()
+    await unreachable.close()
   })
 
   it('an error is an outage when a connection is reset while waiting for a response', async () => {

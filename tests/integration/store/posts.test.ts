@@ -11,7 +11,7 @@ import { createPostStore, type PostStore } from '../../../src/store/posts/posts.
 import { testConfig } from '../../support/servers.ts'
 import { after, buildPost, claimOf, T0 } from '../../support/posts.ts'
 
-/** Two connections stand for two processes. */
+/** Two connections act as two processes. */
 const databases: Database[] = []
 const stores: PostStore[] = []
 let now = T0
@@ -35,7 +35,7 @@ async function stored(post: Post): Promise<Post> {
 }
 
 describe('transition', () => {
-  it('exactly one of cancel and claim wins across processes', async () => {
+  it('either the cancel or the claim wins across processes, never both', async () => {
     for (let round = 0; round < 25; round++) {
       const post = await stored(buildPost())
       const results = await Promise.allSettled([
@@ -48,7 +48,7 @@ describe('transition', () => {
     }
   })
 
-  it('one of fifty parallel claims wins', async () => {
+  it('a single claim of fifty parallel ones wins', async () => {
     const post = await stored(buildPost())
     const claims = Array.from({ length: 50 }, (_, index) =>
       stores[index % 2]!.transition(post._id, claimOf(post, 'bluesky', T0)),
@@ -259,12 +259,12 @@ describe('stranded posts', () => {
 
   it('unacknowledged changes come before overdue posts in the sweeper’s list', async () => {
     await stored(buildPost())
-    const untold = await stored(buildPost({ scheduledAt: after(T0, 86_400_000) }))
+    const pending = await stored(buildPost({ scheduledAt: after(T0, 86_400_000) }))
     now = after(T0, 31_000)
     const bounds = { overdueBefore: after(now, -30_000), stalledBefore: after(now, -300_000), now }
     const found = await first().listStranded({ ...bounds, limit: 1_000 })
-    const untoldAt = found.findIndex(({ _id }) => _id === untold._id)
-    expect(found.slice(0, untoldAt).every(({ startPending }) => startPending)).toBe(true)
+    const pendingAt = found.findIndex(({ _id }) => _id === pending._id)
+    expect(found.slice(0, pendingAt).every(({ startPending }) => startPending)).toBe(true)
     now = T0
   })
 

@@ -14,7 +14,7 @@ const issue = () => states.issue(purpose, userId, inTenMinutes)
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** The same bytes in base64url, written another way: the last two bits of 256 mean nothing. */
+/** The same bytes in another base64url spelling: the last two of 256 bits are unused. */
 function spelledOtherwise(encoded: string): string {
   const last = ALPHABET.indexOf(encoded.at(-1)!)
   return encoded.slice(0, -1) + ALPHABET[last ^ 1]!
@@ -26,8 +26,8 @@ describe('connect states', () => {
     const [user, random, end, mac] = state.split('.')
     expect([user, random, end]).toEqual([userId, nonce, String(Math.floor(inTenMinutes.getTime() / SECOND))])
     expect(Buffer.from(nonce, 'base64url')).toHaveLength(16)
-    const said = [purpose.platform, purpose.redirectUri, userId, nonce, end].join('\n')
-    expect(mac).toBe(createHmac('sha256', SECRET).update(said).digest('base64url'))
+    const parts = [purpose.platform, purpose.redirectUri, userId, nonce, end].join('\n')
+    expect(mac).toBe(createHmac('sha256', SECRET).update(parts).digest('base64url'))
     expect(states.read(state, purpose, now)).toEqual({ userId, nonce })
   })
 

@@ -24,14 +24,14 @@ it('verifying without a stored hash always fails and takes about as long', async
     }
   }
   const median = (values: number[]) => values.toSorted((one, other) => one - other)[4]!
-  // Without the hash for unknown addresses, they answer in a fraction of the time.
+  // Without the hash for unknown addresses, they would answer in a fraction of the time.
   expect(median(times.unknown)).toBeGreaterThan(median(times.known) * 0.5)
 })
 
 it('the hasher runs four hashes concurrently, queues some and rejects the rest', async () => {
   const hasher = createPasswordHasher({ atOnce: 4, waiting: 2 })
   const hashed = await hasher.hash('correct horse', 'ann')
-  // The hash for unknown addresses is made first, and takes a turn.
+  // The hash for unknown addresses is computed first and takes a turn.
   await hasher.verify(null, '', 'ann')
   const checks = await Promise.allSettled(
     Array.from({ length: 7 }, () => hasher.verify(hashed, 'correct horse', 'ann')),

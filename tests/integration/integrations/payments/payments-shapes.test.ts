@@ -36,7 +36,7 @@ const WISH = {
 }
 const PORTAL = { customerId: 'cus_1', returnUrl: 'https://app.example/settings', idempotencyKey: 'portal/user-1/1' }
 
-/** Every call there is, and what is read of the schema's own example of an answer. */
+/** Every call, and the values read from the schema's own example response. */
 const CALLS = {
   openCheckout: [() => payments.openCheckout(WISH), { url: expect.stringMatching(/^https:/) }],
   readCheckout: [() => payments.readCheckout('cs_1'), { id: 'cs_1', status: 'open' }],

@@ -23,7 +23,7 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** As read of a body that is signed as it should be. */
+/** Reads a correctly signed body. */
 async function readSigned(body: unknown) {
   const bytes = bytesOf(body)
   return payments.readEvent(bytes, signatureOf(bytes), NOW)

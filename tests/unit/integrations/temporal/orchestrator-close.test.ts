@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-/** In a process of its own, because what goes wrong here ends the process. */
+/** Runs in a separate process, because a failure here ends the process. */
 const SCRIPT = `
 import { createOrchestrator } from './src/integrations/orchestrator.ts'
 import { newPost } from './src/domain/post-moves.ts'
