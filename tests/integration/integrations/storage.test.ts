@@ -260,7 +260,7 @@ describe('copies', () => {
   }
 
   it('copies are stored under the owner of their source and are public', async () => {
-    const { media: source, add, puts, close } = await storedMedia()
+    const { media: source, add, kept: puts, close } = await storedMedia()
     const item = await add(await image('webp'), 'image/webp')
     const copy = await copyOf('teal')
     const address = await source.keepCopy(item, copy, { signal: AbortSignal.timeout(10_000) })
