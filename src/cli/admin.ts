@@ -128,7 +128,7 @@ async function change(
 
 async function list(users: UserStore): Promise<void> {
   const rows = [['EMAIL', 'NAME', 'ROLE', 'PLAN', 'POSTS', 'CREATED', 'LAST LOGIN']]
-  for await (const user of users.all()) rows.push(rowOf(user))
+  for await (const user of users.all()) rows.push(toRow(user))
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows)
     print(
@@ -139,7 +139,7 @@ async function list(users: UserStore): Promise<void> {
     )
 }
 
-function rowOf(user: User): string[] {
+function toRow(user: User): string[] {
   return [
     user.email,
     user.name,

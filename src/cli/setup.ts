@@ -15,9 +15,7 @@ await runProcess(async () => {
     await context.storage.ensureBucket([config.FRONTEND_URL, ...listed(config.CORS_ORIGINS)])
     await createSearchAttributes(context)
     await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
-    context.logger.info(
-      'Setup finished: indexes, bucket, search attributes and Schedules exist. Next, start the API and the worker.',
-    )
+    context.logger.info('Setup finished. Start the API and the worker next.')
   } finally {
     await context.close()
   }

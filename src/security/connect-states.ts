@@ -23,7 +23,7 @@ const STATE = /^([0-9a-f]{24})\.([\w-]{22})\.([1-9]\d{9})\.([\w-]{43})$/
  * @param secret used for nothing else
  */
 export function createConnectStates(secret: string) {
-  function macOf({ platform, redirectUri }: Purpose, userId: string, nonce: string, expiry: string): string {
+  function computeMac({ platform, redirectUri }: Purpose, userId: string, nonce: string, expiry: string): string {
     // No part contains a line break, so different parts never produce the same text.
     const parts = [platform, redirectUri, userId, nonce, expiry]
     return createHmac('sha256', secret).update(parts.join('\n')).digest('base64url')
@@ -34,7 +34,7 @@ export function createConnectStates(secret: string) {
     issue(purpose: Purpose, userId: string, expiresAt: Date): { state: string; nonce: string } {
       const nonce = randomBytes(NONCE_BYTES).toString('base64url')
       const expiry = String(Math.floor(expiresAt.getTime() / SECOND))
-      const mac = macOf(purpose, userId, nonce, expiry)
+      const mac = computeMac(purpose, userId, nonce, expiry)
       return { state: [userId, nonce, expiry, mac].join('.'), nonce }
     },
 
@@ -43,7 +43,7 @@ export function createConnectStates(secret: string) {
       const [, userId, nonce, expiry, mac] = STATE.exec(state) ?? []
       if (userId === undefined || nonce === undefined || expiry === undefined || mac === undefined) return null
       // Compared as text: another encoding of the same bytes is not a state of ours.
-      const isOurs = timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(purpose, userId, nonce, expiry)))
+      const isOurs = timingSafeEqual(Buffer.from(mac), Buffer.from(computeMac(purpose, userId, nonce, expiry)))
       const isOver = Number(expiry) * SECOND <= now.getTime()
       return isOurs && !isOver ? { userId, nonce } : null
     },

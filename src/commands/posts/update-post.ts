@@ -59,7 +59,7 @@ export async function updatePost(
     currentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms),
     deps.accounts.connectedPlatforms(userId),
   ])
-  const { changeOf, warnings: timeWarnings } = read(update, stored.timezone, around)
+  const { toChange, warnings: timeWarnings } = read(update, stored.timezone, around)
 
   let before: PlatformStatus[] = []
   let mediaBefore = new Set<string>()
@@ -67,7 +67,7 @@ export async function updatePost(
   const post = await deps.posts.transition(postId, (current, now) => {
     before = current.platformStatuses
     mediaBefore = mediaKeys(current)
-    const change = changeOf(current)
+    const change = toChange(current)
     const edited = edit(change)(current, now)
     const checked = preflight(edited, connected, rules)
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
@@ -105,21 +105,21 @@ function read(
   update: UpdatePostRequest['update'],
   storedTimezone: string,
   around: InputSurroundings,
-): { changeOf: (post: Post) => PostChange; warnings: Problem[] } {
+): { toChange: (post: Post) => PostChange; warnings: Problem[] } {
   const { status } = update.input
   const wanted = status === undefined ? {} : { status }
   if (update.kind === 'replace') {
     const { value, problems, warnings } = readWholePost(update.input, around)
     refuseProblems(problems)
-    return { changeOf: () => ({ ...value, ...wanted }), warnings }
+    return { toChange: () => ({ ...value, ...wanted }), warnings }
   }
   const { value, problems, warnings } = readChange(update.input, storedTimezone, around)
   refuseProblems(problems)
   const { content, ...rest } = value
-  const changeOf = (post: Post) => ({
+  const toChange = (post: Post) => ({
     ...rest,
     ...wanted,
     ...(content ? { content: { ...post.content, ...content } } : {}),
   })
-  return { changeOf, warnings }
+  return { toChange, warnings }
 }

@@ -19,7 +19,7 @@ interface LoginEventsDeps {
 
 /** Records failed logins in the log and the metrics, without the email address or the client's address. */
 export function createLoginEvents({ logger, metrics, pseudonyms }: LoginEventsDeps) {
-  const fieldsOf = ({ email, ipAddress }: Who) => ({
+  const toLogFields = ({ email, ipAddress }: Who) => ({
     account: pseudonyms('account', normalizeEmail(email)),
     network: pseudonyms('network', toNetwork(ipAddress)),
   })
@@ -27,13 +27,13 @@ export function createLoginEvents({ logger, metrics, pseudonyms }: LoginEventsDe
   return {
     failed(who: Who, reason: LoginFailure): void {
       metrics.loginFailed(reason)
-      logger.info({ ...fieldsOf(who), reason }, 'login failed')
+      logger.info({ ...toLogFields(who), reason }, 'login failed')
     },
 
     /** Records that a failure reached a limit or extended the delay of an account. */
     throttled(who: Who, limit: LoginLimit, waitMs: number): void {
       metrics.loginThrottled(limit)
-      logger.warn({ ...fieldsOf(who), limit, waitSeconds: Math.ceil(waitMs / SECOND) }, 'logins throttled')
+      logger.warn({ ...toLogFields(who), limit, waitSeconds: Math.ceil(waitMs / SECOND) }, 'logins throttled')
     },
   }
 }

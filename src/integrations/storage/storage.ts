@@ -98,7 +98,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     },
   })
 
-  const sourceOf = (key: string) => `${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
+  const toCopySource = (key: string) => `${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
 
   /** The permanent public address of an object. */
   const publicUrl = (key: string) => `${publicBase}/${key.split('/').map(encodeURIComponent).join('/')}`
@@ -257,7 +257,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     async move(from: string, to: string, { signal }: CallOptions = {}): Promise<boolean> {
       const options = signal ? { abortSignal: signal } : {}
       try {
-        await client.send(new CopyObjectCommand({ Bucket: bucket, Key: to, CopySource: sourceOf(from) }), options)
+        await client.send(new CopyObjectCommand({ Bucket: bucket, Key: to, CopySource: toCopySource(from) }), options)
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NotFound')) return false
         throw error
@@ -270,7 +270,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     async retype(key: string, contentType: string, { signal }: CallOptions = {}): Promise<void> {
       const change = { MetadataDirective: 'REPLACE', ContentType: contentType } as const
       await client.send(
-        new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource: sourceOf(key), ...change }),
+        new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource: toCopySource(key), ...change }),
         signal ? { abortSignal: signal } : {},
       )
     },

@@ -56,7 +56,7 @@ export function createAccountConnections({ model, find, now }: AccountConnection
           else if (known?.connected) accounts[platform] = disconnectedAccount(known, at)
         }
         try {
-          if (await replace(userId, before, accounts)) return { accounts, replaced: replacedOf(before, accounts) }
+          if (await replace(userId, before, accounts)) return { accounts, replaced: findReplaced(before, accounts) }
         } catch (error) {
           if (!isDuplicateKey(error)) throw error
           throw alreadyConnected(error, Object.keys(connections) as Platform[])
@@ -103,7 +103,10 @@ function endedAt({ endings = [] }: ConnectedAccount, at: Date): Date[] {
   return [...endings, at].slice(-MAX_ENDINGS)
 }
 
-function replacedOf(before: PlatformAccounts | null, accounts: Partial<Record<Platform, PlatformAccount>>): Replaced[] {
+function findReplaced(
+  before: PlatformAccounts | null,
+  accounts: Partial<Record<Platform, PlatformAccount>>,
+): Replaced[] {
   return (Object.keys(accounts) as Platform[]).flatMap((platform) => {
     const account = before?.[platform]
     return account?.connected ? [{ platform, account }] : []

@@ -44,7 +44,7 @@ export function latestPairs(userId: string, { start }: Window): Aggregation {
     stages: [
       since({ userId, platform: null }, start),
       { $group: { _id: PAIR, ...COMPLETED, latest: newest(SUMMED) } },
-      { $project: { _id: 0, ...PAIR_OF_ID, completedAt: 1, ...fieldsOf('latest', SUMMED) } },
+      { $project: { _id: 0, ...PAIR_OF_ID, completedAt: 1, ...pickFields('latest', SUMMED) } },
     ],
   }
 }
@@ -68,7 +68,7 @@ export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit
         },
       },
       { $unwind: '$post' },
-      { $project: { _id: 0, ...PAIR_OF_ID, post: 1, ...fieldsOf('latest', ['takenAt', ...SHOWN]) } },
+      { $project: { _id: 0, ...PAIR_OF_ID, post: 1, ...pickFields('latest', ['takenAt', ...SHOWN]) } },
     ],
   }
 }
@@ -82,7 +82,7 @@ export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay
       lastOfEach({ day: dayIndex(days, '$takenAt') }, ENGAGEMENTS),
       { $group: { _id: { ...PAIR_OF_ID, day: '$_id.day' }, ...COMPLETED, ...lastKnown('known') } },
       {
-        $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...knownOf('known') } } },
+        $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...knownValues('known') } } },
       },
       ...withKnownBefore(start, { days: '$days' }),
       { $unionWith: { coll: 'posts', pipeline: completions(scope, start, days) } },
@@ -141,10 +141,10 @@ export function comparedPairs(userId: string, window: Window): Aggregation {
       },
       ...withKnownBefore(start, {
         latest: {
-          $cond: ['$latest', { ...PAIR_OF_ID, completedAt: '$completedAt', ...fieldsOf('latest', SUMMED) }, null],
+          $cond: ['$latest', { ...PAIR_OF_ID, completedAt: '$completedAt', ...pickFields('latest', SUMMED) }, null],
         },
-        previous: knownOf('previous'),
-        current: knownOf('current'),
+        previous: knownValues('previous'),
+        current: knownValues('current'),
       }),
       {
         $unionWith: {
@@ -179,7 +179,12 @@ export function followerCounts({ userId, platform }: Scope, days: CalendarDay[])
         },
       },
       {
-        $project: { _id: 0, platform: '$_id.platform', day: '$_id.day', ...fieldsOf('last', ['takenAt', 'followers']) },
+        $project: {
+          _id: 0,
+          platform: '$_id.platform',
+          day: '$_id.day',
+          ...pickFields('last', ['takenAt', 'followers']),
+        },
       },
     ],
   }
@@ -228,7 +233,7 @@ function lastKnown(prefix: string, condition: Fields = {}): Fields {
 }
 
 /** The values that `lastKnown` found. */
-function knownOf(prefix: string): Fields {
+function knownValues(prefix: string): Fields {
   return Object.fromEntries(ENGAGEMENTS.map((name) => [name, { $ifNull: [`$${prefix}_${name}.value`, null] }]))
 }
 
@@ -251,7 +256,7 @@ function withKnownBefore(start: Date, fields: Fields): Fields[] {
           { $match: { slot: { $lt: start }, takenAt: { $lt: start } } },
           lastOfEach({}, ENGAGEMENTS),
           { $group: { _id: PAIR_OF_ID, ...lastKnown('known') } },
-          { $project: { _id: 0, ...PAIR_OF_ID, ...knownOf('known') } },
+          { $project: { _id: 0, ...PAIR_OF_ID, ...knownValues('known') } },
         ],
         as: 'before',
       },
@@ -260,7 +265,7 @@ function withKnownBefore(start: Date, fields: Fields): Fields[] {
   ]
 }
 
-function fieldsOf(record: string, names: readonly string[]): Fields {
+function pickFields(record: string, names: readonly string[]): Fields {
   return Object.fromEntries(names.map((name) => [name, `$${record}.${name}`]))
 }
 

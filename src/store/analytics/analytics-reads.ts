@@ -84,9 +84,9 @@ interface PairBucket<T> {
 type Without<T> = Omit<T, 'before'>
 
 function joined<T>({ pairs, before }: PairBucket<T>): (T & { before: LastKnown })[] {
-  const nameOf = ({ postId, platform }: Pair) => `${postId} ${platform}`
-  const known = new Map(before.map((pair) => [nameOf(pair), pair]))
-  return pairs.map((pair) => ({ ...pair, before: known.get(nameOf(pair)) ?? NOTHING_KNOWN }))
+  const toPairKey = ({ postId, platform }: Pair) => `${postId} ${platform}`
+  const known = new Map(before.map((pair) => [toPairKey(pair), pair]))
+  return pairs.map((pair) => ({ ...pair, before: known.get(toPairKey(pair)) ?? NOTHING_KNOWN }))
 }
 
 interface Completions {

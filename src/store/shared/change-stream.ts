@@ -84,7 +84,7 @@ export function watchChanges(connection: Connection, follower: ChangeHandlers) {
     try {
       while (!closing.signal.aborted) {
         const event = await stream.tryNext()
-        const change = event && changeOf(event)
+        const change = event && toRecordChange(event)
         if (change) follower.onChange(change)
       }
     } finally {
@@ -131,7 +131,7 @@ function isRefused(error: unknown): boolean {
   return error instanceof mongoose.mongo.MongoServerError && !isDatabaseOutage(error)
 }
 
-function changeOf({ ns, documentKey, fullDocument }: Event): RecordChange | null {
+function toRecordChange({ ns, documentKey, fullDocument }: Event): RecordChange | null {
   switch (ns.coll) {
     case 'notifications':
       return fullDocument ? { kind: 'notification', notification: fullDocument } : null

@@ -63,7 +63,7 @@ export function createRateLimits(connection: Connection) {
     /** A limit that counts every call. */
     bucket(bucket: Bucket, refusal: Refusal = (wait) => `Too many requests. Try again in ${wait}.`) {
       const open = limiter(bucket)
-      const keyOf = (person: string, place?: string) =>
+      const toKey = (person: string, place?: string) =>
         place === undefined ? hashKey(person) : personKey(person, place)
       return {
         /** Takes one unit; returns false when none is left. */
@@ -83,7 +83,7 @@ export function createRateLimits(connection: Connection) {
          */
         async take(person: string, place?: string): Promise<void> {
           try {
-            await open().consume(keyOf(person, place))
+            await open().consume(toKey(person, place))
           } catch (error) {
             if (error instanceof RateLimiterRes) throw rateLimited(refusal, bucket.name, error.msBeforeNext)
             throw error
@@ -92,7 +92,7 @@ export function createRateLimits(connection: Connection) {
 
         /** Returns a unit that was taken for failed work. */
         async refund(person: string, place?: string): Promise<void> {
-          await open().reward(keyOf(person, place))
+          await open().reward(toKey(person, place))
         },
 
         /** Resets the count. For limits of one unit: refused calls count as well, and `refund` does not remove them. */

@@ -77,7 +77,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
     inTurn(_id, async () => {
       for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
         const stored = await collection().findOne({ _id })
-        const moved = move(codesOf(stored))
+        const moved = move(readCodes(stored))
         if (moved === null || (await write(_id, stored, moved))) return moved
       }
       throw new ServiceError('SERVICE_UNAVAILABLE', 'This address is busy. Try again in a moment.', {
@@ -164,7 +164,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
 }
 
 /** Records of the previous version hold one code at the top level. They expire an hour after the update. */
-function codesOf(
+function readCodes(
   stored: (AddressCode & { codeHash?: string; expiresAt?: Date; triesLeft?: number }) | null,
 ): MailedCode[] {
   if (!stored) return []

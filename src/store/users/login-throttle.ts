@@ -95,7 +95,7 @@ export function createLoginThrottle(
   const inTurn = createKeyedSemaphore(1)
   const inAccountTurn = createKeyedSemaphore(ACCOUNT_WIDTH)
 
-  const windowsOf = ({ email, ipAddress, device }: LoginAttempt): Window[] => {
+  const toWindows = ({ email, ipAddress, device }: LoginAttempt): Window[] => {
     const network = toNetwork(ipAddress)
     const person = normalizeEmail(email)
     if (device !== null) {
@@ -109,7 +109,7 @@ export function createLoginThrottle(
 
   /** Runs `check` while no window is full, and counts a null result in each. */
   async function withinWindows<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
-    const windows = windowsOf(attempt)
+    const windows = toWindows(attempt)
     const counts = await Promise.all(windows.map(({ open, key }) => open().get(key)))
     const waits = windows.map(({ points }, index) => {
       const count = counts[index]

@@ -61,13 +61,19 @@ describe('the configuration', () => {
     expect(variablesOf(secrets)).toBe('')
   })
 
-  it.each(['read insights', 'Read_Insights', 'a&client_id=1', 'a;b'])('an invalid scope list is rejected: %j', (line) => {
-    expect(variablesOf({ ...secrets, META_EXTRA_SCOPES: line })).toContain('META_EXTRA_SCOPES')
-  })
+  it.each(['read insights', 'Read_Insights', 'a&client_id=1', 'a;b'])(
+    'an invalid scope list is rejected: %j',
+    (line) => {
+      expect(variablesOf({ ...secrets, META_EXTRA_SCOPES: line })).toContain('META_EXTRA_SCOPES')
+    },
+  )
 
-  it.each(['api.stripe.com', '/v1', 'https//api.stripe.com', 'https://'])('a value that is not a URL is rejected: %j', (line) => {
-    expect(variablesOf({ ...secrets, STRIPE_API_URL: line })).toContain('STRIPE_API_URL')
-  })
+  it.each(['api.stripe.com', '/v1', 'https//api.stripe.com', 'https://'])(
+    'a value that is not a URL is rejected: %j',
+    (line) => {
+      expect(variablesOf({ ...secrets, STRIPE_API_URL: line })).toContain('STRIPE_API_URL')
+    },
+  )
 
   it('the configuration defaults to production, fills in defaults and is frozen', () => {
     const config = readConfig(secrets)
