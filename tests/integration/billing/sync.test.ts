@@ -63,7 +63,7 @@ function heldLook(userId: string, event?: PaymentEvent) {
   return { hasSeen: seen.opened, goOn: () => (go.open(), end) }
 }
 
-describe('an event', () => {
+describe('syncing an event', () => {
   it('a checkout event stores Pro with its dates, and is marked processed with it', async () => {
     const { userId, customerId, subscriptionId } = await subscriber()
     const event = await newest(userId, 'checkout.session.completed')
@@ -252,18 +252,21 @@ describe("an admin's override", () => {
   it.each([
     ['ends', 'free', 'end'],
     ['is not paid', 'pro', 'failToPay'],
-  ] as const)('between a read and its write leaves limits that match the plan: %s', async (_, expected, change) => {
-    const one = await proUser()
-    if (change === 'end') world.processor.end(one.subscriptionId)
-    else await failToPay(one)
-    const late = heldLook(one.userId)
-    await late.hasSeen
-    await override(one.userId, 'free')
-    await late.goOn()
-    const { subscription, limits } = await world.user(one.userId)
-    expect(limits).toEqual(LIMITS[subscription.plan])
-    expect(subscription.status).toBe(expected === 'free' ? 'cancelled' : 'pastDue')
-  })
+  ] as const)(
+    'an admin change between a read and its write leaves limits that match the plan: %s',
+    async (_, expected, change) => {
+      const one = await proUser()
+      if (change === 'end') world.processor.end(one.subscriptionId)
+      else await failToPay(one)
+      const late = heldLook(one.userId)
+      await late.hasSeen
+      await override(one.userId, 'free')
+      await late.goOn()
+      const { subscription, limits } = await world.user(one.userId)
+      expect(limits).toEqual(LIMITS[subscription.plan])
+      expect(subscription.status).toBe(expected === 'free' ? 'cancelled' : 'pastDue')
+    },
+  )
 })
 
 describe('a second subscription', () => {

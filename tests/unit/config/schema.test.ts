@@ -44,7 +44,7 @@ describe('the configuration', () => {
   })
 
   it.each(['', 'read_insights', 'read_insights, pages_read_user_content', 'one,'])(
-    'takes the names of permissions: %j',
+    'META_EXTRA_SCOPES accepts permission names: %j',
     (line) => {
       const facebook = { FACEBOOK_APP_ID: '4711', FACEBOOK_APP_SECRET: 's' }
       const config = readConfig({ ...secrets, ...facebook, META_EXTRA_SCOPES: line })
