@@ -79,8 +79,8 @@ const FENCES: Fence[] = [
   },
   {
     folder: 'commands',
-    may: ['domain/**', 'store/**', 'platforms/errors.ts', 'security/random.ts', ...MESSAGES],
-    types: ['clock.ts', ...CLIENTS, ...WIRING],
+    may: ['deadlines.ts', 'domain/**', 'store/**', 'platforms/errors.ts', 'security/random.ts', ...MESSAGES],
+    types: ['clock.ts', 'logger.ts', ...CLIENTS],
     packages: ['node:*', 'node:*/*'],
     shared: ['shared'],
     needs: { billing: ['users'], captions: ['posts'], posts: ['accounts'], users: ['notifications'] },
@@ -117,7 +117,7 @@ const FENCES: Fence[] = [
   },
   {
     folder: 'store',
-    may: ['domain/**'],
+    may: ['deadlines.ts', 'domain/**'],
     types: ['clock.ts'],
     packages: ['mongoose', 'rate-limiter-flexible', 'node:*', 'node:*/*'],
     shared: ['shared'],
@@ -132,7 +132,7 @@ const FENCES: Fence[] = [
   },
   {
     folder: 'integrations',
-    may: ['domain/**', ...MESSAGES],
+    may: ['deadlines.ts', 'domain/**', ...MESSAGES],
     types: ['clock.ts', 'telemetry/metrics.ts'],
     packages: 'any',
     shared: ['shared'],

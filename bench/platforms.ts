@@ -5,7 +5,7 @@ import type { Platform } from '../src/domain/shared/platforms.ts'
 import type { PlatformAdapter } from '../src/platforms/contract.ts'
 import { platformSettings } from '../src/config/platforms.ts'
 import { createPlatformRegistry, type PlatformRegistry } from '../src/platforms/registry.ts'
-import { userAgentOf } from '../src/config/user-agent.ts'
+import { toUserAgent } from '../src/config/user-agent.ts'
 
 /** Platforms that answer at once, beside the real Bluesky. Their rules allow a short text. */
 export const INSTANT_PLATFORMS = ['mastodon', 'threads', 'tumblr'] as const satisfies Platform[]
@@ -22,7 +22,7 @@ export function benchPlatforms(config: Config, receiver: string | null): Platfor
   const real = createPlatformRegistry({
     ...platformSettings(config),
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
-    userAgent: userAgentOf(config),
+    userAgent: toUserAgent(config),
     unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
     media: { open: noMedia, address: noMedia, keepCopy: noMedia },
     facts: { find: async () => null, save: async () => {} },

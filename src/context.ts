@@ -1,7 +1,7 @@
 import type { BackgroundBacklog } from './activities/publishing/sweep.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { createAccountCredentials } from './commands/accounts/account-credentials.ts'
-import { createBeginPushes, pushBacklog } from './commands/notifications/begin-pushes.ts'
+import { createStartPushes, pushBacklog } from './commands/notifications/start-pushes.ts'
 import { createDiscardPrepared } from './commands/posts/discard-prepared.ts'
 import { mailBacklog } from './commands/notifications/queue-mail.ts'
 import { erasureBacklog } from './commands/users/erase-account.ts'
@@ -11,47 +11,49 @@ import { createStorePost } from './commands/posts/store-post.ts'
 import { createSyncSubscription } from './commands/billing/sync-subscription.ts'
 import type { Config } from './config/schema.ts'
 import type { AccessTokens } from './domain/users/access-tokens.ts'
-import { listed } from './domain/shared/lists.ts'
-import { HOUR, MINUTE, SECOND } from './domain/shared/times.ts'
+import { SECOND } from './domain/shared/times.ts'
 import { createAvatars } from './integrations/storage/avatars.ts'
-import {
-  createProviderCaptions,
-  createTemplateCaptions,
-  type CaptionProvider,
-} from './integrations/captions/captions.ts'
+import type { CaptionProvider } from './integrations/captions/captions.ts'
 import { createConnectStates } from './security/connect-states.ts'
-import { createIdentityProvider, type IdentityProvider } from './integrations/openid/openid.ts'
 import { createKnownDevices } from './security/known-devices.ts'
 import { createLargeTexts } from './integrations/large-texts/large-texts.ts'
 import { createMailer } from './integrations/mail/mail.ts'
 import { createMediaSource } from './integrations/storage/media-source.ts'
-import { createMetrics, type Metrics } from './telemetry/metrics.ts'
-import { createPayments, type Payments } from './integrations/payments/payments.ts'
-import { createOrchestrator, type PublishOrchestrator } from './integrations/temporal/orchestrator.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+import type { Payments } from './integrations/payments/payments.ts'
+import type { PublishOrchestrator } from './integrations/temporal/orchestrator.ts'
 import { createPasswordHasher } from './security/password-hasher.ts'
 import { createPseudonyms } from './security/pseudonyms.ts'
-import { createPush, type Push } from './integrations/push/push.ts'
+import type { Push } from './integrations/push/push.ts'
 import { createRefreshTokens } from './security/refresh-tokens.ts'
 import { createOneTimeCodes } from './security/one-time-codes.ts'
-import { createObjectStorage } from './integrations/storage/storage.ts'
 import { createTokenCipher } from './security/token-cipher.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { observePlatforms } from './platforms/instrumented.ts'
 import { collectionSettings } from './config/analytics.ts'
+import {
+  createCaptionProvider,
+  createConfiguredOrchestrator,
+  createConfiguredStorage,
+  createGoogleLogin,
+  createPaymentsIfConfigured,
+  createPushIfConfigured,
+} from './config/clients.ts'
+import { createLimits } from './config/limits.ts'
 import { planLimits } from './config/plans.ts'
 import { platformSettings } from './config/platforms.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
-import { userAgentOf } from './config/user-agent.ts'
+import { toUserAgent } from './config/user-agent.ts'
 import { createAnalyticsReads } from './store/analytics/analytics-reads.ts'
 import { createAuditLog } from './store/users/audit.ts'
 import { createAddressCodeStore } from './store/users/address-codes.ts'
 import { createConnectAttemptStore } from './store/accounts/connect-attempts.ts'
-import { followChanges } from './store/shared/change-stream.ts'
+import { watchChanges } from './store/shared/change-stream.ts'
 import { openDatabase, type Database } from './store/shared/database.ts'
 import { createDeadLetterStore } from './store/analytics/dead-letters.ts'
 import { createErasureStore } from './store/users/erasures.ts'
-import { createLoginAttemptStore } from './store/users/identity-attempts.ts'
+import { createIdentityAttemptStore } from './store/users/identity-attempts.ts'
 import { createLoginThrottle } from './store/users/login-throttle.ts'
 import { createMailStore } from './store/notifications/mails.ts'
 import { createNotificationStore } from './store/notifications/notifications.ts'
@@ -60,12 +62,12 @@ import { createPasswordResetStore } from './store/users/password-resets.ts'
 import { createPlatformAccountStore } from './store/accounts/platform-accounts.ts'
 import { createPlatformFacts } from './store/accounts/platform-facts.ts'
 import { createPostStore } from './store/posts/posts.ts'
-import { createPublishedPostStore } from './store/analytics/due-metrics.ts'
-import { createPunctualityStore } from './store/posts/slo.ts'
+import { createDueMetricsStore } from './store/analytics/due-metrics.ts'
+import { createSloStore } from './store/posts/slo.ts'
 import { createPushTokenStore } from './store/notifications/push-tokens.ts'
 import { createPushStore } from './store/notifications/pushes.ts'
 import { createRateLimits } from './store/shared/rate-limits.ts'
-import { createSaveSnapshots } from './store/analytics/snapshot-writer.ts'
+import { createSnapshotWriter } from './store/analytics/snapshot-writer.ts'
 import { createSessionStore } from './store/users/sessions.ts'
 import { createSnapshotStore } from './store/analytics/snapshots.ts'
 import { createUploadStore } from './store/media/uploads.ts'
@@ -80,11 +82,11 @@ interface Overrides {
   push?: Push
   captions?: CaptionProvider
   payments?: Payments
-  /** One that may answer later; without it the database must answer now. */
+  /** A database that may become reachable later. Without it `createContext` fails when the database does not answer. */
   database?: Database
 }
 
-/** Builds everything a process of the service is made of, once. Temporal and storage are connected to when first needed. */
+/** Creates the stores and clients of a process. Temporal and storage are connected when first used. */
 export async function createContext(config: Config, overrides: Overrides = {}) {
   const logger = overrides.logger ?? createLogger(config.LOG_LEVEL)
   const clock = overrides.clock ?? systemClock
@@ -96,37 +98,24 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const database = overrides.database ?? (await openDatabase(config.MONGODB_URL))
   const { connection } = database
   const posts = createPostStore(connection, now)
-  const published = createPublishedPostStore(connection)
+  const published = createDueMetricsStore(connection)
   const snapshots = createSnapshotStore(connection)
   const collection = collectionSettings(config)
   const users = createUserStore(connection)
   const sessions = createSessionStore(connection)
   const accounts = createPlatformAccountStore(connection, now)
   const mails = createMailStore(connection)
-  const orchestrator =
-    overrides.orchestrator ??
-    createOrchestrator({
-      address: config.TEMPORAL_ADDRESS,
-      namespace: config.TEMPORAL_NAMESPACE,
-      onUnreachable: (error) =>
-        logger.warn({ err: error }, 'Temporal did not acknowledge; the sweeper takes up what must not be lost'),
-      onUnknownAttributes: (error) =>
-        logger.warn({ err: error }, 'posts start without search attributes; run "npm run setup" to create them'),
-      onTerminated(workflow) {
-        metrics.stuckWorkflowTerminated(workflow.type)
-        logger.error(workflow, 'stuck workflow terminated')
-      },
-    })
+  const orchestrator = overrides.orchestrator ?? createConfiguredOrchestrator(config, { logger, metrics })
 
-  const push = overrides.push ?? pushOf(config)
+  const push = overrides.push ?? createPushIfConfigured(config)
   const pushes = createPushStore(connection)
   const pushTokens = createPushTokenStore(connection, now)
   const notifications = createNotificationStore(connection, now, {
-    // Without push nobody has a device that could be reached.
-    ownersAmong: push ? pushTokens.ownersAmong : async () => new Set(),
-    begin: createBeginPushes({ orchestrator, logger }),
+    // Without push no device can be reached.
+    findDeviceOwners: push ? pushTokens.findDeviceOwners : async () => new Set(),
+    begin: createStartPushes({ orchestrator, logger }),
   })
-  const payments = overrides.payments ?? paymentsOf(config, metrics)
+  const payments = overrides.payments ?? createPaymentsIfConfigured(config, metrics)
   const paymentEvents = createPaymentEventStore(connection)
   const erasures = createErasureStore(connection)
   const rateLimits = createRateLimits(connection)
@@ -140,20 +129,13 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     },
   )
 
-  const storage = createObjectStorage({
-    endpoint: config.S3_ENDPOINT,
-    region: config.S3_REGION,
-    bucket: config.S3_BUCKET,
-    accessKeyId: config.S3_ACCESS_KEY_ID,
-    secretAccessKey: config.S3_SECRET_ACCESS_KEY,
-    publicUrl: config.S3_PUBLIC_URL,
-  })
+  const storage = createConfiguredStorage(config)
   const platforms = observePlatforms(
     overrides.platforms ??
       createPlatformRegistry({
         ...platformSettings(config),
         publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
-        userAgent: userAgentOf(config),
+        userAgent: toUserAgent(config),
         unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
         facts: createPlatformFacts(connection, now),
         media: createMediaSource(storage),
@@ -170,7 +152,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     database,
     clock,
   })
-  /** Records whose work in the background the sweeper starts where nobody else could. */
+  /** Records whose background work the sweeper starts when no other process did. */
   const backlogs: BackgroundBacklog[] = [
     mailBacklog({ mails }),
     pushBacklog({ pushes }),
@@ -192,12 +174,12 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     notifications,
     mails,
     mailer,
-    /** What is stored and changed by whatever process, told as it happens. */
-    changes: { follow: (follower: Parameters<typeof followChanges>[1]) => followChanges(connection, follower) },
-    captions: overrides.captions ?? captionsOf(config),
+    /** Changes to stored records by any process. */
+    changes: { follow: (handlers: Parameters<typeof watchChanges>[1]) => watchChanges(connection, handlers) },
+    captions: overrides.captions ?? createCaptionProvider(config),
     largeTexts: createLargeTexts(),
     uploads: createUploadStore(connection, now),
-    /** Null where they are not set up. */
+    /** Null where payments are not configured. */
     payments,
     paymentEvents,
     syncSubscription: createSyncSubscription({
@@ -218,10 +200,10 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     erasures,
     deadLetters: createDeadLetterStore(connection),
     userStatistics: createUserStatistics(connection),
-    punctuality: createPunctualityStore(connection),
+    slo: createSloStore(connection),
     snapshots,
     analytics: createAnalyticsReads(connection),
-    saveSnapshots: createSaveSnapshots({
+    snapshotWriter: createSnapshotWriter({
       database,
       snapshots,
       published,
@@ -231,48 +213,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     loginEvents,
     loginThrottle,
     rateLimits,
-    /** What may be done only so often. */
-    limits: {
-      otp: rateLimits.bucket({ name: 'otp', points: config.OTP_PER_HOUR, windowMs: HOUR }),
-      mailsOfSender: rateLimits.bucket({
-        name: 'mails_of_sender',
-        points: config.MAILS_PER_SENDER_PER_HOUR,
-        windowMs: HOUR,
-      }),
-      /** Mails to one address over all senders, and those beyond: one in three minutes. */
-      mailsToAddress: rateLimits.bucket({ name: 'mails_to_address', points: 10, windowMs: HOUR }),
-      furtherMails: rateLimits.bucket({ name: 'further_mails', points: 1, windowMs: 3 * MINUTE }),
-      /** Failed logins at Bluesky: of a user with one identifier, of a user, and with one identifier over all users. */
-      blueskyGuess: rateLimits.bucket(
-        { name: 'bluesky_guess', points: 5, windowMs: 15 * MINUTE },
-        tooManyBlueskyLogins,
-      ),
-      blueskyUser: rateLimits.bucket({ name: 'bluesky_user', points: 20, windowMs: HOUR }, tooManyBlueskyLogins),
-      blueskyIdentifier: rateLimits.bucket(
-        { name: 'bluesky_identifier', points: 20, windowMs: HOUR },
-        tooManyBlueskyLogins,
-      ),
-      resetMail: rateLimits.bucket({ name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR }),
-      captions: rateLimits.bucket(
-        { name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR },
-        (wait) => `Too many caption requests. Try again in ${wait}.`,
-      ),
-      analyticsRefresh: rateLimits.bucket(
-        {
-          name: 'analytics_refresh',
-          points: 1,
-          windowMs: config.ANALYTICS_REFRESH_SECONDS * SECOND,
-        },
-        // Clients know this message.
-        () => 'Too many requests',
-      ),
-      /** Failed refreshes that cost nothing, so that nobody has a failing platform asked without end. */
-      failedRefreshes: rateLimits.bucket({
-        name: 'failed_refreshes',
-        points: 10,
-        windowMs: config.ANALYTICS_REFRESH_SECONDS * SECOND,
-      }),
-    },
+    limits: createLimits(rateLimits, config),
     planLimits: planLimits(config),
     passwords: createPasswordHasher(),
     refreshTokens: createRefreshTokens(config.REFRESH_TOKEN_SECRET),
@@ -282,9 +223,9 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     passwordResets: createPasswordResetStore(connection, now),
     connectStates: createConnectStates(config.OAUTH_STATE_SECRET),
     connectAttempts: createConnectAttemptStore(connection),
-    loginAttempts: createLoginAttemptStore(connection),
-    /** Null where it is not set up. */
-    identity: identityOf(config),
+    identityAttempts: createIdentityAttemptStore(connection),
+    /** Null where the login with Google is not configured. */
+    identity: createGoogleLogin(config),
     metrics,
     cipher,
     credentials,
@@ -295,17 +236,17 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     orchestrator,
     backlogs,
 
-    /** Aborts when this process was told to stop: from then on it is not ready for new work. */
+    /** Aborts when this process is asked to stop. From then on it is not ready for new work. */
     draining: draining.signal,
     readiness: createReadiness({ database, clock, draining: draining.signal }),
     drain: (): void => draining.abort(new Error('This process is stopping')),
 
-    /** What keeps a post from going out now, as sentences (`GET /health/delivery`). */
+    /** The problems that prevent publishing now, as sentences (`GET /health/delivery`). */
     async deliveryHealth(): Promise<string[]> {
       const found = await Promise.all([
-        orchestrator.problems(config.SWEEP_INTERVAL_MS, config.WORKER_SILENCE_MS),
-        problemOf(database.ping(), 'The database does not answer'),
-        problemOf(storage.ping(), 'Object storage does not answer'),
+        orchestrator.findProblems(config.SWEEP_INTERVAL_MS, config.WORKER_SILENCE_MS),
+        findProblem(database.ping(), 'The database does not answer'),
+        findProblem(storage.ping(), 'Object storage does not answer'),
       ])
       return found.flat()
     },
@@ -318,58 +259,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   }
 }
 
-function tooManyBlueskyLogins(wait: string): string {
-  return `Too many failed Bluesky logins. Check the handle and the app password, then try again in ${wait}.`
-}
-
-function captionsOf(config: Config): CaptionProvider {
-  if (config.CAPTIONS_URL === '') return createTemplateCaptions()
-  return createProviderCaptions({
-    url: config.CAPTIONS_URL,
-    apiKey: config.CAPTIONS_API_KEY,
-    model: config.CAPTIONS_MODEL,
-    userAgent: userAgentOf(config),
-    timeoutMs: config.CAPTIONS_TIMEOUT_MS,
-  })
-}
-
-function identityOf(config: Config): IdentityProvider | null {
-  if (config.GOOGLE_CLIENT_ID === '') return null
-  return createIdentityProvider({
-    issuerUrl: config.GOOGLE_ISSUER_URL,
-    clientId: config.GOOGLE_CLIENT_ID,
-    clientSecret: config.GOOGLE_CLIENT_SECRET,
-    userAgent: userAgentOf(config),
-    timeoutMs: 5 * SECOND,
-  })
-}
-
-function paymentsOf(config: Config, { paymentCallEnded }: Pick<Metrics, 'paymentCallEnded'>): Payments | null {
-  if (config.STRIPE_SECRET_KEY === '') return null
-  return createPayments({
-    secretKey: config.STRIPE_SECRET_KEY,
-    url: config.STRIPE_API_URL,
-    userAgent: userAgentOf(config),
-    priceId: config.STRIPE_PRICE_ID,
-    webhookSecrets: listed(config.STRIPE_WEBHOOK_SECRETS),
-    timeoutMs: config.PAYMENTS_TIMEOUT_MS,
-    onCall: paymentCallEnded,
-  })
-}
-
-function pushOf(config: Config): Push | null {
-  if (config.FCM_PROJECT_ID === '') return null
-  return createPush({
-    projectId: config.FCM_PROJECT_ID,
-    clientEmail: config.FCM_CLIENT_EMAIL,
-    privateKey: config.FCM_PRIVATE_KEY,
-    url: config.FCM_URL,
-    tokenUrl: config.FCM_TOKEN_URL,
-    userAgent: userAgentOf(config),
-  })
-}
-
-function problemOf(check: Promise<void>, problem: string): Promise<string[]> {
+/** `problem` when the check fails, else nothing. */
+function findProblem(check: Promise<void>, problem: string): Promise<string[]> {
   return check.then(
     () => [],
     () => [problem],

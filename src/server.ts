@@ -3,10 +3,10 @@ import { buildApp } from './api/app.ts'
 import { readConfig } from './config/schema.ts'
 import { createContext } from './context.ts'
 import { startMetricsServer } from './telemetry/metrics-server.ts'
-import { exitOnBadStart, logMissing } from './cli/run-process.ts'
+import { runProcess, logMissing } from './cli/run-process.ts'
 import { connectDatabase } from './store/shared/database.ts'
 
-await exitOnBadStart(async () => {
+await runProcess(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config, { database: connectDatabase(config.MONGODB_URL) })
   const app = await buildApp(context)

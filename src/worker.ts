@@ -2,12 +2,12 @@ import closeWithGrace from 'close-with-grace'
 import { readConfig } from './config/schema.ts'
 import { createContext } from './context.ts'
 import { startMetricsServer } from './telemetry/metrics-server.ts'
-import { exitOnBadStart, logMissing } from './cli/run-process.ts'
+import { runProcess, logMissing } from './cli/run-process.ts'
 import { connectDatabase } from './store/shared/database.ts'
 import { watchForTemporalDataLoss } from './worker/temporal-data-loss.ts'
 import { startWorkers } from './worker/create-workers.ts'
 
-await exitOnBadStart(async () => {
+await runProcess(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config, { database: connectDatabase(config.MONGODB_URL) })
   const metricsServer = await startMetricsServer(context)

@@ -11,15 +11,15 @@ const noTemporal: PublishOrchestrator = {
   startWork: async () => true,
   listOverdue: async () => [],
   terminateStuck: async () => false,
-  tellOfPayment: async () => true,
-  forget: async () => {},
+  notifySubscription: async () => true,
+  deleteWorkflows: async () => {},
   hasSchedules: async () => true,
   restartPosts: async () => {},
   ensureSearchAttributes: async () => {},
   ensureSchedules: async () => {},
   refreshMetrics: async () => 'failed' as const,
   ping: async () => {},
-  problems: async () => [],
+  findProblems: async () => [],
   close: async () => {},
 }
 

@@ -1,7 +1,7 @@
 import type { MediaItem, Published } from '../../src/domain/posts/post.ts'
 import { PLATFORMS, type Platform } from '../../src/domain/shared/platforms.ts'
 import { openDatabase, type Database } from '../../src/store/shared/database.ts'
-import { driverCollection } from '../../src/store/shared/native-collection.ts'
+import { nativeCollection } from '../../src/store/shared/native-collection.ts'
 import { createPlatformAccountStore } from '../../src/store/accounts/platform-accounts.ts'
 import { createPostStore } from '../../src/store/posts/posts.ts'
 import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from '../../src/store/analytics/snapshots.ts'
@@ -65,12 +65,12 @@ export async function storeDemo(
   await database.transaction(async (session) => {
     const insert = async <T extends { _id: string }>(name: string, records: T[]) => {
       if (records.length > 0)
-        await driverCollection<{ _id: string }>(database.connection, name)().insertMany(records, { session })
+        await nativeCollection<{ _id: string }>(database.connection, name)().insertMany(records, { session })
     }
     await insert('posts', posts)
     await insert(POST_SNAPSHOTS, postSnapshots)
     // The service counts the followers of a new connection by itself, and has a snapshot of today.
-    const ofUser = driverCollection<{ userId: string }>(database.connection, ACCOUNT_SNAPSHOTS)()
+    const ofUser = nativeCollection<{ userId: string }>(database.connection, ACCOUNT_SNAPSHOTS)()
     await ofUser.deleteMany({ userId }, { session })
     await insert(ACCOUNT_SNAPSHOTS, accountSnapshots)
     await users.raiseAnalyticsVersion(userId, session)

@@ -16,7 +16,7 @@ import { createErasureStore } from '../store/users/erasures.ts'
 import { createNotificationStore } from '../store/notifications/notifications.ts'
 import { createPostStore } from '../store/posts/posts.ts'
 import { createUserStore, type UserStore } from '../store/users/users.ts'
-import { exitOnBadStart } from './run-process.ts'
+import { runProcess } from './run-process.ts'
 
 const USAGE = `Usage:
   npm run admin -- create <email> [--name <name>] [--password-stdin]
@@ -26,24 +26,30 @@ const USAGE = `Usage:
   npm run admin -- enable <email>
   npm run admin -- list`
 
-type Deps = Parameters<typeof changeActivity>[0]
+type ChangeDeps = Parameters<typeof changeActivity>[0]
 
-/** What can be changed of an account, and how it is told. Each leaves a line in the audit log, like an admin's own changes. */
+/** The commands that change an account. Each adds an entry to the audit log, like a change by an admin. */
 const CHANGES = {
   grant: {
-    make: (deps: Deps, userId: string) => changeRole(deps, CLI_ACTOR, userId, 'admin'),
-    told: 'is an admin now',
+    apply: (deps: ChangeDeps, userId: string) => changeRole(deps, CLI_ACTOR, userId, 'admin'),
+    result: 'is now an admin',
   },
-  revoke: { make: (deps: Deps, userId: string) => changeRole(deps, CLI_ACTOR, userId, 'user'), told: 'is a user now' },
+  revoke: {
+    apply: (deps: ChangeDeps, userId: string) => changeRole(deps, CLI_ACTOR, userId, 'user'),
+    result: 'is no longer an admin',
+  },
   disable: {
-    make: (deps: Deps, userId: string) => changeActivity(deps, CLI_ACTOR, userId, false),
-    told: 'is disabled',
+    apply: (deps: ChangeDeps, userId: string) => changeActivity(deps, CLI_ACTOR, userId, false),
+    result: 'is disabled',
   },
-  enable: { make: (deps: Deps, userId: string) => changeActivity(deps, CLI_ACTOR, userId, true), told: 'is enabled' },
+  enable: {
+    apply: (deps: ChangeDeps, userId: string) => changeActivity(deps, CLI_ACTOR, userId, true),
+    result: 'is enabled',
+  },
 }
 
-/** `npm run admin`: accounts by hand. Only this makes admins; there is no way to it through the API (spec section 5). */
-await exitOnBadStart(async () => {
+/** `npm run admin`: manages accounts. It is the only way to grant the admin role; the API cannot. */
+await runProcess(async () => {
   const { values, positionals } = readArguments()
   const [command, email] = positionals
   const config = readConfig(process.env)
@@ -88,8 +94,8 @@ async function create(users: UserStore, config: Config, email: string, options: 
       limits: planLimits(config).free,
     },
   )
-  say(`Created ${user.email} (${user._id}).`)
-  if (given === null) say(`Password, shown only this once: ${password}`)
+  print(`Created ${user.email} (${user._id}).`)
+  if (given === null) print(`Password, shown only this once: ${password}`)
 }
 
 function isChange(command: string | undefined): command is keyof typeof CHANGES {
@@ -103,7 +109,7 @@ async function change(
   email: string,
 ): Promise<void> {
   const user = await users.findByEmail(email)
-  if (!user) throw new Error(`No account has the address ${email}`)
+  if (!user) throw new Error(`No account has the address ${email}. Run "npm run admin -- list" to see all accounts.`)
   const { connection } = database
   const now = () => systemClock.now()
   const deps = {
@@ -115,17 +121,17 @@ async function change(
     posts: createPostStore(connection, now),
     clock: systemClock,
   }
-  const { make, told } = CHANGES[command]
-  await make(deps, user._id)
-  say(`${email} ${told}.`)
+  const { apply, result } = CHANGES[command]
+  await apply(deps, user._id)
+  print(`${email} ${result}.`)
 }
 
 async function list(users: UserStore): Promise<void> {
   const rows = [['EMAIL', 'NAME', 'ROLE', 'PLAN', 'POSTS', 'CREATED', 'LAST LOGIN']]
-  for await (const user of users.all()) rows.push(rowOf(user))
+  for await (const user of users.all()) rows.push(toRow(user))
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows)
-    say(
+    print(
       row
         .map((cell, column) => cell.padEnd(widths[column]!))
         .join('  ')
@@ -133,7 +139,7 @@ async function list(users: UserStore): Promise<void> {
     )
 }
 
-function rowOf(user: User): string[] {
+function toRow(user: User): string[] {
   return [
     user.email,
     user.name,
@@ -149,6 +155,6 @@ function day(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }

@@ -1,8 +1,11 @@
 import { ConfigError } from '../config/schema.ts'
 import type { Logger } from '../logger.ts'
 
-/** Runs a process's start; a failure is told in one line on standard error, without a stack, and ends it with status 1. */
-export async function exitOnBadStart(start: () => Promise<void>): Promise<void> {
+/**
+ * Runs the start of a process. A failure is written as one line to standard error, without a stack, and ends the process with
+ * status 1.
+ */
+export async function runProcess(start: () => Promise<void>): Promise<void> {
   try {
     await start()
   } catch (error) {
@@ -15,6 +18,6 @@ export async function exitOnBadStart(start: () => Promise<void>): Promise<void> 
   }
 }
 
-/** Tells what a process waits for, in its log. */
+/** Logs what a process waits for. */
 export const logMissing = (logger: Logger) => (missing: string[]) =>
-  logger.warn({ missing }, 'Waiting for what is not there yet; without indexes run "npm run setup"')
+  logger.warn({ missing, hint: 'if indexes are missing, run "npm run setup"' }, 'waiting for dependencies')

@@ -1,10 +1,13 @@
 import { readConfig } from '../config/schema.ts'
 import { createContext, type Context } from '../context.ts'
 import { listed } from '../domain/shared/lists.ts'
-import { exitOnBadStart } from './run-process.ts'
+import { runProcess } from './run-process.ts'
 
-/** `npm run setup`: indexes, search attributes, Schedules, bucket with its policy and CORS. May be run again at any time. */
-await exitOnBadStart(async () => {
+/**
+ * `npm run setup`: creates indexes, search attributes, Schedules, and the bucket with its policy and CORS. Can be repeated at
+ * any time.
+ */
+await runProcess(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config)
   try {
@@ -12,13 +15,13 @@ await exitOnBadStart(async () => {
     await context.storage.ensureBucket([config.FRONTEND_URL, ...listed(config.CORS_ORIGINS)])
     await createSearchAttributes(context)
     await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
-    context.logger.info('Indexes, bucket, search attributes and Schedules are in place')
+    context.logger.info('Setup finished. Start the API and the worker next.')
   } finally {
     await context.close()
   }
 })
 
-/** Posts are published without them, so a Temporal that does not let us create them does not end the setup. */
+/** Creates the search attributes. Posts are published without them, so a failure does not end the setup. */
 async function createSearchAttributes({
   orchestrator,
   logger,
@@ -28,7 +31,7 @@ async function createSearchAttributes({
   } catch (error) {
     logger.warn(
       { err: error },
-      'search attributes could not be created; create PostStatus, UserId, Platforms and DueAt by hand',
+      'Search attributes were not created. Create PostStatus, UserId, Platforms and DueAt by hand.',
     )
   }
 }

@@ -2,12 +2,15 @@ import type { Config } from './schema.ts'
 import { ageClasses } from '../domain/analytics/collection.ts'
 import { DAY, SECOND } from '../domain/shared/times.ts'
 
-/** How the collection of metrics is set up. @throws Error when the ages cannot be read */
+/**
+ * Settings of metrics collection.
+ * @throws Error when the ages cannot be parsed
+ */
 export function collectionSettings(config: Config) {
   const ages = ageClasses(config.ANALYTICS_AGES)
   return {
     ages,
-    /** So often it is looked whether something is due. */
+    /** The interval of the collection runs. */
     intervalMs: Math.min(...ages.map(({ everyMs }) => everyMs)),
     retentionMs: config.ANALYTICS_RETENTION_DAYS * DAY,
     deletionGraceMs: config.ANALYTICS_DELETION_GRACE_SECONDS * SECOND,

@@ -1,7 +1,7 @@
 import type { Config } from './schema.ts'
 import type { Limits, SubscriptionPlan } from '../domain/users/user.ts'
 
-/** What an account may do that is made now, or set to a plan now; existing ones keep what stands on their record (spec section 2). */
+/** The limits of new accounts and of accounts set to a plan now. Existing accounts keep the limits on their record. */
 export function planLimits(config: Config): Record<SubscriptionPlan, Limits> {
   return {
     free: { maxPosts: config.PLAN_FREE_MAX_POSTS, maxCaptionGenerations: config.PLAN_FREE_MAX_CAPTIONS },

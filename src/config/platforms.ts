@@ -2,7 +2,7 @@ import type { Config } from './schema.ts'
 import { listed } from '../domain/shared/lists.ts'
 import type { PlatformSettings } from '../platforms/registry.ts'
 
-/** What the platforms are told of the configuration. */
+/** The settings of each platform. */
 export function platformSettings(config: Config): PlatformSettings {
   return {
     bluesky: bluesky(config),
@@ -64,7 +64,7 @@ function facebook(config: Config): PlatformSettings['facebook'] {
   }
 }
 
-/** Accounts come with those of Facebook, and tokens are of the same application. */
+/** Instagram accounts are connected through Facebook, with tokens of the same application. */
 function instagram(config: Config): PlatformSettings['instagram'] {
   const { INSTAGRAM_GRAPH_URL, GRAPH_API_VERSION, FACEBOOK_APP_ID, FACEBOOK_APP_SECRET } = config
   if (FACEBOOK_APP_ID === '') return null

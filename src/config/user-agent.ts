@@ -2,6 +2,6 @@ import manifest from '../../package.json' with { type: 'json' }
 import type { Config } from './schema.ts'
 
 /** Returns the User-Agent of every outgoing call: name, version and a page about this service (RFC 9110 section 10.1.5). */
-export function userAgentOf({ CONTACT_URL, PUBLIC_URL }: Pick<Config, 'CONTACT_URL' | 'PUBLIC_URL'>): string {
+export function toUserAgent({ CONTACT_URL, PUBLIC_URL }: Pick<Config, 'CONTACT_URL' | 'PUBLIC_URL'>): string {
   return `${manifest.name}/${manifest.version} (+${new URL(CONTACT_URL || PUBLIC_URL).href})`
 }

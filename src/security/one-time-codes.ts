@@ -4,8 +4,8 @@ const CODES = 1_000_000
 const DIGITS = 6
 
 /**
- * Codes of six digits, which could all be tried against a plain hash: they are stored under a key, made of the secret for this use
- * alone. So are the addresses they were sent to, which may belong to people who have no account here.
+ * Creates one-time codes of six digits. All codes could be tried against a plain hash, so they are stored as keyed hashes, with
+ * a key derived for this use alone. So are their addresses, which may belong to people without an account.
  */
 export function createOneTimeCodes(secret: string) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'one-time codes', 32))
@@ -14,19 +14,21 @@ export function createOneTimeCodes(secret: string) {
   return {
     make: (): string => String(randomInt(CODES)).padStart(DIGITS, '0'),
 
-    /** What is stored in an address's place. */
+    /** The stored form of an address. */
     addressKey: (email: string): string => hash('address', email),
 
-    /** What is stored in the code's place; it belongs to one address. */
+    /** The stored form of a code, bound to its address. */
     hash: (email: string, code: string): string => hash('code', email, code),
 
-    /** A secret for whoever sent the right code. */
+    /** A secret for the sender of the right code. */
     makeProof: (): string => randomBytes(32).toString('base64url'),
 
-    /** What is stored in a proof's place. */
+    /** The stored form of a proof. */
     hashProof: (proof: string): string => hash('proof', proof),
 
-    /** The hash of no code. */
-    hashOfNone: (): string => hash('none', randomUUID()),
+    /** A hash that no code matches. */
+    unusableHash: (): string => hash('none', randomUUID()),
   }
 }
+
+export type OneTimeCodes = ReturnType<typeof createOneTimeCodes>

@@ -3,7 +3,8 @@ import { createHmac, hkdfSync } from 'node:crypto'
 const LENGTH = 16
 
 /**
- * Stands for a mail address or a network in the log: equal values get equal pseudonyms, and without the key nobody can search for one.
+ * Creates pseudonyms of email addresses and networks for the log. Equal values get equal pseudonyms, and without the key no
+ * reader can search for a value.
  */
 export function createPseudonyms(secret: string) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'pseudonyms in the log', 32))

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 
 const SECRET_BYTES = 32
 
-/** Whoever shows it is who it was given to. */
+/** Creates a random secret that proves its holder. */
 export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url')
 }
 
-/** What is stored in the place of what only its holder may bring: a nonce, a cookie, a request token. */
-export function hashOf(text: string): string {
+/** The stored form of a secret that only its holder presents: a nonce, a cookie, a request token. */
+export function hashSecret(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }

@@ -1,11 +1,11 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** A token is a nonce of this length, and a tag of the same length that proves who issued it. */
+/** A token is a nonce of this length, followed by a tag of the same length that proves its issuer. */
 const HALF_BYTES = 16
 
 /**
- * Refresh tokens of one family: the first is random, each successor is derived from its predecessor under a server key.
- * So a request that is repeated gets the very same successor without our storing it, and nobody without the key can foresee one.
+ * Creates the refresh tokens of a session: the first is random, and each successor is derived from its predecessor with a
+ * server key. So a repeated request gets the same successor without storing it, and no one without the key can predict one.
  */
 export function createRefreshTokens(secret: string) {
   const mac = (...parts: string[]) => createHmac('sha256', secret).update(parts.join('.')).digest()
@@ -23,12 +23,12 @@ export function createRefreshTokens(secret: string) {
 
     successor: (sessionId: string, token: string): string => issue(sessionId, mac(token).subarray(0, HALF_BYTES)),
 
-    /** What is stored in a token's place. */
+    /** The stored form of a token. */
     hash: (token: string): string => createHash('sha256').update(token).digest('base64url'),
 
     /**
-     * Whether the token was issued for this session, however long ago: so one that is not accepted any more was spent. False for
-     * tokens of versions that issued none with a tag.
+     * Returns whether the token was issued for this session, at any time; an issued token that is no longer accepted was used
+     * before. False for tokens of older versions, which have no tag.
      */
     wasIssued(sessionId: string, token: string): boolean {
       const bytes = Buffer.from(token, 'base64url')
@@ -37,3 +37,5 @@ export function createRefreshTokens(secret: string) {
     },
   }
 }
+
+export type RefreshTokens = ReturnType<typeof createRefreshTokens>

@@ -15,10 +15,11 @@ const BASE64URL = /^[A-Za-z0-9_-]*$/
 type Context = SecretContext | RecordSecretContext
 
 /**
- * Encrypts secrets at rest (safety.md section 4). A sealed secret reads `v1.kid.iv.ciphertext.tag`.
+ * Encrypts secrets at rest. A sealed secret has the form `v1.kid.iv.ciphertext.tag`.
  *
- * Every key of `keys` opens what it sealed, the first one seals. To rotate: add the new key at the end and let every process have it,
- * then move it to the front; a process that lacks the key of a secret takes that account for one that must be connected again.
+ * Every key of `keys` opens what it sealed; the first one seals. To rotate, add the new key at the end, deploy it to every
+ * process, then move it to the front. A process without the key of a secret treats that account as one that must be connected
+ * again.
  * @param keys the value of TOKEN_ENCRYPTION_KEYS, `kid:base64 of 32 bytes`, several separated by commas
  * @throws Error that names the variable and the position of the wrong key, never its value
  */
@@ -64,7 +65,7 @@ export function createTokenCipher(keys: string) {
 
 export type TokenCipher = ReturnType<typeof createTokenCipher>
 
-/** Of four parts for a platform's secret and of three for a record's, so that none passes for the other. */
+/** Four parts for a platform's secret and three for a record's, so that one never passes for the other. */
 function additionalData(context: Context): Buffer {
   const parts =
     'platform' in context
@@ -73,7 +74,7 @@ function additionalData(context: Context): Buffer {
   return Buffer.from(parts.join('|'), 'utf8')
 }
 
-/** Node's decoder skips what it does not know; a changed text must not open as if nothing had happened. */
+/** Decodes base64url strictly, because Node's decoder skips unknown characters and would accept a changed text. */
 function decode(part: string): Buffer | null {
   if (!BASE64URL.test(part)) return null
   const bytes = Buffer.from(part, 'base64url')

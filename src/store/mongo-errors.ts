@@ -2,11 +2,14 @@ import mongoose from 'mongoose'
 
 const { MongoError, MongoServerError, MongoNetworkError } = mongoose.mongo
 
-/** Server answers that mean "not now": unreachable members, stepping down, shutting down, interrupted, out of time, no primary. */
+/**
+ * Server error codes of a temporary state: unreachable members, stepping down, shutting down, interrupted, timed out, no
+ * primary.
+ */
 const PASSING_CODES = new Set([
   6, 7, 50, 64, 89, 91, 133, 134, 189, 262, 9_001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,
 ])
-/** How the server and the driver mark what the same request may come through with later. */
+/** Labels of errors after which the same request may succeed. */
 const PASSING_LABELS = ['TransientTransactionError', 'UnknownTransactionCommitResult', 'RetryableWriteError']
 
 const UNREACHABLE = new Set([
@@ -26,8 +29,8 @@ const UNREACHABLE = new Set([
 const BROKEN_CONNECTION = new Set(['EPIPE', 'ECONNRESET', 'ETIMEDOUT'])
 
 /**
- * Whether an error, or what caused it, says that the database cannot be reached or cannot answer now, so that the same request may
- * succeed later. False for a request that the database refuses, and for broken connections to anything else.
+ * Returns whether an error, or its cause, shows that the database is unreachable or cannot answer now, so the same request may
+ * succeed later. False for a request that the database refuses, and for broken connections to other systems.
  */
 export function isDatabaseOutage(error: unknown): boolean {
   return isBrokenWrite(error) || isPassing(error)
@@ -44,16 +47,27 @@ function isPassing(error: unknown): boolean {
   ) {
     return true
   }
-  // Bulk writes wrap what stopped them without naming it as their cause.
+  // Bulk writes wrap the original error without naming it as their cause.
   return isPassing(error.cause) || (error instanceof MongoServerError && isPassing(error.errorResponse))
 }
 
 /**
- * The driver lets the system's own error through when a connection breaks under a large write (mongodb 7.8, `Connection.writeCommand`).
- * Other clients wrap theirs, the S3 client marks them, and those of a request that its client ended have no system call.
+ * The driver passes the system's own error on when a connection breaks during a large write (mongodb 7.8,
+ * `Connection.writeCommand`). Other clients wrap theirs, the S3 client marks them, and errors of a client that hung up have no
+ * system call.
  */
 function isBrokenWrite(error: unknown): boolean {
   if (!(error instanceof Error) || '$metadata' in error) return false
   const { code, syscall } = error as NodeJS.ErrnoException
   return BROKEN_CONNECTION.has(String(code)) && (syscall === 'write' || syscall === 'read')
+}
+
+/** Server code of a write that a unique index refused. */
+export const DUPLICATE_KEY = 11_000
+
+/** Returns whether a write failed because a unique index, or one over any of `fields`, already holds its value. */
+export function isDuplicateKey(error: unknown, fields?: readonly string[]): boolean {
+  if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) return false
+  const pattern: unknown = error['keyPattern']
+  return !fields || Object.keys(pattern ?? {}).some((field) => fields.includes(field))
 }

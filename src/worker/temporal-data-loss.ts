@@ -1,10 +1,19 @@
-import type { Context } from '../context.ts'
+import type { PublishOrchestrator } from '../integrations/temporal/orchestrator.ts'
+import type { Logger } from '../logger.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import { runPeriodically } from '../periodically.ts'
 
 const CHECK_EVERY_MS = 10 * SECOND
 
-type TemporalDataLossDeps = Pick<Context, 'orchestrator' | 'config' | 'collection' | 'logger'>
+interface TemporalDataLossDeps {
+  orchestrator: Pick<
+    PublishOrchestrator,
+    'hasSchedules' | 'ensureSearchAttributes' | 'restartPosts' | 'ensureSchedules'
+  >
+  config: { SWEEP_INTERVAL_MS: number }
+  collection: { intervalMs: number }
+  logger: Pick<Logger, 'warn'>
+}
 
 /**
  * Watches for a loss of Temporal's data: a namespace without Schedules has no workflows either. It then restarts every open post, the next

@@ -62,6 +62,8 @@ const FORBIDDEN: Snippet[] = [
   ],
   [IMPORTS, 'src/commands/knows-api.ts', `import { ok } from '../api/shared/schemas/envelope.ts'`],
   [IMPORTS, 'src/commands/builds-context.ts', `import { createContext } from '../context.ts'`],
+  [IMPORTS, 'src/commands/knows-context.ts', `import type { Context } from '../context.ts'`],
+  [IMPORTS, 'src/commands/knows-config.ts', `import type { Config } from '../config/schema.ts'`],
 
   [IMPORTS, 'src/api/knows-temporal.ts', `import { Client } from '@temporalio/client'`],
   [IMPORTS, 'src/api/posts/knows-temporal.ts', `import type { Client } from '@temporalio/client'`],
@@ -135,7 +137,7 @@ const ALLOWED: [file: string, source: string][] = [
   ],
   [
     'src/commands/fine.ts',
-    `import { randomBytes } from 'node:crypto'\nimport { newId } from '../store/shared/schema.ts'\nimport type { ObjectStorage } from '../integrations/storage/storage.ts'\nimport type { Context } from '../context.ts'\nimport { publishPostWorkflowId } from '../workflows/messages/publishing.ts'`,
+    `import { randomBytes } from 'node:crypto'\nimport { newId } from '../store/shared/schema.ts'\nimport type { ObjectStorage } from '../integrations/storage/storage.ts'\nimport type { Logger } from '../logger.ts'\nimport { withDeadline } from '../deadlines.ts'\nimport { publishPostWorkflowId } from '../workflows/messages/publishing.ts'`,
   ],
   [
     'src/api/posts/fine.ts',

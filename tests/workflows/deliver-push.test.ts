@@ -72,10 +72,10 @@ async function begin(tokens: string[], answer: (token: string, sinceMs: number, 
     pushes: {
       find: async () => structuredClone(notification),
       acknowledge: async () => void (notification.push.state = 'started'),
-      addServed: async (_id, deviceId) => {
+      addServedDevice: async (_id, deviceId) => {
         if (isRecorded) notification.push.servedDevices.push(deviceId)
       },
-      settle: async (_id, state, reason) => void Object.assign(notification.push, { state, reason }),
+      finish: async (_id, state, reason) => void Object.assign(notification.push, { state, reason }),
       listUnstarted: async () => [],
     },
     pushTokens: { listOf: async () => devices, removeUnlessRenewed: async () => undefined },

@@ -35,7 +35,7 @@ async function send({ lifeMs, awayMs }: { lifeMs: number; awayMs: number }) {
   let ended: MailFailure | null | undefined
   const activities = createSendMailActivities({
     mails: {
-      tend: async () => mail,
+      lease: async () => mail,
       end: async (_, failure) => {
         ended = failure
       },

@@ -69,7 +69,7 @@ const liveUntil = (periodEndsAt: number): SubscriptionState => ({
   change: 'goes on',
 })
 const tell = async (userId: string, eventId: string, type = 'customer.subscription.updated') =>
-  expect(await orchestrator.tellOfPayment(userId, { eventId, type })).toBe(true)
+  expect(await orchestrator.notifySubscription(userId, { eventId, type })).toBe(true)
 const handleOf = (userId: string) => env.client.workflow.getHandle(`subscription/${userId}`)
 const eventsAsked = () => asked.map(({ what }) => what).filter((what) => what !== 'look')
 const detailsOf = async (userId: string) => {

@@ -1,4 +1,5 @@
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
+import { withFreshLogin } from '../../commands/accounts/fresh-login.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
@@ -33,18 +34,11 @@ export function createCallAccount({ credentials, platforms, callLimiter, timeout
     const adapter = platforms.find(platform)
     const account = adapter && (await credentials.get(userId, platform, { signal }))
     if (!adapter || !account) return null
-    try {
-      return await callWith(adapter, account)
-    } catch (error) {
-      if (!isUnauthorized(error)) throw error
-    }
-    const renewed = await credentials.renew(userId, platform, account, { signal })
-    try {
-      return await callWith(adapter, renewed)
-    } catch (error) {
-      if (isUnauthorized(error)) await credentials.markExpired(userId, platform, renewed, error.message)
-      throw error
-    }
+    return await withFreshLogin(
+      credentials,
+      { userId, platform, account, signal },
+      { call: (login) => callWith(adapter, login), isRefused: isUnauthorized },
+    )
 
     async function callWith(called: PlatformAdapter, used: Credentials): Promise<T> {
       const destination = { platform, server: used.serviceUrl ?? '', userId }

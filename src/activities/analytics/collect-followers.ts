@@ -7,7 +7,7 @@ import { PlatformError } from '../../platforms/errors.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { PlatformAccounts, PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
-import type { SaveSnapshots } from '../../store/analytics/snapshot-writer.ts'
+import type { SnapshotWriter } from '../../store/analytics/snapshot-writer.ts'
 import type { SnapshotStore } from '../../store/analytics/snapshots.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import type { CallAccount } from './call-account.ts'
@@ -25,7 +25,7 @@ export interface CollectFollowersDeps {
   platforms: Pick<PlatformRegistry, 'find'>
   snapshots: Pick<SnapshotStore, 'latestFollowers'>
   deadLetters: Pick<DeadLetterStore, 'add'>
-  saveSnapshots: SaveSnapshots
+  snapshotWriter: SnapshotWriter
   callAccount: CallAccount
   clock: Clock
 }
@@ -35,7 +35,7 @@ export type CollectFollowersResult = { kind: 'taken' | 'skipped' | 'failed' } | 
 
 /** Collects the follower counts of accounts, once a day. */
 export function createCollectFollowers(deps: CollectFollowersDeps) {
-  const { accounts, users, platforms, snapshots, saveSnapshots, callAccount, clock } = deps
+  const { accounts, users, platforms, snapshots, snapshotWriter, callAccount, clock } = deps
 
   const unknownUntil = new Map<string, number>()
 
@@ -56,7 +56,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
     )
     if (count === null) return null
     const slot = slotAt(takenAt, DAY)
-    await saveSnapshots.followers({ userId, platform, slot, takenAt, followers: count })
+    await snapshotWriter.saveFollowers({ userId, platform, slot, takenAt, followers: count })
     return count
   }
 

@@ -10,18 +10,18 @@ import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { PublishedPost, PublishedPostStore } from '../../store/analytics/due-metrics.ts'
+import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import type { CollectedBatch, DueBatch } from '../../workflows/messages/analytics.ts'
 import type { CallAccount } from './call-account.ts'
 import type { CollectFollowers } from './collect-followers.ts'
 import { classifyCollectionFailure } from './collection-failure.ts'
 import { isPostDeleted } from '../publishing/record-outcome.ts'
-import type { SaveSnapshots } from '../../store/analytics/snapshot-writer.ts'
+import type { SnapshotWriter } from '../../store/analytics/snapshot-writer.ts'
 
 export interface CollectPostsDeps {
   database: Pick<Database, 'transaction'>
-  published: PublishedPostStore
+  published: DueMetricsStore
   posts: Pick<PostStore, 'transition'>
   users: Pick<UserStore, 'findById'>
   platforms: Pick<PlatformRegistry, 'find'>
@@ -31,7 +31,7 @@ export interface CollectPostsDeps {
   collection: { ages: AgeClass[]; deletionGraceMs: number }
   callAccount: CallAccount
   followers: Pick<CollectFollowers, 'findCurrent'>
-  saveSnapshots: SaveSnapshots
+  snapshotWriter: SnapshotWriter
 }
 
 /** A published post whose metrics are collected. */
@@ -47,7 +47,7 @@ const NOTHING: CollectedBatch = { saved: 0, deleted: 0, skipped: 0, failed: 0, e
 
 /** Collects the metrics of posts of one account, in as few calls as its platform allows. */
 export function createCollectPosts(deps: CollectPostsDeps) {
-  const { published, users, platforms, clock, collection, callAccount, followers, saveSnapshots } = deps
+  const { published, users, platforms, clock, collection, callAccount, followers, snapshotWriter } = deps
 
   /** Reads the counts of the posts that were published on the connected account. Another account cannot read them. */
   async function readCounts(userId: string, platform: Platform, wanted: WantedPost[], signal: AbortSignal) {
@@ -82,13 +82,13 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     const ids = wanted.map(({ postId }) => postId)
     const owner = await users.findById(userId)
     if (!owner || owner.isDisabled || !platforms.find(platform)?.metrics) {
-      await published.settle(platform, ids, slot)
+      await published.markSlotDone(platform, ids, slot)
       return { ...NOTHING, skipped: ids.length }
     }
     const takenAt = clock.now()
     const followerCount = await followers.findCurrent(userId, platform, signal)
     const countsById = await readCounts(userId, platform, wanted, signal)
-    const rows: Parameters<SaveSnapshots['posts']>[1] = []
+    const rows: Parameters<SnapshotWriter['savePosts']>[1] = []
     let deleted = 0
     for (const { postId, platformPostId, completedAt } of wanted) {
       const counts = countsById?.get(platformPostId)
@@ -101,9 +101,9 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         rows.push({ postId, completedAt, ...counts, ...derived, followerCountAtSnapshot: followerCount })
       }
     }
-    const saved = await saveSnapshots.posts({ userId, platform, slot, takenAt }, rows, deleted > 0)
+    const saved = await snapshotWriter.savePosts({ userId, platform, slot, takenAt }, rows, deleted > 0)
     const missing = wanted.length - deleted - saved
-    if (missing > 0) await published.settle(platform, ids, slot)
+    if (missing > 0) await published.markSlotDone(platform, ids, slot)
     return { ...NOTHING, saved, deleted, skipped: missing }
   }
 
@@ -121,14 +121,15 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         log.warn('metrics skipped, permission missing', { userId, platform })
       }
       // The other due posts of the account would fail the same way in this run.
-      for (const bounds of boundsOf(collection.ages, [platform], clock.now())) await published.settleDue(userId, bounds)
-      await published.settle(platform, postIds, new Date(slot))
+      for (const bounds of boundsOf(collection.ages, [platform], clock.now()))
+        await published.markDueDone(userId, bounds)
+      await published.markSlotDone(platform, postIds, new Date(slot))
       return { ...skipped, end: 'account' }
     }
     if (collectionFailure.isUnexpected) log.error('metrics collection failed unexpectedly', { error })
     // A post that its owner deletes meanwhile gets no dead letter.
     await deps.database.transaction(async (session) => {
-      const there = await published.note(platform, postIds, { slot: new Date(slot) }, session)
+      const there = await published.recordFetch(platform, postIds, { slot: new Date(slot) }, session)
       const letters = [...there].map((postId) => ({ type: 'post' as const, postId, userId, platform }))
       await deps.deadLetters.add(letters, collectionFailure.reason, clock.now(), session)
     })

@@ -4,7 +4,7 @@ import { boundsOf, isDue, slotAt, type AgeClass, type DueBounds } from '../../do
 import { chunks } from '../../domain/shared/lists.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
-import type { PublishedPost, PublishedPostStore } from '../../store/analytics/due-metrics.ts'
+import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
 import type { DueAccount, DuePage, DuePlace } from '../../workflows/messages/analytics.ts'
 
 /** Posts in a page. Nothing else of the collection takes more memory. */
@@ -13,7 +13,7 @@ const PAGE = 500
 const BATCH = 25
 
 interface ListDueMetricsDeps {
-  published: PublishedPostStore
+  published: DueMetricsStore
   platforms: Pick<PlatformRegistry, 'find'>
   clock: Clock
   ages: AgeClass[]
@@ -65,7 +65,7 @@ export function createListDueMetrics({ published, platforms, clock, ages }: List
 
   /** Starts at a random owner, so that a rate limit does not exclude the same owners in every run. */
   async function findFirstPlace(): Promise<DuePlace> {
-    const startUserId = await published.anyOwner()
+    const startUserId = await published.sampleOwner()
     return startAgeClass(0, { youngestSlot: getYoungestSlot(), startUserId })
   }
 

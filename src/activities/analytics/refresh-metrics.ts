@@ -2,12 +2,12 @@ import { cancellationSignal } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import { slotFor, type AgeClass } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { PublishedPostStore } from '../../store/analytics/due-metrics.ts'
+import type { DueMetricsStore } from '../../store/analytics/due-metrics.ts'
 import type { CollectedBatch } from '../../workflows/messages/analytics.ts'
 import type { CollectPosts } from './collect-posts.ts'
 
 interface RefreshMetricsDeps {
-  published: Pick<PublishedPostStore, 'find'>
+  published: Pick<DueMetricsStore, 'find'>
   clock: Clock
   ages: AgeClass[]
   collectPosts: CollectPosts

@@ -1,7 +1,7 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity'
 import type { Context } from '../../context.ts'
-import { endAtOnce } from '../../commands/billing/end-payments.ts'
-import { setUp } from '../../commands/billing/payment-calls.ts'
+import { endSubscriptions } from '../../commands/billing/end-payments.ts'
+import { requirePayments } from '../../commands/billing/payment-calls.ts'
 import { findPaymentOwner } from '../../commands/billing/payment-owner.ts'
 import type { BillingState, ProcessorSubscription } from '../../domain/billing/billing.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
@@ -49,7 +49,7 @@ export function createBillingActivities(deps: BillingDeps) {
         const isErased = (await erasures.find(userId)) !== null
         if (isErased) await endUnusable(userId, event)
         const state = isErased ? null : await syncSubscription(userId, { ...event, id: eventId })
-        await paymentEvents.settle(eventId, state ? 'applied' : 'ignored', clock.now())
+        await paymentEvents.markProcessed(eventId, state ? 'applied' : 'ignored', clock.now())
         return toSubscriptionState(state)
       }),
 
@@ -59,18 +59,18 @@ export function createBillingActivities(deps: BillingDeps) {
     /** Finds the user of an event and signals the workflow of that user, which applies it. */
     routePaymentEvent: (eventId: string): Promise<{ isSettled: boolean }> =>
       runActivity(async () => {
-        const event = await paymentEvents.tend(eventId, new Date(clock.now().getTime() + LEASE_MS))
+        const event = await paymentEvents.lease(eventId, new Date(clock.now().getTime() + LEASE_MS))
         if (!event) return { isSettled: true }
         const { type } = event
         const userId = (await findPaymentOwner(deps, event)) ?? (await readOwner(event))
         if (userId === null) {
           log.warn('payment event without user', { eventId, type, subscriptionId: event.subscriptionId })
-          await paymentEvents.settle(eventId, 'ignored', clock.now())
+          await paymentEvents.markProcessed(eventId, 'ignored', clock.now())
           return { isSettled: true }
         }
         await paymentEvents.setUser(eventId, userId)
         await orchestrator.terminateStuck(backgroundWorkflowId('subscription', userId))
-        if (!(await orchestrator.tellOfPayment(userId, { eventId, type }))) {
+        if (!(await orchestrator.notifySubscription(userId, { eventId, type }))) {
           throw new Error('Temporal did not accept the signal')
         }
         return { isSettled: false }
@@ -117,7 +117,7 @@ export function createBillingActivities(deps: BillingDeps) {
   /** Ends the subscription of an account that is erased, or about to be: no user can use it. */
   async function endUnusable(userId: string, event: StoredPaymentEvent): Promise<void> {
     const subscription = await readSubscription(event)
-    await endAtOnce(setUp(deps.payments), subscription ? [subscription] : [], [event.customerId])
+    await endSubscriptions(requirePayments(deps.payments), subscription ? [subscription] : [], [event.customerId])
     log.warn('subscription of erased account ended', { userId, subscriptionId: subscription?.id })
   }
 
@@ -127,7 +127,7 @@ export function createBillingActivities(deps: BillingDeps) {
   }
 
   async function readSubscription(event: StoredPaymentEvent): Promise<ProcessorSubscription | null> {
-    const payments = setUp(deps.payments)
+    const payments = requirePayments(deps.payments)
     const { invoiceId } = event
     const invoice = event.subscriptionId === null && invoiceId !== null ? await payments.readInvoice(invoiceId) : null
     const id = event.subscriptionId ?? invoice?.subscriptionId ?? null

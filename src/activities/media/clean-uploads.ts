@@ -14,9 +14,9 @@ const CONCURRENT_FILES = 5
 const MAX_AGE_MS = DAY
 
 export interface CleanUploadsDeps {
-  storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt' | 'keyOf'>
-  posts: Pick<PostStore, 'namedMedia'>
-  users: Pick<UserStore, 'avatarsOf'>
+  storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt' | 'toKey'>
+  posts: Pick<PostStore, 'findNamedMedia'>
+  users: Pick<UserStore, 'findAvatars'>
   uploads: Pick<UploadStore, 'remove'>
   clock: Clock
 }
@@ -32,12 +32,12 @@ type Cleaner = (keys: string[]) => Promise<(key: string) => Promise<CleanupResul
  */
 export function createCleanUploadsActivities({ storage, posts, users, uploads, clock }: CleanUploadsDeps) {
   async function findUsedAvatars(keys: string[]): Promise<Set<string | null>> {
-    const avatars = await users.avatarsOf([...new Set(keys.map(ownerOf))])
-    return new Set(avatars.map((avatar) => storage.keyOf(avatar)))
+    const avatars = await users.findAvatars([...new Set(keys.map(ownerOf))])
+    return new Set(avatars.map((avatar) => storage.toKey(avatar)))
   }
 
   async function findUsedFiles(keys: string[]): Promise<Set<string | null>> {
-    const [inPosts, avatars] = await Promise.all([posts.namedMedia(keys), findUsedAvatars(keys)])
+    const [inPosts, avatars] = await Promise.all([posts.findNamedMedia(keys), findUsedAvatars(keys)])
     return new Set([...inPosts, ...avatars])
   }
 
@@ -65,7 +65,7 @@ export function createCleanUploadsActivities({ storage, posts, users, uploads, c
       await storage.remove(key)
       return 'deleted'
     },
-    [FOLDERS.uploads]: removeUnused(posts.namedMedia),
+    [FOLDERS.uploads]: removeUnused(posts.findNamedMedia),
     [FOLDERS.avatars]: removeUnused(findUsedAvatars),
   }
   const folders = Object.keys(cleaners)

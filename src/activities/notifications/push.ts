@@ -1,6 +1,6 @@
 import { activityInfo, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { tokenOf } from '../../commands/notifications/push-devices.ts'
+import { openPushToken } from '../../commands/notifications/push-devices.ts'
 import { PUSH_LIFE_MS, pushMessageOf, type PushMessage, type PushState } from '../../domain/notifications/push.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Push, PushOutcome } from '../../integrations/push/push.ts'
@@ -54,7 +54,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
         // The next attempt reads the heartbeat, even when the database was down.
         const remember = (deviceId: string) => update([...served.add(deviceId)])
         const { state, reason } = await pushToRemaining(notification, served, remember)
-        await pushes.settle(notificationId, state, reason)
+        await pushes.finish(notificationId, state, reason)
         if (state === 'failed') {
           metrics.pushFailed()
           log.warn('push incomplete', { notificationId, reason })
@@ -100,7 +100,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     // Stored immediately, because a worker that dies now must not send the message again.
     if (outcome.kind === 'sent') {
       remember(device._id)
-      await pushes.addServed(message.data.notificationId, device._id)
+      await pushes.addServedDevice(message.data.notificationId, device._id)
     }
     if (outcome.kind === 'dead') await pushTokens.removeUnlessRenewed(device)
     return outcome
@@ -108,7 +108,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
 
   async function send(userId: string, device: PushDevice, message: PushMessage): Promise<PushOutcome> {
     if (!push) return { kind: 'later', why: 'is not set up', isTrouble: false }
-    const token = tokenOf({ cipher }, device)
+    const token = openPushToken({ cipher }, device)
     if (token === null) return { kind: 'dead', why: 'was not called: the token can no longer be read' }
     try {
       return await limiter.run(userId, () => push.send(token, message, clock.now()))

@@ -15,7 +15,7 @@ const LEASE_MS = 3 * MINUTE
 const ACCEPTED = 'taken by the mail server'
 
 export interface SendMailDeps {
-  mails: Pick<MailStore, 'tend' | 'end'>
+  mails: Pick<MailStore, 'lease' | 'end'>
   mailer: Pick<Mailer, 'send'>
   cipher: TokenCipher
   clock: Clock
@@ -62,7 +62,7 @@ export function createSendMailActivities({ mails, mailer, cipher, clock, metrics
 
   return {
     async sendMail(mailId: string): Promise<SendMailResult> {
-      const mail = await mails.tend(mailId, new Date(clock.now().getTime() + LEASE_MS))
+      const mail = await mails.lease(mailId, new Date(clock.now().getTime() + LEASE_MS))
       if (!mail) return 'gone'
       const isAccepted = activityInfo().heartbeatDetails === ACCEPTED
       const failure = isAccepted ? null : await trySend(mail)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
+import { withFreshLogin } from '../../commands/accounts/fresh-login.ts'
 import { effectiveContent } from '../../domain/posts/content.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
 import { preparationFailed } from '../../domain/notifications/notifications.ts'
@@ -54,20 +55,16 @@ export function createPrepareDelivery({
     if (await isDisabled(userId)) return ACCOUNT_DISABLED
     const account = await credentials.get(userId, platform, { signal })
     if (!account) return failure('PLATFORM_NOT_CONNECTED', 'The platform is not connected')
-    try {
-      await prepareContent(target, adapter, account)
-      return await refuseIfDisabled(account)
-    } catch (error) {
-      if (!isUnauthorized(error)) throw error
+    return await withFreshLogin(
+      credentials,
+      { userId, platform, account, signal },
+      { call: prepareWith, isRefused: isUnauthorized },
+    )
+
+    async function prepareWith(used: Credentials): Promise<Credentials | Failure> {
+      await prepareContent(target, adapter, used)
+      return refuseIfDisabled(used)
     }
-    const renewed = await credentials.renew(userId, platform, account, { signal })
-    try {
-      await prepareContent(target, adapter, renewed)
-    } catch (error) {
-      if (isUnauthorized(error)) await credentials.markExpired(userId, platform, renewed, error.message)
-      throw error
-    }
-    return refuseIfDisabled(renewed)
 
     /** Uploads may have taken minutes, and disabling a user does not change a post that other platforms already have. */
     async function refuseIfDisabled(used: Credentials): Promise<Credentials | Failure> {

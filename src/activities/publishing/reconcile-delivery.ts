@@ -98,7 +98,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
         signal,
         calledAt,
         wasAnswered: entry.delivery.answered ?? false,
-        isTaken: (platformPostId) => posts.isTaken(post._id, input.platform, platformPostId),
+        isTaken: (platformPostId) => posts.belongsToOtherPost(post._id, input.platform, platformPostId),
       })
     } catch (error) {
       signal.throwIfAborted()

@@ -9,7 +9,7 @@ const CONCURRENT_STARTS = 50
 const START_DEADLINE_MS = 10 * SECOND
 
 export interface RestartPostsDeps {
-  posts: Pick<PostStore, 'openPosts'>
+  posts: Pick<PostStore, 'streamOpenPosts'>
   orchestrator: Pick<PublishOrchestrator, 'start'>
 }
 
@@ -39,7 +39,7 @@ export function createRestartPostsActivities({ posts, orchestrator }: RestartPos
         heartbeat(progress)
       }
 
-      for await (const post of posts.openPosts(progress.dueFrom === null ? null : new Date(progress.dueFrom))) {
+      for await (const post of posts.streamOpenPosts(progress.dueFrom === null ? null : new Date(progress.dueFrom))) {
         batch.push(post)
         if (batch.length === CONCURRENT_STARTS) await startBatch()
       }

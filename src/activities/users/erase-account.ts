@@ -97,7 +97,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     'Remove the user record': removeUser,
     // Without the user record nothing starts it again.
     'Remove the workflow of the subscription': (userId) =>
-      orchestrator.forget([backgroundWorkflowId('subscription', userId)]),
+      orchestrator.deleteWorkflows([backgroundWorkflowId('subscription', userId)]),
   }
 
   async function cancelPosts(userId: string): Promise<void> {
@@ -130,7 +130,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
       await forEachBatch(page.filter(mayHavePrepared), (post) => deps.discardPrepared(post, post.platformStatuses))
       const ids = page.map(({ _id }) => _id)
       // The workflows go first, because only the posts name them.
-      await orchestrator.forget(ids.map(publishPostWorkflowId))
+      await orchestrator.deleteWorkflows(ids.map(publishPostWorkflowId))
       await posts.removeSome(userId, ids)
     }
   }
@@ -178,7 +178,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
       deps.sessions.removeAll(userId),
       deps.passwordResets.removeAllOf(userId),
       deps.paymentEvents.removeAllOf(userId),
-      deps.rateLimits.forget(email === undefined ? [userId] : [userId, email]),
+      deps.rateLimits.clearAllOf(email === undefined ? [userId] : [userId, email]),
       email !== undefined && deps.loginThrottle.removeAllOf(email),
       email !== undefined && deps.addressCodes.remove(deps.oneTimeCodes.addressKey(email)),
     ])
@@ -209,7 +209,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
   return {
     /** Returns null when nothing, or nothing more, is to be erased. */
     async beginErasure(userId: string): Promise<ErasurePlan | null> {
-      const erasure = await erasures.tend(userId, new Date(clock.now().getTime() + LEASE_MS))
+      const erasure = await erasures.lease(userId, new Date(clock.now().getTime() + LEASE_MS))
       return (
         erasure && { steps: Object.keys(steps), lookAgainAt: erasure.requestedAt.getTime() + SECOND_ROUND_AFTER_MS }
       )

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import { setUp } from '../../commands/billing/payment-calls.ts'
+import { requirePayments } from '../../commands/billing/payment-calls.ts'
 import { receivePaymentEvent } from '../../commands/billing/receive-payment-event.ts'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
@@ -42,7 +42,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     },
     async ({ body, headers, log }) => {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
-      const payments = setUp(context.payments)
+      const payments = requirePayments(context.payments)
       try {
         const event = await payments.readEvent(bytes, headers['stripe-signature'], context.clock.now())
         await receivePaymentEvent(context, event)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { createPost, findFirstAnswer, type Idempotency } from '../../commands/posts/create-post.ts'
+import { createPost, findIdempotentResult, type Idempotency } from '../../commands/posts/create-post.ts'
 import { requestMediaUpload } from '../../commands/media/request-media-upload.ts'
 import { updatePost, type UpdatePostRequest } from '../../commands/posts/update-post.ts'
 import { validatePost } from '../../commands/posts/validate-post.ts'
@@ -77,7 +77,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       preValidation: async (request, reply) => {
         request.idempotency = readIdempotency(request)
         if (!request.idempotency) return
-        const first = await findFirstAnswer(context, request.user.userId, request.idempotency)
+        const first = await findIdempotentResult(context, request.user.userId, request.idempotency)
         if (first) return reply.code(200).send(ok('Post was already created', presentCreated(first)))
       },
     },

@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { Role } from '../../domain/users/user.ts'
 import type { VerifiedClaims } from '../../domain/users/access-tokens.ts'
 import type { SocketEndReason } from '../../telemetry/metrics.ts'
-import type { Change, ChangeFeed } from '../../store/shared/change-stream.ts'
+import type { RecordChange, ChangeFeed } from '../../store/shared/change-stream.ts'
 import { readClaims, readStanding, type IdentityDeps } from '../shared/identity.ts'
 import { presentNotification } from '../notifications/present.ts'
 import type { NotificationView } from '../notifications/schema.ts'
@@ -53,7 +53,7 @@ export function createHub(deps: Deps, { socketsPerUser }: { socketsPerUser: numb
   let feed: ChangeFeed | null = null
   let unheard: NodeJS.Timeout | undefined
 
-  function onChange(change: Change): void {
+  function onChange(change: RecordChange): void {
     if (change.kind === 'notification') deliver(presentNotification(change.notification))
     else if (change.kind === 'user') for (const member of rooms.of(change.userId)) void review(member)
     else for (const member of sessions.of(change.sessionId)) void review(member)

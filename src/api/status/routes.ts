@@ -37,11 +37,11 @@ export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
   )
 }
 
-async function measureSlo({ punctuality, clock, config }: Context): Promise<Slo> {
+async function measureSlo({ slo: punctuality, clock, config }: Context): Promise<Slo> {
   const until = clock.now()
   const wanted = new Date(until.getTime() - WINDOW_MS)
   const missAfterMs = config.SLO_MISS_AFTER_MS
-  const { groups, since } = await punctuality.read({ since: wanted, until, missAfterMs, mostPosts: MOST_POSTS })
+  const { groups, since } = await punctuality.read({ since: wanted, until, missAfterMs, maxPosts: MOST_POSTS })
   return {
     since: since.toISOString(),
     until: until.toISOString(),

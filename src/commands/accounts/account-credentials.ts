@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
+import { raceAbort } from '../../deadlines.ts'
 import { connectionExpired } from '../../domain/notifications/notifications.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
@@ -7,16 +8,18 @@ import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import { isDuplicateKey, type Database } from '../../store/shared/database.ts'
+import type { Database } from '../../store/shared/database.ts'
+import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
+import type { AccountVersion } from '../../store/accounts/platform-account-records.ts'
 import type { ConnectedAccount, PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
 import { endSession, openSecrets, sealSecrets } from './account-secrets.ts'
 
-interface Dependencies {
+interface AccountCredentialsDeps {
   accounts: PlatformAccountStore
   cipher: TokenCipher
   adapters: { find(platform: Platform): PlatformAdapter | null }
-  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
+  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
   database: Pick<Database, 'transaction'>
   clock: Clock
   /** Deadline of one renewal call. */
@@ -24,38 +27,38 @@ interface Dependencies {
 }
 
 interface GetOptions extends CallOptions {
-  /** Tokens with less life left are renewed first. */
+  /** Tokens with a shorter remaining life are renewed first. */
   minLifeMs?: number
 }
 
 type Secrets = Omit<Credentials, 'version'>
 
-/** How much longer a lease runs than the call it covers: time to save the answer. */
+/** How much longer a lease runs than the call it covers, so that the answer can be saved. */
 const LEASE_MARGIN_MS = 5 * SECOND
-/** After a renewal that could not be made, those who come at the same time do not try it one by one. */
+/** After a failed renewal, concurrent callers do not each try again. */
 const SHORTEST_PAUSE_MS = SECOND / 2
 const LONGEST_PAUSE_MS = 15 * MINUTE
-/** A token with this much life left still serves when it cannot be renewed now. */
+/** A token with this remaining life is still used when it cannot be renewed now. */
 const USABLE_LIFE_MS = MINUTE
 const FIRST_POLL_MS = 50
 const LONGEST_POLL_MS = SECOND
 
 /**
- * The credentials of connected accounts, in plain, and their renewal: single flight per account across processes (safety.md section 4).
+ * Opens and renews the credentials of connected accounts, with one renewal at a time per account across all processes.
  *
- * Of all that find the tokens of one version refused or near their end, one takes the lease in the account document and calls the
- * platform; the others wait and read again. Whatever is saved is conditional on that version, so that an answer that comes after
- * the user reconnected or disconnected changes nothing. When the answer of a renewal is lost the old token stays, and the next
- * attempt repeats with it.
+ * When several callers find the tokens of one version refused or near their end, one takes the lease in the account document
+ * and calls the platform. The others poll and read again. Every write is conditional on that version, so an answer that arrives
+ * after the user reconnected or disconnected changes nothing. When the answer of a renewal is lost, the old token stays stored
+ * and the next attempt uses it again.
  */
-export function createAccountCredentials(deps: Dependencies) {
+export function createAccountCredentials(deps: AccountCredentialsDeps) {
   const { accounts, cipher, adapters, notifications, database, clock, renewalTimeoutMs = 15 * SECOND } = deps
   const flights = new Map<string, Promise<Credentials>>()
 
   /**
    * @returns null when the platform is not connected
-   * @throws PlatformError `unauthorized` when the user has to connect again; `transient` or `rate_limited`, always certain, when
-   *   the tokens are at their end and cannot be renewed now
+   * @throws PlatformError `unauthorized` when the user has to connect again; `transient` or `rate_limited`, always certain,
+   * when the tokens have expired and cannot be renewed now
    */
   async function get(userId: string, platform: Platform, options: GetOptions): Promise<Credentials | null> {
     options.signal.throwIfAborted()
@@ -67,15 +70,15 @@ export function createAccountCredentials(deps: Dependencies) {
     try {
       return await renew(userId, platform, current, options)
     } catch (error) {
-      if (lifeMs >= USABLE_LIFE_MS && isPassing(error)) return current
+      if (lifeMs >= USABLE_LIFE_MS && isTemporary(error)) return current
       throw error
     }
   }
 
   /**
-   * New credentials in the place of refused ones; the stored ones when those are newer already.
-   * They may be another account's when the user connected anew meanwhile: compare `accountId`.
-   * @throws PlatformError as `get` does, `unauthorized` also when the platform is not connected any more
+   * Replaces refused credentials by renewed ones, or by the stored ones when those are newer. They may belong to another
+   * account when the user reconnected meanwhile: compare `accountId`.
+   * @throws PlatformError as `get` does; `unauthorized` also when the platform is no longer connected
    */
   async function renew(
     userId: string,
@@ -89,71 +92,72 @@ export function createAccountCredentials(deps: Dependencies) {
       flight = renewOnce(userId, platform, refused.version).finally(() => flights.delete(name))
       flights.set(name, flight)
     }
-    return await orAborted(flight, signal)
+    return await raceAbort(flight, signal)
   }
 
   /**
-   * Marks the connection expired, unless it got other credentials than `used` meanwhile, and tells the user once.
+   * Marks the connection expired, unless its credentials changed since `used`, and notifies the user once.
    * @returns whether this call changed it
    */
   const markExpired = (userId: string, platform: Platform, used: Credentials, reason: string): Promise<boolean> =>
     expire(userId, platform, used.version, reason)
 
   async function expire(userId: string, platform: Platform, version: number, reason: string): Promise<boolean> {
-    const told = await notifications.recordsOf([connectionExpired(userId, platform, version)])
+    const records = await notifications.toRecords([connectionExpired(userId, platform, version)])
     try {
       const changed = await database.transaction(async (session) => {
-        if (!(await accounts.markBroken(userId, platform, version, 'expired', reason, session))) return false
-        await notifications.insert(told, session)
+        if (!(await accounts.markBroken({ userId, platform, version }, { status: 'expired', reason }, session)))
+          return false
+        await notifications.insert(records, session)
         return true
       })
-      if (changed) notifications.stored(told)
+      if (changed) notifications.startPushes(records)
       return changed
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
-      // The user was told of these very credentials before.
-      return accounts.markBroken(userId, platform, version, 'expired', reason)
+      // A notification for these credentials is already stored.
+      return accounts.markBroken({ userId, platform, version }, { status: 'expired', reason })
     }
   }
 
-  /** Runs on its own deadline, not on a caller's: once the platform was asked, its answer has to be saved. */
+  /** Runs on its own deadline, not on a caller's: once the platform was called, its answer has to be saved. */
   async function renewOnce(userId: string, platform: Platform, version: number): Promise<Credentials> {
     const account = await accounts.findConnected(userId, platform)
-    if (!account || account.version !== version) return await readAgain(userId, platform, account)
+    if (!account || account.version !== version) return await openCurrent(userId, platform, account)
     const current = await openAccount(userId, platform, account)
     const adapter = adapters.find(platform)
     if (!adapter?.renew) {
-      const reason = `${platformLabel(platform)} asks for a new login`
-      // Refused, and nothing but a new login can change that.
+      const reason = `${platformLabel(platform)} requires a new login`
+      // The tokens were refused and only a new login can replace them.
       if (adapter) await expire(userId, platform, version, reason)
-      throw mustReconnect(reason)
+      throw reconnectRequired(reason)
     }
 
     const holder = randomUUID()
     const until = after(renewalTimeoutMs + LEASE_MARGIN_MS)
-    if (!(await accounts.takeLease(userId, platform, version, holder, until))) {
-      return await awaitOther(userId, platform, version)
+    if (!(await accounts.takeLease({ userId, platform, version }, holder, until))) {
+      return await waitForOtherRenewal(userId, platform, version)
     }
     try {
-      const renewed = await withinDeadline(until.getTime() - LEASE_MARGIN_MS - clock.now().getTime(), (signal) =>
+      const renewed = await renewWithDeadline(until.getTime() - LEASE_MARGIN_MS - clock.now().getTime(), (signal) =>
         adapter.renew!(current, { signal }),
       )
       return await saveRenewed(userId, platform, version, renewed)
     } catch (error) {
-      await recordFailure(userId, platform, version, holder, error)
+      await recordFailure({ userId, platform, version }, holder, error)
       throw error
     }
   }
 
-  /** Only a refusal changes health (contract section 5); anything else gives the lease back. */
-  async function recordFailure(userId: string, platform: Platform, version: number, holder: string, error: unknown) {
+  /** Only a refusal changes the account's health. Any other failure releases the lease. */
+  async function recordFailure(account: AccountVersion, holder: string, error: unknown): Promise<void> {
     if (error instanceof PlatformError && error.class === 'unauthorized') {
-      await expire(userId, platform, version, error.message)
+      await expire(account.userId, account.platform, account.version, error.message)
       return
     }
     const statedMs = error instanceof PlatformError ? (error.retryAfterMs ?? 0) : 0
     const pauseMs = Math.min(Math.max(statedMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
-    await accounts.pauseLease(userId, platform, version, holder, after(pauseMs))
+    await accounts.pauseLease(account, holder, after(pauseMs))
   }
 
   async function saveRenewed(
@@ -164,43 +168,48 @@ export function createAccountCredentials(deps: Dependencies) {
   ): Promise<Credentials> {
     const auth = sealSecrets(cipher, { userId, platform, version: version + 1 }, renewed)
     const { handle, serviceUrl = null } = renewed
-    if (await accounts.saveRenewed(userId, platform, version, { handle, serviceUrl, auth })) {
+    if (await accounts.saveRenewed({ userId, platform, version }, { handle, serviceUrl, auth })) {
       return { ...renewed, version: version + 1 }
     }
     const account = await accounts.findConnected(userId, platform)
     if (!account) await endSession(adapters.find(platform), { ...renewed, version: version + 1 })
-    return await readAgain(userId, platform, account)
+    return await openCurrent(userId, platform, account)
   }
 
-  /** Waits for what the holder of the lease comes to. Never renews: the attempt that finds no result fails, and may be repeated. */
-  async function awaitOther(userId: string, platform: Platform, version: number): Promise<Credentials> {
+  /** Waits until the lease holder has finished. Never renews: a caller that finds no result fails and may retry. */
+  async function waitForOtherRenewal(userId: string, platform: Platform, version: number): Promise<Credentials> {
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LONGEST_POLL_MS)) {
       const account = await accounts.findConnected(userId, platform)
       if (!account || account.version !== version || account.health.status === 'expired') {
-        return await readAgain(userId, platform, account)
+        return await openCurrent(userId, platform, account)
       }
       const lease = account.refreshLease
       const leftMs = lease ? lease.until.getTime() - clock.now().getTime() : 0
-      if (!lease?.holder || leftMs <= 0) throw notNow(platform, Math.max(leftMs, 0))
+      if (!lease?.holder || leftMs <= 0) throw renewalUnavailable(platform, Math.max(leftMs, 0))
       await clock.sleepUntil(after(Math.min(pollMs, leftMs)))
     }
   }
 
-  async function readAgain(userId: string, platform: Platform, account: ConnectedAccount | null): Promise<Credentials> {
-    if (!account) throw mustReconnect(`${platformLabel(platform)} is not connected any more`)
+  async function openCurrent(
+    userId: string,
+    platform: Platform,
+    account: ConnectedAccount | null,
+  ): Promise<Credentials> {
+    if (!account) throw reconnectRequired(`${platformLabel(platform)} is no longer connected`)
     return await openAccount(userId, platform, account)
   }
 
   async function openAccount(userId: string, platform: Platform, account: ConnectedAccount): Promise<Credentials> {
     const { status, lastError } = account.health
-    if (status === 'expired') throw mustReconnect(lastError ?? `The ${platformLabel(platform)} connection has expired`)
+    if (status === 'expired')
+      throw reconnectRequired(lastError ?? `The ${platformLabel(platform)} connection has expired`)
     try {
       return openSecrets(cipher, userId, platform, account)
     } catch (error) {
       if (!(error instanceof SecretUnreadableError)) throw error
       const reason = `The stored ${platformLabel(platform)} login can no longer be read`
       await expire(userId, platform, account.version, reason)
-      throw mustReconnect(reason, error)
+      throw reconnectRequired(reason, error)
     }
   }
 
@@ -211,11 +220,11 @@ export function createAccountCredentials(deps: Dependencies) {
 
 export type AccountCredentials = ReturnType<typeof createAccountCredentials>
 
-/** No visible call was made yet when a renewal fails, so every failure of it is certain. */
-async function withinDeadline(timeoutMs: number, call: (signal: AbortSignal) => Promise<Secrets>): Promise<Secrets> {
+/** Runs a renewal with a deadline. Every failure is marked certain, because a renewal makes nothing visible. */
+async function renewWithDeadline(timeoutMs: number, call: (signal: AbortSignal) => Promise<Secrets>): Promise<Secrets> {
   const signal = AbortSignal.timeout(Math.max(timeoutMs, 0))
   try {
-    return await orAborted(call(signal), signal)
+    return await raceAbort(call(signal), signal)
   } catch (error) {
     if (error instanceof PlatformError) {
       const { retryAfterMs } = error
@@ -230,28 +239,15 @@ async function withinDeadline(timeoutMs: number, call: (signal: AbortSignal) => 
   }
 }
 
-/** The promise's outcome, or the signal's reason when that aborts first; the promise goes on. */
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([promise, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
-}
-
-function isPassing(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   return error instanceof PlatformError && (error.class === 'transient' || error.class === 'rate_limited')
 }
 
-function mustReconnect(message: string, cause?: unknown): PlatformError {
+function reconnectRequired(message: string, cause?: unknown): PlatformError {
   return new PlatformError('unauthorized', message, { certain: true, cause })
 }
 
-function notNow(platform: Platform, retryAfterMs: number): PlatformError {
+function renewalUnavailable(platform: Platform, retryAfterMs: number): PlatformError {
   return new PlatformError('transient', `The ${platformLabel(platform)} connection could not be renewed now`, {
     certain: true,
     retryAfterMs,

@@ -9,7 +9,7 @@ const REVOKE_TIMEOUT_MS = 5 * SECOND
 
 type Owner = Omit<SecretContext, 'field'>
 
-/** What is stored of an account's secrets; opens again only at the version it was sealed for. */
+/** Seals the secrets of an account. They open only at the version they were sealed for. */
 export function sealSecrets(cipher: TokenCipher, owner: Owner, secrets: Omit<Credentials, 'version'>): SealedAuth {
   const { accessToken, tokenSecret, refreshToken, expiresAt = null, endsAt = null } = secrets
   return {
@@ -43,7 +43,7 @@ export function openSecrets(
   }
 }
 
-/** For secrets that are only wanted to end their session. */
+/** Opens secrets that are needed only to end their session; null when they cannot be opened. */
 export function openSecretsIfReadable(...args: Parameters<typeof openSecrets>): Credentials | null {
   try {
     return openSecrets(...args)
@@ -54,8 +54,9 @@ export function openSecretsIfReadable(...args: Parameters<typeof openSecrets>): 
 }
 
 /**
- * Ends a session that nobody keeps any more at the platform, where it can. Whatever comes of it, our side has forgotten the secrets
- * already, so trouble is no reason to fail; tells whether it worked.
+ * Ends an unused session at the platform, where it supports that. Errors are ignored, because the secrets are already removed
+ * here.
+ * @returns whether the session was ended
  */
 export async function endSession(adapter: PlatformAdapter | null, credentials: Credentials): Promise<boolean> {
   if (!adapter?.revoke) return false
@@ -74,8 +75,8 @@ interface EndUnusedDeps {
 }
 
 /**
- * Ends a session, unless a stored connection rests on the very same tokens: a platform may give one token per account, however often
- * and for whomever it is asked (Mastodon does). In doubt the session is left to its own end.
+ * Ends a session unless a stored connection uses the same tokens. A platform may issue one token per account for every request
+ * (Mastodon does). If this cannot be determined, the session expires by itself.
  */
 export async function endUnusedSession(
   { accounts, cipher, platforms }: EndUnusedDeps,
@@ -85,7 +86,7 @@ export async function endUnusedSession(
   try {
     const holder = await accounts.findHolder(platform, credentials.accountId)
     const held = holder && openSecrets(cipher, holder.userId, platform, holder.account)
-    // Two sessions of one second can have like access tokens (Bluesky), but never like refresh tokens.
+    // Two Bluesky sessions created within one second can have equal access tokens, but never equal refresh tokens.
     const { accessToken, refreshToken } = credentials
     if (held?.accessToken === accessToken && held.refreshToken === refreshToken) return
   } catch {

@@ -1,14 +1,21 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { ConnectStates } from '../../security/connect-states.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { ConnectAttemptStore } from '../../store/accounts/connect-attempts.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { REDIRECT_ATTEMPT_MS } from '../../domain/shared/redirects.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RedirectConnect } from '../../platforms/contract.ts'
 import { connectAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
-import { platformUnavailable } from './platform-trouble.ts'
-import { hashOf, newSecret } from '../../security/random.ts'
+import { mapPlatformOutage } from './map-platform-error.ts'
+import { hashSecret, newSecret } from '../../security/random.ts'
 
-interface BeginConnectDeps extends Pick<Context, 'connectStates' | 'connectAttempts' | 'cipher' | 'clock'> {
+interface BeginConnectDeps {
+  connectStates: Pick<ConnectStates, 'issue'>
+  connectAttempts: Pick<ConnectAttemptStore, 'insert'>
+  cipher: TokenCipher
+  clock: Pick<Clock, 'now'>
   platforms: { redirect(platform: Platform): RedirectConnect | null }
 }
 
@@ -16,17 +23,17 @@ interface BeginConnect {
   userId: string
   sessionId: string
   platform: Platform
-  /** Where the platform is to send the user back to. */
+  /** The address to which the platform redirects the user. */
   redirectUri: string
-  /** Whether the caller keeps a binding until the callback and shows it there. */
+  /** True when the caller stores the binding and presents it at the callback. */
   isBound: boolean
 }
 
 const BEGIN_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Begins to connect an account on the platform's own page (safety.md section 3). Only the browser that holds `binding`, if there is
- * one, can finish: a state alone could be handed to somebody else, who would connect their account here for its maker.
+ * Starts connecting an account on the platform's own page. Only the browser that holds `binding`, if there is one, can finish.
+ * Without it an attacker could hand a state to another user and get that user's account connected to the attacker's profile.
  * @throws ServiceError PLATFORM_NOT_SUPPORTED, PLATFORM_UNAVAILABLE
  */
 export async function beginConnect(
@@ -41,13 +48,13 @@ export async function beginConnect(
   const { state, nonce } = deps.connectStates.issue({ platform, redirectUri }, userId, expiresAt)
   const { url, secrets, lookup } = await begin(redirect, platform, { state, redirectUri })
   const binding = isBound ? newSecret() : null
-  const owner = { _id: hashOf(nonce), userId, platform }
+  const owner = { _id: hashSecret(nonce), userId, platform }
   await deps.connectAttempts.insert({
     ...owner,
     sessionId,
     secrets: sealAttemptSecrets(deps.cipher, connectAttemptContext(owner), secrets),
-    bindingHash: binding === null ? null : hashOf(binding),
-    ...(lookup !== undefined && { lookupHash: hashOf(lookup) }),
+    bindingHash: binding === null ? null : hashSecret(binding),
+    ...(lookup !== undefined && { lookupHash: hashSecret(lookup) }),
     expiresAt,
     consumedAt: null,
   })
@@ -63,6 +70,6 @@ async function begin(
   try {
     return await redirect.begin(input, { signal })
   } catch (error) {
-    throw platformUnavailable(platform, error, signal)
+    throw mapPlatformOutage(platform, error, signal)
   }
 }

@@ -1,21 +1,21 @@
-import type { Context } from '../../context.ts'
+import type { RateLimit } from '../../store/shared/rate-limits.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Connection, DirectConnect } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { ConnectedAccount } from '../../store/accounts/platform-accounts.ts'
-import { platformTrouble } from './platform-trouble.ts'
+import { mapPlatformError } from './map-platform-error.ts'
 import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
 interface ConnectBlueskyDeps extends StoreConnectionDeps {
-  limits: Pick<Context['limits'], 'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier'>
+  limits: Record<'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier', Pick<RateLimit, 'take' | 'refund'>>
   platforms: StoreConnectionDeps['platforms'] & { direct(platform: 'bluesky'): DirectConnect | null }
 }
 
 interface ConnectBluesky {
   userId: string
-  /** Handle, with or without a leading `@`, or e-mail address. */
+  /** Handle, with or without a leading `@`, or email address. */
   identifier: string
   appPassword: string
 }
@@ -23,63 +23,64 @@ interface ConnectBluesky {
 const LOGIN_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Logs in at Bluesky and stores the session. A connection the user had before is replaced, its session ended.
- * @throws ServiceError PLATFORM_CREDENTIALS_INVALID, PLATFORM_UNAVAILABLE, or ACCOUNT_ALREADY_CONNECTED when the Bluesky account is
- *   another user's here, RATE_LIMITED before the platform is asked: the service is no place to guess its passwords
+ * Logs in at Bluesky and stores the session. An earlier connection of the user is replaced, and its session ended.
+ * @throws ServiceError PLATFORM_CREDENTIALS_INVALID, PLATFORM_UNAVAILABLE; ACCOUNT_ALREADY_CONNECTED when another user here has
+ * the Bluesky account; RATE_LIMITED before the platform is called, so that the service cannot be used to guess passwords
  */
 export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBluesky): Promise<ConnectedAccount> {
-  const giveBack = await takeGuess(deps, input)
+  const refundGuess = await takeGuess(deps, input)
   let connection: Connection
   try {
     connection = await logIn(deps.platforms.direct('bluesky'), input)
   } catch (error) {
     const isWrongGuess = error instanceof ServiceError && error.code === 'PLATFORM_CREDENTIALS_INVALID'
-    if (!isWrongGuess) await giveBack()
+    if (!isWrongGuess) await refundGuess()
     throw error
   }
-  await giveBack()
+  await refundGuess()
   return await storeConnection(deps, input.userId, 'bluesky', connection)
 }
 
 /**
- * Counts a failed login before the platform is asked, so that parallel guesses cannot slip past.
- * @returns takes the count back, for a login that did not fail by its credentials
+ * Counts a failed login before the platform is called, so that parallel guesses cannot exceed the limit.
+ * @returns a function that refunds the count when the login did not fail because of its credentials
  */
 async function takeGuess({ limits }: ConnectBlueskyDeps, { userId, identifier }: ConnectBluesky) {
   const account = identifier.trim().replace(/^@/, '').toLowerCase()
   const steps = [
     {
       take: () => limits.blueskyGuess.take(userId, account),
-      undo: () => limits.blueskyGuess.giveBack(userId, account),
+      undo: () => limits.blueskyGuess.refund(userId, account),
     },
-    { take: () => limits.blueskyUser.take(userId), undo: () => limits.blueskyUser.giveBack(userId) },
-    { take: () => limits.blueskyIdentifier.take(account), undo: () => limits.blueskyIdentifier.giveBack(account) },
+    { take: () => limits.blueskyUser.take(userId), undo: () => limits.blueskyUser.refund(userId) },
+    { take: () => limits.blueskyIdentifier.take(account), undo: () => limits.blueskyIdentifier.refund(account) },
   ]
   const taken: typeof steps = []
-  const giveBack = async () => void (await Promise.all(taken.map(({ undo }) => undo())))
+  const refundGuess = async () => void (await Promise.all(taken.map(({ undo }) => undo())))
   for (const step of steps) {
     try {
       await step.take()
     } catch (error) {
-      await giveBack()
+      await refundGuess()
       throw error
     }
     taken.push(step)
   }
-  return giveBack
+  return refundGuess
 }
 
 async function logIn(direct: DirectConnect | null, { identifier, appPassword }: ConnectBluesky): Promise<Connection> {
-  if (!direct) throw new ServiceError('PLATFORM_UNAVAILABLE', `${platformLabel('bluesky')} is not available here`)
+  if (!direct)
+    throw new ServiceError('PLATFORM_UNAVAILABLE', `${platformLabel('bluesky')} is not configured on this server`)
   const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
   try {
     return await direct.connect(identifier, appPassword, { signal })
   } catch (error) {
-    throw refusal(error) ?? platformTrouble('bluesky', error, signal)
+    throw refusal(error) ?? mapPlatformError('bluesky', error, signal)
   }
 }
 
-/** A refusal is 400, never 401: clients take 401 as their own logout (contract section 1). */
+/** A refusal becomes 400, never 401: clients treat 401 as the end of their own session. */
 function refusal(cause: unknown): ServiceError | null {
   if (!(cause instanceof PlatformError)) return null
   switch (cause.class) {

@@ -9,7 +9,7 @@ interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts' | 
 }
 
 /**
- * Forgets the connection, and those that came with it, first; then ends their sessions at the platform if that can be had. May be
+ * Removes the connection and those that were connected with it, then ends their sessions at the platform where possible. Can be
  * repeated.
  */
 export async function disconnectPlatform(
@@ -22,7 +22,7 @@ export async function disconnectPlatform(
   for (const one of withCompanions(platform)) {
     forgotten.push({ platform: one, account: await accounts.disconnect(userId, one) })
   }
-  await posts.unsettle(userId)
+  await posts.invalidatePrepared(userId)
   await users.raiseAnalyticsVersion(userId)
   for (const { platform: one, account } of forgotten) {
     const secrets = account && openSecretsIfReadable(cipher, userId, one, account)

@@ -1,4 +1,7 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { ConnectStates } from '../../security/connect-states.ts'
+import type { SessionStore } from '../../store/users/sessions.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import type { ConnectOutcome, ConnectReason } from '../../domain/accounts/platform-connect.ts'
 import { platformReason, type PlatformReason } from '../../domain/posts/platform-reason.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
@@ -6,26 +9,29 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RedirectConnect } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import type { AttemptName, ConnectAttempt } from '../../store/accounts/connect-attempts.ts'
+import type { AttemptName, ConnectAttempt, ConnectAttemptStore } from '../../store/accounts/connect-attempts.ts'
 import { connectAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
-import { hashOf } from '../../security/random.ts'
+import { hashSecret } from '../../security/random.ts'
 import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
-interface FinishConnectDeps
-  extends StoreConnectionDeps, Pick<Context, 'connectStates' | 'connectAttempts' | 'sessions' | 'clock'> {
-  users: Context['users']
+interface FinishConnectDeps extends StoreConnectionDeps {
+  connectStates: Pick<ConnectStates, 'read'>
+  connectAttempts: Pick<ConnectAttemptStore, 'consume'>
+  sessions: Pick<SessionStore, 'find'>
+  users: StoreConnectionDeps['users'] & Pick<UserStore, 'findById'>
+  clock: Pick<Clock, 'now'>
   platforms: StoreConnectionDeps['platforms'] & { redirect(platform: Platform): RedirectConnect | null }
 }
 
 interface FinishConnect {
   platform: Platform
-  /** The callback's own address, as it was when the attempt was begun. */
+  /** The callback's address, equal to the one at the start of the attempt. */
   redirectUri: string
-  /** What the platform sent along, each parameter once. */
+  /** The query parameters from the platform, each once. */
   query: Record<string, string>
-  /** What the caller shows of the browser it was begun in. */
+  /** The binding that the browser presents. */
   binding: string | undefined
-  /** Whether an attempt that was begun by no browser may be finished by this caller. */
+  /** True when this caller may finish an attempt that was started without a browser binding. */
   mayBeUnbound: boolean
 }
 
@@ -33,9 +39,9 @@ interface FinishedConnect {
   outcome: ConnectOutcome
   /** Null when the account was connected. */
   reason: ConnectReason | null
-  /** Why it failed, where that is more than the reason says. */
+  /** The error behind `reason`, where there is one. */
   cause?: unknown
-  /** The word that OAuth has for the refusal, and its description; null when the platform gave none. */
+  /** The OAuth error code and description of the refusal; null when the platform gave none. */
   platformReason?: PlatformReason | null
 }
 
@@ -44,8 +50,8 @@ export const ATTEMPT_INVALID: FinishedConnect = { outcome: 'state_invalid', reas
 const COMPLETE_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Finishes what `beginConnect` began. The platform is asked only for an attempt that is ours, open, in the right browser, and used up
- * by this very call: of many callbacks with one state exactly one exchanges the code.
+ * Finishes what `beginConnect` started. The platform is called only for an attempt that is ours, open, in the right browser,
+ * and consumed by this call. Of several callbacks with one state, exactly one exchanges the code.
  * @throws errors of the database before the attempt was used up
  */
 export async function finishConnect(deps: FinishConnectDeps, input: FinishConnect): Promise<FinishedConnect> {
@@ -62,8 +68,8 @@ export async function finishConnect(deps: FinishConnectDeps, input: FinishConnec
     return { outcome: 'connected', reason: null }
   } catch (cause) {
     const outcome = isRefusal(cause) ? 'auth_failed' : 'connect_failed'
-    const said = cause instanceof PlatformError ? cause.platformReason : null
-    return { outcome, reason: reasonOf(cause), cause, platformReason: said }
+    const refusal = cause instanceof PlatformError ? cause.platformReason : null
+    return { outcome, reason: toConnectReason(cause), cause, platformReason: refusal }
   }
 }
 
@@ -75,13 +81,16 @@ async function takeAttempt(
   const now = clock.now()
   const name = nameAttempt(connectStates, lookupParameter, input, now)
   const bindingHashes = [
-    ...(input.binding === undefined ? [] : [hashOf(input.binding)]),
+    ...(input.binding === undefined ? [] : [hashSecret(input.binding)]),
     ...(input.mayBeUnbound ? [null] : []),
   ]
   return name && bindingHashes.length > 0 ? await connectAttempts.consume(name, bindingHashes, now) : null
 }
 
-/** By the state. A platform that knows none names it by what it gave out itself; a state that comes back all the same has to be right. */
+/**
+ * Names the attempt by its state. For a platform without states it uses the token that the platform issued; a state that is
+ * returned anyway must match.
+ */
 function nameAttempt(
   connectStates: FinishConnectDeps['connectStates'],
   lookupParameter: string | undefined,
@@ -91,14 +100,17 @@ function nameAttempt(
   const lookup = lookupParameter === undefined ? undefined : query[lookupParameter]
   if (lookupParameter !== undefined && lookup === undefined) return null
   const state = query['state']
-  if (state === undefined) return lookup === undefined ? null : { platform, lookupHash: hashOf(lookup) }
-  const said = connectStates.read(state, { platform, redirectUri }, now)
-  if (!said) return null
-  const byState = { platform, _id: hashOf(said.nonce), userId: said.userId }
-  return lookup === undefined ? byState : { ...byState, lookupHash: hashOf(lookup) }
+  if (state === undefined) return lookup === undefined ? null : { platform, lookupHash: hashSecret(lookup) }
+  const contents = connectStates.read(state, { platform, redirectUri }, now)
+  if (!contents) return null
+  const byState = { platform, _id: hashSecret(contents.nonce), userId: contents.userId }
+  return lookup === undefined ? byState : { ...byState, lookupHash: hashSecret(lookup) }
 }
 
-/** The callback carries no session, so it is as good as the one it was begun in: logging out and disabling end it as well. */
+/**
+ * Returns whether the session that started the attempt still exists. Logging out or disabling the account ends the attempt,
+ * too.
+ */
 async function isStillWanted(
   { users, sessions, clock }: FinishConnectDeps,
   { userId, sessionId }: ConnectAttempt,
@@ -107,18 +119,18 @@ async function isStillWanted(
   return user?.isDisabled === false && session?.userId === userId && session.expiresAt > clock.now()
 }
 
-/** The platform or the user said no; anything else may go better another time. */
+/** Returns whether the platform or the user refused; other errors may pass. */
 function isRefusal(error: unknown): error is PlatformError {
   if (!(error instanceof PlatformError)) return false
   return ['unauthorized', 'permission', 'validation', 'blocked_by_platform'].includes(error.class)
 }
 
-function reasonOf(error: unknown): ConnectReason {
+function toConnectReason(error: unknown): ConnectReason {
   if (error instanceof PlatformError) return error.connectReason
   return error instanceof ServiceError && error.code === 'ACCOUNT_ALREADY_CONNECTED' ? error.code : 'INTERNAL'
 }
 
-/** A callback with an error brings no login, whatever else it has (RFC 6749 section 4.1.2.1). */
+/** A callback with an error carries no login, whatever else it contains (RFC 6749 section 4.1.2.1). */
 function refusedByPlatform({ error, error_description: text }: Record<string, string>): FinishedConnect {
   return {
     outcome: 'auth_failed',

@@ -6,7 +6,7 @@ import type { Credentials, PlatformAdapter, Profile } from '../../platforms/cont
 import { PlatformError } from '../../platforms/errors.ts'
 import type { ConnectedAccount, PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
 import type { AccountCredentials } from './account-credentials.ts'
-import { platformTrouble } from './platform-trouble.ts'
+import { mapPlatformError } from './map-platform-error.ts'
 
 interface RefreshPlatformDeps {
   accounts: Pick<PlatformAccountStore, 'findConnected' | 'saveProfile' | 'markBroken'>
@@ -17,9 +17,9 @@ interface RefreshPlatformDeps {
 const REFRESH_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Restores the session at the platform, which proves the connection, and fetches the profile anew (spec 4.5). While the platform
- * cannot be reached the cached profile stays. Accounts that were connected with this one are refreshed beside it: how that went
- * shows in their own health alone.
+ * Renews the session at the platform, which proves the connection, and fetches the profile. While the platform is unreachable
+ * the cached profile stays. Accounts that were connected with this one are refreshed as well; their result shows only in their
+ * own health.
  * @throws ServiceError PLATFORM_NOT_CONNECTED, RECONNECT_REQUIRED, PLATFORM_UNAVAILABLE
  */
 export async function refreshPlatform(
@@ -29,7 +29,7 @@ export async function refreshPlatform(
 ): Promise<ConnectedAccount> {
   const companions = withCompanions(platform).filter((one) => one !== platform)
   const refreshing = refreshAccount(deps, userId, platform)
-  // Whoever is answered finds all of it done.
+  // The response waits for all of them, so that its reader sees every result.
   await Promise.allSettled([refreshing, ...companions.map((one) => refreshAccount(deps, userId, one))])
   return await refreshing
 }
@@ -46,10 +46,10 @@ async function refreshAccount(
   try {
     const restored = await restoreSession(deps, adapter, userId, signal)
     if (!restored) throw notConnected(platform)
-    const profile = await fetchProfile(deps, adapter, userId, restored, signal)
-    await accounts.saveProfile(userId, platform, restored.version, profile)
+    const profile = await fetchProfile(deps, adapter, { userId, used: restored }, signal)
+    await accounts.saveProfile({ userId, platform, version: restored.version }, profile)
   } catch (error) {
-    throw platformTrouble(platform, error, signal)
+    throw mapPlatformError(platform, error, signal)
   }
   const account = await accounts.findConnected(userId, platform)
   if (!account) throw notConnected(platform)
@@ -62,9 +62,9 @@ async function restoreSession(
   userId: string,
   signal: AbortSignal,
 ): Promise<Credentials | null> {
-  // Whatever life is left: a token of ours may work on for hours after the user revoked the app password.
+  // Ignores the remaining life: a stored token may work for hours after the user revoked the app password.
   const current = await credentials.get(userId, adapter.platform, { signal, minLifeMs: -Infinity })
-  // Long-lived tokens that are no session are renewed near their end, which the platform may refuse before.
+  // Long-lived tokens without a session are renewed only near their end; the platform may refuse it earlier.
   if (!current?.refreshToken || !adapter.renew) return current
   return await credentials.renew(userId, adapter.platform, current, { signal })
 }
@@ -72,8 +72,7 @@ async function restoreSession(
 async function fetchProfile(
   { accounts, credentials }: RefreshPlatformDeps,
   { platform, profile }: PlatformAdapter,
-  userId: string,
-  used: Credentials,
+  { userId, used }: { userId: string; used: Credentials },
   signal: AbortSignal,
 ): Promise<Profile> {
   try {
@@ -83,7 +82,7 @@ async function fetchProfile(
       await credentials.markExpired(userId, platform, used, error.message)
     }
     if (error instanceof PlatformError && error.class === 'permission') {
-      await accounts.markBroken(userId, platform, used.version, 'error', error.message)
+      await accounts.markBroken({ userId, platform, version: used.version }, { status: 'error', reason: error.message })
     }
     throw error
   }

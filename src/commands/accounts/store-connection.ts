@@ -15,7 +15,7 @@ import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-
 
 export interface StoreConnectionDeps {
   accounts: Pick<PlatformAccountStore, 'connect' | 'findHolder'>
-  posts: Pick<PostStore, 'unsettle'>
+  posts: Pick<PostStore, 'invalidatePrepared'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   cipher: TokenCipher
   platforms: { find(platform: Platform): PlatformAdapter | null }
@@ -23,10 +23,9 @@ export interface StoreConnectionDeps {
 }
 
 /**
- * Stores what was just proven to be the user's accounts, all that came together or none. Connections the user had before are
- * replaced and their sessions ended, and posts that were prepared for them are looked at again. Their follower counts are
- * taken in the background.
- * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when an account is another user's here; the new sessions are ended then
+ * Stores accounts that the user has just proven to own, all of them or none. Earlier connections of the user are replaced and
+ * their sessions ended, and posts prepared for them are prepared again. Follower counts are collected in the background.
+ * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when another user here has an account; the new sessions are ended then
  */
 export async function storeConnection(
   deps: StoreConnectionDeps,
@@ -41,7 +40,7 @@ export async function storeConnection(
   await users.raiseAnalyticsVersion(userId)
   startFollowerCounts(deps, userId, accounts)
   if (replaced.length === 0) return account
-  await posts.unsettle(userId)
+  await posts.invalidatePrepared(userId)
   for (const { platform: of, account: before } of replaced) {
     const unused = openSecretsIfReadable(cipher, userId, of, before)
     if (unused) await endUnusedSession(deps, of, unused)
@@ -49,7 +48,7 @@ export async function storeConnection(
   return account
 }
 
-/** Does not wait and cannot fail: the daily run counts where Temporal does not answer now. */
+/** Starts the first follower counts without waiting. It cannot fail: the daily run counts when Temporal does not answer. */
 function startFollowerCounts(
   { orchestrator, platforms }: StoreConnectionDeps,
   userId: string,

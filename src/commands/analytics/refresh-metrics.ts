@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { entryOf } from '../../domain/posts/post-entries.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { Logger } from '../../logger.ts'
@@ -10,7 +11,7 @@ import type { RateLimits } from '../../store/shared/rate-limits.ts'
 import type { PostSnapshot, SnapshotStore } from '../../store/analytics/snapshots.ts'
 import { REFRESH_TIMEOUT_MS } from '../../workflows/messages/analytics.ts'
 
-/** Spec section 8: about 5 seconds. */
+/** The longest time that a client waits for fresh metrics. */
 const LONGEST_WAIT_MS = 5 * SECOND
 
 type Bucket = ReturnType<RateLimits['bucket']>
@@ -33,8 +34,9 @@ interface Refresh {
 }
 
 /**
- * Takes the metrics of a post now, and returns the latest snapshot after some seconds, `fresh` or not. Only a refresh that brings a
- * snapshot spends the user's allowance. Until the outcome is known the allowance is held, so a user has one refresh running.
+ * Fetches the metrics of a post and returns the latest snapshot within some seconds, `fresh` or not. Only a refresh that stores
+ * a snapshot uses up the user's allowance. The allowance is held until the outcome is known, so a user has one refresh at a
+ * time.
  * @throws ServiceError NOT_FOUND, BAD_REQUEST when the post is not published there, RATE_LIMITED
  */
 export async function refreshMetrics(
@@ -44,16 +46,16 @@ export async function refreshMetrics(
   const { posts, snapshots, orchestrator, limits, clock } = deps
   const { userId, postId, platform } = refresh
   const post = await posts.findOwned(userId, postId)
-  if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  if (!post) throw postNotFound()
   const entry = entryOf(post, platform)
   if (entry?.status !== 'completed' || entry.platformPostId === null) {
     throw new ServiceError('BAD_REQUEST', `The post is not published on ${platformLabel(platform)}`)
   }
   await limits.analyticsRefresh.take(userId)
-  const askedAt = clock.now()
+  const requestedAt = clock.now()
   const outcome = await orchestrator.refreshMetrics(postId, platform, LONGEST_WAIT_MS)
   if (outcome === 'failed') await returnAllowance(deps, userId)
-  if (outcome === 'unknown') void returnAllowanceLater(deps, refresh, askedAt)
+  if (outcome === 'unknown') void returnAllowanceLater(deps, refresh, requestedAt)
   return { snapshot: await snapshots.latest(postId, platform), fresh: outcome === 'fresh' }
 }
 
@@ -61,14 +63,17 @@ async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): 
   if (await limits.failedRefreshes.tryTake(userId)) await limits.analyticsRefresh.clear(userId)
 }
 
-/** Once the refresh has ended for certain. Where this process stops before, the allowance stays spent. */
-async function returnAllowanceLater(deps: RefreshMetricsDeps, refresh: Refresh, askedAt: Date): Promise<void> {
+/**
+ * Returns the allowance once the refresh has certainly ended without a snapshot. If this process stops earlier, the allowance
+ * stays used.
+ */
+async function returnAllowanceLater(deps: RefreshMetricsDeps, refresh: Refresh, requestedAt: Date): Promise<void> {
   const { snapshots, clock, draining, logger } = deps
   try {
-    await clock.sleepUntil(new Date(askedAt.getTime() + REFRESH_TIMEOUT_MS), draining)
+    await clock.sleepUntil(new Date(requestedAt.getTime() + REFRESH_TIMEOUT_MS), draining)
     const latest = await snapshots.latest(refresh.postId, refresh.platform)
-    if (!latest || latest.takenAt < askedAt) await returnAllowance(deps, refresh.userId)
+    if (!latest || latest.takenAt < requestedAt) await returnAllowance(deps, refresh.userId)
   } catch (error) {
-    if (!draining.aborted) logger.warn({ err: error, userId: refresh.userId }, 'returning a refresh allowance failed')
+    if (!draining.aborted) logger.warn({ err: error, userId: refresh.userId }, 'refresh allowance return failed')
   }
 }

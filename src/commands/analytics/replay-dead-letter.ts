@@ -17,8 +17,8 @@ export interface ReplayDeadLetterDeps {
 }
 
 /**
- * Has taken up again what could not be collected, with a line in the audit log. The letter goes when that succeeds.
- * @throws ServiceError NOT_FOUND; SERVICE_UNAVAILABLE while nobody can take it up
+ * Starts the collection of a dead letter again, with an entry in the audit log. The dead letter is removed on success.
+ * @throws ServiceError NOT_FOUND; SERVICE_UNAVAILABLE when the workflow cannot be started
  */
 export async function replayDeadLetter(deps: ReplayDeadLetterDeps, actor: Actor, letterId: string): Promise<void> {
   const letter = await deps.deadLetters.find(letterId)
@@ -33,5 +33,7 @@ export async function replayDeadLetter(deps: ReplayDeadLetterDeps, actor: Actor,
   await deps.orchestrator.terminateStuck(backgroundWorkflowId('replayDeadLetter', letterId))
   const isStarted = await deps.orchestrator.startWork('replayDeadLetter', letterId, { summary, fairnessKey: userId })
   if (!isStarted)
-    throw new ServiceError('SERVICE_UNAVAILABLE', 'It could not be taken up, try again', { retryAfterSeconds: 2 })
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'The replay could not be started. Try again in a moment.', {
+      retryAfterSeconds: 2,
+    })
 }

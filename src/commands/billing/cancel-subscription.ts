@@ -1,39 +1,49 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { Payments } from '../../integrations/payments/payments.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { billingOf } from '../../domain/billing/billing-look.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
-import { catchUp, keyOfMinute, setUp } from './payment-calls.ts'
+import { requirePayments, toMinuteKey } from './payment-calls.ts'
+import { syncNow, type SyncNowDeps } from './sync-now.ts'
 
-type Deps = Pick<Context, 'users' | 'payments' | 'syncSubscription' | 'clock' | 'logger'>
+interface CancelSubscriptionDeps extends SyncNowDeps {
+  users: Pick<UserStore, 'findById'>
+  /** Null where payments are not configured. */
+  payments: Pick<Payments, 'cancelAtPeriodEnd'> | null
+  clock: Pick<Clock, 'now'>
+}
 
 /**
- * Ends the subscription with the period that is paid for. When this resolves the processor has it so, and mostly the record as well.
- * @throws ServiceError NO_ACTIVE_SUBSCRIPTION, NO_SUBSCRIPTION_ID, ALREADY_CANCELLING; PAYMENTS_UNAVAILABLE, and then nothing is changed
+ * Cancels the subscription at the end of the paid period. When this resolves, the processor has the cancellation, and usually
+ * the user's record does, too.
+ * @throws ServiceError NO_ACTIVE_SUBSCRIPTION, NO_SUBSCRIPTION_ID, ALREADY_CANCELLING; PAYMENTS_UNAVAILABLE, and then nothing
+ * is changed
  */
-export async function cancelSubscription(deps: Deps, userId: string): Promise<void> {
+export async function cancelSubscription(deps: CancelSubscriptionDeps, userId: string): Promise<void> {
   const { users, clock } = deps
-  const { subscriptionId, revision } = cancellableOf(await users.findById(userId))
-  const payments = setUp(deps.payments)
-  // With the revision: who resumed meanwhile on the processor's pages, and cancels again, does not repeat the first call.
-  const key = keyOfMinute(`cancel/${subscriptionId}/${revision}`, clock.now())
+  const { subscriptionId, revision } = requireCancellable(await users.findById(userId))
+  const payments = requirePayments(deps.payments)
+  // The revision makes the key new for a user who resumed on the processor's pages and cancels again.
+  const key = toMinuteKey(`cancel/${subscriptionId}/${revision}`, clock.now())
   try {
     await payments.cancelAtPeriodEnd(subscriptionId, key)
   } catch (error) {
     if (!(error instanceof PaymentsError)) throw error
-    // It may have ended there without anybody here having heard of it.
-    if (error.isRefused && (await catchUp(deps, userId))) cancellableOf(await users.findById(userId))
+    // The subscription may have ended at the processor while its webhook is still on the way.
+    if (error.isRefused && (await syncNow(deps, userId))) requireCancellable(await users.findById(userId))
     throw unavailable(error)
   }
-  if (!(await catchUp(deps, userId))) return
+  if (!(await syncNow(deps, userId))) return
 
-  // The processor may have repeated an earlier answer: what counts is how it stands now.
+  // The processor may have replayed an earlier response, so the current state decides.
   const now = (await users.findById(userId))?.subscription
   if (now?.processorSubscriptionId === subscriptionId && !now.cancelAtPeriodEnd) throw unavailable()
 }
 
-/** What there is to cancel; refuses in the order of spec 4.6. */
-function cancellableOf(user: User | null): { subscriptionId: string; revision: number } {
+/** Returns the subscription to cancel. The order of the checks decides which error a client gets. */
+function requireCancellable(user: User | null): { subscriptionId: string; revision: number } {
   if (user?.subscription.plan !== 'pro') {
     throw new ServiceError('NO_ACTIVE_SUBSCRIPTION', 'No active Pro subscription to cancel')
   }
@@ -46,5 +56,7 @@ function cancellableOf(user: User | null): { subscriptionId: string; revision: n
 }
 
 function unavailable(cause?: PaymentsError): ServiceError {
-  return new ServiceError('PAYMENTS_UNAVAILABLE', 'The subscription could not be cancelled, try again later', { cause })
+  return new ServiceError('PAYMENTS_UNAVAILABLE', 'The subscription could not be cancelled. Try again later.', {
+    cause,
+  })
 }

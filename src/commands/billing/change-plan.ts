@@ -8,7 +8,7 @@ interface ChangePlanDeps extends ChangeUserDeps {
 }
 
 /**
- * Puts a user on a plan with the limits it has now; the payment processor is not asked (spec 4.7).
+ * Moves a user to a plan with its current limits. The payment processor is not called.
  * @throws ServiceError NOT_FOUND
  */
 export function changePlan(deps: ChangePlanDeps, actor: Actor, userId: string, plan: SubscriptionPlan): Promise<User> {
@@ -19,6 +19,6 @@ export function changePlan(deps: ChangePlanDeps, actor: Actor, userId: string, p
       plan: subscription.plan,
       limits: { maxPosts: limits.maxPosts, maxCaptionGenerations: limits.maxCaptionGenerations },
     }),
-    tell: (user, { _id }) => planChanged(user, _id),
+    notification: (user, { _id }) => planChanged(user, _id),
   })
 }

@@ -1,27 +1,45 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { billingOf, STANDINGS } from '../../domain/billing/billing-look.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { Checkout, Payments } from '../../integrations/payments/payments.ts'
-import { catchUp, keyOfMinute, orElse, setUp } from './payment-calls.ts'
+import { mapPaymentsError, requirePayments, toMinuteKey } from './payment-calls.ts'
+import { syncNow, type SyncNowDeps } from './sync-now.ts'
 
-/** Each round finds what the one before has left, so more are only needed where others write in between. */
+/** Each round sees the result of the one before; more are needed only under concurrent writes. */
 const ROUNDS = 5
 
-type Deps = Pick<Context, 'users' | 'payments' | 'syncSubscription' | 'config' | 'clock' | 'logger'>
+type CheckoutPayments = Pick<Payments, 'readCheckout' | 'openCheckout' | 'readSubscription'>
 
-/**
- * The page on which the user pays for Pro. There is one at a time: the record names it, and only what the record names is handed out, so
- * that double clicks get the same one whichever process they reach, and nobody pays twice.
- * @throws ServiceError ALREADY_SUBSCRIBED, PAYMENT_SESSION_FAILED
- */
-export async function createCheckout(deps: Deps, userId: string): Promise<{ url: string }> {
-  const payments = setUp(deps.payments)
-  return orElse(findOrOpen(deps, payments, userId), 'PAYMENT_SESSION_FAILED', 'Payment session creation failed')
+interface CreateCheckoutDeps extends SyncNowDeps {
+  users: Pick<UserStore, 'findById' | 'changeBilling'>
+  /** Null where payments are not configured. */
+  payments: CheckoutPayments | null
+  config: { FRONTEND_URL: string }
+  clock: Pick<Clock, 'now'>
 }
 
-async function findOrOpen(deps: Deps, payments: Payments, userId: string): Promise<{ url: string }> {
+/**
+ * Returns the page on which the user pays for Pro. There is one at a time: only a checkout named by the user's record is handed
+ * out. So double clicks get the same page from every process, and no user pays twice.
+ * @throws ServiceError ALREADY_SUBSCRIBED, PAYMENT_SESSION_FAILED
+ */
+export async function createCheckout(deps: CreateCheckoutDeps, userId: string): Promise<{ url: string }> {
+  const payments = requirePayments(deps.payments)
+  return mapPaymentsError(
+    findOrOpen(deps, payments, userId),
+    'PAYMENT_SESSION_FAILED',
+    'Payment session creation failed',
+  )
+}
+
+async function findOrOpen(
+  deps: CreateCheckoutDeps,
+  payments: CheckoutPayments,
+  userId: string,
+): Promise<{ url: string }> {
   for (let round = 0; round < ROUNDS; round++) {
     const user = await deps.users.findById(userId)
     if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
@@ -32,39 +50,43 @@ async function findOrOpen(deps: Deps, payments: Payments, userId: string): Promi
     if (last?.status === 'open' && last.url !== null) return { url: last.url }
     if (last && (await isPaid(payments, last))) {
       // The webhook is late or lost.
-      await catchUp(deps, userId)
+      await syncNow(deps, userId)
       throw alreadySubscribed()
     }
 
-    // What the processor answers may be a repetition, of a session that has ended since: it is looked at by the next round.
+    // The response may be a replay for a checkout that has since ended; the next round checks it.
     const { id } = await open(deps, payments, user)
     await deps.users.changeBilling(userId, revision, { 'billing.checkoutId': id })
   }
-  throw new ServiceError('SERVICE_UNAVAILABLE', 'The account is busy, try again', { retryAfterSeconds: 2 })
+  throw new ServiceError('SERVICE_UNAVAILABLE', 'The account is busy. Try again in a moment.', { retryAfterSeconds: 2 })
 }
 
-async function open({ config, clock }: Deps, payments: Payments, user: User): Promise<{ id: string }> {
+async function open(
+  { config, clock }: CreateCheckoutDeps,
+  payments: CheckoutPayments,
+  user: User,
+): Promise<{ id: string }> {
   const { _id: userId, email, subscription } = user
-  const openFor = (customerId: string | null, what: string) =>
+  const openFor = (customerId: string | null, kind: string) =>
     payments.openCheckout({
       userId,
       email,
       customerId,
       successUrl: `${config.FRONTEND_URL}/payment/success?session_id={CHECKOUT_SESSION_ID}`,
       cancelUrl: `${config.FRONTEND_URL}/payment/cancel`,
-      idempotencyKey: keyOfMinute(`${what}/${userId}/${billingOf(user).revision}`, clock.now()),
+      idempotencyKey: toMinuteKey(`${kind}/${userId}/${billingOf(user).revision}`, clock.now()),
     })
   try {
     return await openFor(subscription.processorCustomerId, 'checkout')
   } catch (error) {
-    // Somebody removed the customer there: who comes back is a new one.
+    // The customer was removed at the processor, so the user becomes a new one.
     const isUnknown = error instanceof PaymentsError && error.reason === 'resource_missing'
     if (!isUnknown || subscription.processorCustomerId === null) throw error
     return openFor(null, 'checkout-anew')
   }
 }
 
-async function isPaid(payments: Payments, { status, subscriptionId }: Checkout): Promise<boolean> {
+async function isPaid(payments: CheckoutPayments, { status, subscriptionId }: Checkout): Promise<boolean> {
   if (status !== 'complete' || subscriptionId === null) return false
   const subscription = await payments.readSubscription(subscriptionId)
   return subscription !== null && STANDINGS[subscription.state] !== 'cancelled'

@@ -4,19 +4,19 @@ import type { User } from '../../domain/users/user.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
 
 /**
- * Ends what a user pays for, and has the processor forget the customer: nobody is to pay for an account that is no more. May be
- * repeated, and is not done before the processor says so.
+ * Ends a user's subscriptions and removes the customer at the processor, so that an erased account is never charged. Can be
+ * repeated; returns only after the processor has confirmed.
  * @throws PaymentsError
  */
 export async function endPayments(payments: Payments, user: User): Promise<void> {
   const { checkoutId, subscriptions, customerIds } = billingOf(user)
   const paid = checkoutId === null ? null : await closeCheckout(payments, checkoutId)
   const all = [...subscriptions, ...(paid ? [paid] : [])]
-  await endAtOnce(payments, all, [...customerIds, user.subscription.processorCustomerId])
+  await endSubscriptions(payments, all, [...customerIds, user.subscription.processorCustomerId])
 }
 
-/** Ends these, and removes the customers they belong to, and others. */
-export async function endAtOnce(
+/** Ends these subscriptions, and removes their customers and the given ones. */
+export async function endSubscriptions(
   payments: Payments,
   subscriptions: Pick<ProcessorSubscription, 'id' | 'customerId'>[],
   customerIds: (string | null)[],
@@ -36,7 +36,7 @@ export function hasPayments(user: User): boolean {
   )
 }
 
-/** What was paid with it, perhaps at the last moment, without anybody here having heard of it. */
+/** Expires the checkout, and returns the subscription if it was paid at the last moment before its webhook arrived. */
 async function closeCheckout(payments: Payments, checkoutId: string): Promise<ProcessorSubscription | null> {
   await payments.expireCheckout(checkoutId)
   const checkout = await payments.readCheckout(checkoutId)

@@ -1,25 +1,31 @@
 import { randomUUID } from 'node:crypto'
-import type { Context } from '../../context.ts'
+import type { Payments } from '../../integrations/payments/payments.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { orElse, setUp } from './payment-calls.ts'
+import { mapPaymentsError, requirePayments } from './payment-calls.ts'
 
-type Deps = Pick<Context, 'users' | 'payments' | 'config'>
+interface OpenBillingPortalDeps {
+  users: Pick<UserStore, 'findById'>
+  /** Null where payments are not configured. */
+  payments: Pick<Payments, 'openPortal'> | null
+  config: { FRONTEND_URL: string }
+}
 
 /**
- * The page of the processor on which users look after cards, invoices and the subscription. Its address works once, so that every call
- * asks for its own.
+ * Returns the processor's page on which users manage cards, invoices and the subscription. Its address works once, so every
+ * call requests its own.
  * @throws ServiceError NO_BILLING_ACCOUNT, BILLING_PORTAL_FAILED
  */
-export async function openBillingPortal(deps: Deps, userId: string): Promise<{ url: string }> {
+export async function openBillingPortal(deps: OpenBillingPortalDeps, userId: string): Promise<{ url: string }> {
   const user = await deps.users.findById(userId)
   const customerId = user?.subscription.processorCustomerId ?? null
   if (customerId === null) {
     throw new ServiceError('NO_BILLING_ACCOUNT', 'No billing account found. Please subscribe first.')
   }
-  const opening = setUp(deps.payments).openPortal({
+  const opening = requirePayments(deps.payments).openPortal({
     customerId,
     returnUrl: `${deps.config.FRONTEND_URL}/settings`,
     idempotencyKey: `portal/${randomUUID()}`,
   })
-  return orElse(opening, 'BILLING_PORTAL_FAILED', 'Failed to open billing portal')
+  return mapPaymentsError(opening, 'BILLING_PORTAL_FAILED', 'Failed to open billing portal')
 }

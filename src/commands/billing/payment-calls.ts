@@ -1,45 +1,27 @@
-import type { Context } from '../../context.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
 
-/** @throws ServiceError SERVICE_UNAVAILABLE where payments are switched off */
-export function setUp<T extends Partial<Payments>>(payments: T | null): T {
+/** @throws ServiceError SERVICE_UNAVAILABLE where payments are not configured */
+export function requirePayments<T extends Partial<Payments>>(payments: T | null): T {
   if (!payments) throw new ServiceError('SERVICE_UNAVAILABLE', 'Payments are not set up')
   return payments
 }
 
 /**
- * The key of a call that must not happen twice by double clicks or repeated requests. The processor keeps what it answered to a key for
- * a day, failures too: by the minute somebody who tries again later is not told of the past.
+ * Returns an idempotency key for a call that double clicks or repeated requests must not make twice. The processor stores its
+ * response to a key for a day, failures too. With the minute in the key, a later attempt does not get an old failure.
  */
-export function keyOfMinute(what: string, now: Date): string {
-  return `${what}/${Math.floor(now.getTime() / MINUTE)}`
+export function toMinuteKey(action: string, now: Date): string {
+  return `${action}/${Math.floor(now.getTime() / MINUTE)}`
 }
 
-/** Whatever the processor refuses or does not answer becomes one answer to the client. */
-export async function orElse<T>(call: Promise<T>, code: ServiceErrorCode, message: string): Promise<T> {
+/** Maps every refusal or outage of the processor to one error for the client. */
+export async function mapPaymentsError<T>(call: Promise<T>, code: ServiceErrorCode, message: string): Promise<T> {
   try {
     return await call
   } catch (error) {
     throw error instanceof PaymentsError ? new ServiceError(code, message, { cause: error }) : error
-  }
-}
-
-/**
- * The processor tells of what was done there as well, but the caller should see it at once. What cannot be looked at now waits for that
- * event. Answers whether the record is up to date.
- */
-export async function catchUp(
-  { syncSubscription, logger }: Pick<Context, 'syncSubscription' | 'logger'>,
-  userId: string,
-): Promise<boolean> {
-  try {
-    await syncSubscription(userId)
-    return true
-  } catch (error) {
-    logger.warn({ err: error, userId }, 'what was done at the payment processor could not be looked at yet')
-    return false
   }
 }

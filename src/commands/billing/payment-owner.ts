@@ -1,12 +1,18 @@
-import type { Context } from '../../context.ts'
+import type { ErasureStore } from '../../store/users/erasures.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import type { ProcessorSubscription } from '../../domain/billing/billing.ts'
 
+export interface FindPaymentOwnerDeps {
+  users: Pick<UserStore, 'findByCustomer' | 'findById'>
+  erasures: Pick<ErasureStore, 'find'>
+}
+
 /**
- * Whose payment it is, as far as it is known here: by the customer, else by the user whom the checkout noted, where there is or was
- * one. Null when nobody's.
+ * Finds the user of a payment: by the customer, else by the user id that the checkout recorded, if the user exists or existed.
+ * Null for a payment of no known user.
  */
 export async function findPaymentOwner(
-  { users, erasures }: Pick<Context, 'users' | 'erasures'>,
+  { users, erasures }: FindPaymentOwnerDeps,
   { customerId, userId }: { [K in 'customerId' | 'userId']: ProcessorSubscription[K] | null },
 ): Promise<string | null> {
   const customer = customerId === null ? null : await users.findByCustomer(customerId)

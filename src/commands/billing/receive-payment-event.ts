@@ -1,36 +1,48 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { Logger } from '../../logger.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { PaymentEventStore } from '../../store/billing/payment-events.ts'
 import { isPaymentEventType, type PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { findPaymentOwner } from './payment-owner.ts'
+import { findPaymentOwner, type FindPaymentOwnerDeps } from './payment-owner.ts'
 
-/** The processor waits for its acknowledgment; Temporal mostly answers within some milliseconds. */
-const PATIENCE_MS = SECOND / 4
+/** The processor waits for its acknowledgment; Temporal usually answers within milliseconds. */
+const MAX_WAIT_MS = SECOND / 4
 
-type Deps = Pick<Context, 'paymentEvents' | 'users' | 'erasures' | 'orchestrator' | 'clock' | 'logger'>
+interface ReceivePaymentEventDeps extends FindPaymentOwnerDeps {
+  paymentEvents: Pick<PaymentEventStore, 'insertOrRead' | 'markProcessed' | 'setUser'>
+  orchestrator: Pick<PublishOrchestrator, 'notifySubscription' | 'startWork'>
+  clock: Pick<Clock, 'now'>
+  logger: Pick<Logger, 'info'>
+}
 
 /**
- * Stores a signed event, and has it acted on in the background. Once it is stored it need not be sent again: what Temporal does not hear
- * of, the sweeper finds. The processor is asked nothing here, so that it gets its acknowledgment in whatever state it is.
+ * Stores a signed event and starts its processing in the background. Once stored, it need not be sent again: the sweeper finds
+ * what Temporal did not acknowledge. The processor is not called here, so it always gets its acknowledgment.
  */
-export async function receivePaymentEvent(deps: Deps, event: PaymentEvent): Promise<void> {
+export async function receivePaymentEvent(deps: ReceivePaymentEventDeps, event: PaymentEvent): Promise<void> {
   const { paymentEvents, clock, logger } = deps
   const { id: eventId, type } = event
-  const state = await paymentEvents.keep(event, clock.now())
+  const state = await paymentEvents.insertOrRead(event, clock.now())
   if (state !== 'waiting') return
 
   if (!isPaymentEventType(type)) {
-    await paymentEvents.settle(eventId, 'ignored', clock.now())
-    logger.info({ eventId, type }, 'a payment event of a type that means nothing here was ignored')
+    await paymentEvents.markProcessed(eventId, 'ignored', clock.now())
+    logger.info({ eventId, type }, 'payment event ignored')
     return
   }
-  // As far as it is known here; else somebody who has the time asks the processor.
+  // If the owner is not known here, a workflow asks the processor.
   const userId = await findPaymentOwner(deps, event)
   if (userId !== null && userId !== event.userId) await paymentEvents.setUser(eventId, userId)
-  await Promise.race([pass(deps, event, userId), delay(PATIENCE_MS, undefined, { ref: false })])
+  await Promise.race([startProcessing(deps, event, userId), delay(MAX_WAIT_MS, undefined, { ref: false })])
 }
 
-function pass({ orchestrator }: Deps, { id: eventId, type }: PaymentEvent, userId: string | null): Promise<boolean> {
-  if (userId !== null) return orchestrator.tellOfPayment(userId, { eventId, type })
+function startProcessing(
+  { orchestrator }: ReceivePaymentEventDeps,
+  { id: eventId, type }: PaymentEvent,
+  userId: string | null,
+): Promise<boolean> {
+  if (userId !== null) return orchestrator.notifySubscription(userId, { eventId, type })
   return orchestrator.startWork('routePaymentEvent', eventId, { summary: type, fairnessKey: eventId })
 }

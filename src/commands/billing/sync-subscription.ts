@@ -11,70 +11,74 @@ import type { Logger } from '../../logger.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PaymentEventStore } from '../../store/billing/payment-events.ts'
-import { isTaken, type BillingChange, type UserStore } from '../../store/users/users.ts'
-import { setUp } from './payment-calls.ts'
+import { isProcessorIdTaken, type BillingChange, type UserStore } from '../../store/users/users.ts'
+import { requirePayments } from './payment-calls.ts'
 
 interface SyncSubscriptionDeps {
   database: Pick<Database, 'transaction'>
   users: Pick<UserStore, 'findById' | 'changeBilling' | 'listAdmins'>
-  /** Null where payments are not set up. */
+  /** Null where payments are not configured. */
   payments: Pick<Payments, 'readSubscription' | 'readInvoice' | 'readCheckout'> | null
-  paymentEvents: Pick<PaymentEventStore, 'settle'>
-  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
+  paymentEvents: Pick<PaymentEventStore, 'markProcessed'>
+  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
   planLimits: Record<SubscriptionPlan, Limits>
   clock: Pick<Clock, 'now'>
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
-/** More than ever race for one user: the workflow takes one event at a time, beside it only routes and the daily look. */
-const MOST_LOOKS = 20
+/** Higher than any real contention: the workflow takes one event at a time, besides it only routes and the daily sync write. */
+const MAX_RELOADS = 20
 
-/** Null: there is no such user. With an event, that is settled together with what follows from it. */
+/** Resolves to null when there is no such user. With an event, the event is marked processed together with its effects. */
 export type SyncSubscription = (userId: string, event?: PaymentEvent) => Promise<BillingState | null>
 
 /**
- * Makes the record of a user say what the processor says. The record is read first and the processor after it; the write is
- * conditional on the record's revision, and whatever an event brought raises that. So who writes has seen a truth that is not older
- * than any event settled before, also when it was stopped for an hour between the two: its revision is gone then, and it looks afresh.
- * @throws PaymentsError when the processor does not answer: then nothing has happened
+ * Copies the processor's state of a user to the user's record. The record is read first and the processor after it, and the
+ * write is conditional on the record's revision, which every event raises. So no writer stores a state older than an event
+ * processed before, even after a pause between read and write.
+ * @throws PaymentsError when the processor does not answer; then nothing has changed
  */
 export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscription {
   return async (userId, event) => {
-    const payments = setUp(deps.payments)
-    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+    const payments = requirePayments(deps.payments)
+    for (let reloads = 0; reloads < MAX_RELOADS; reloads += 1) {
       const user = await deps.users.findById(userId)
       if (!user) {
-        if (event) await deps.paymentEvents.settle(event.id, 'ignored', deps.clock.now())
+        if (event) await deps.paymentEvents.markProcessed(event.id, 'ignored', deps.clock.now())
         return null
       }
-      const look = await lookAt(payments, user, event ?? null)
-      for (const [subscriptionId, said] of look.subscriptions) {
-        if (said) continue
-        deps.logger.warn({ userId, subscriptionId }, 'the processor does not know a subscription: is this its account?')
+      const state = await readProcessor(payments, user, event ?? null)
+      for (const [subscriptionId, subscription] of state.subscriptions) {
+        if (subscription) continue
+        deps.logger.warn({ userId, subscriptionId }, 'subscription unknown to processor')
       }
-      const step = followProcessor(user, look, deps.planLimits)
-      if (!event && !step.isChanged) return stateOf(user, step)
+      const step = followProcessor(user, state, deps.planLimits)
+      if (!event && !step.isChanged) return toBillingState(user, step)
       try {
-        if (await write(deps, user, step, event)) return stateOf(user, step)
+        if (await writeStep(deps, user, step, event)) return toBillingState(user, step)
       } catch (error) {
-        if (!isTaken(error)) throw error
-        return await leaveToOthers(deps, user, event)
+        if (!isProcessorIdTaken(error)) throw error
+        return await ignoreForeignPayment(deps, user, event)
       }
     }
-    throw new ServiceError('SERVICE_UNAVAILABLE', 'The subscription is being changed, try again', {
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'The subscription is being changed. Try again in a moment.', {
       retryAfterSeconds: 2,
     })
   }
 }
 
-/** What the processor says is on the record of somebody else: no repetition mends that. */
-async function leaveToOthers(deps: SyncSubscriptionDeps, user: User, event?: PaymentEvent): Promise<BillingState> {
-  deps.logger.error({ userId: user._id, eventId: event?.id }, 'a payment of this user is on the record of another one')
-  if (event) await deps.paymentEvents.settle(event.id, 'ignored', deps.clock.now())
-  return stateOf(user, null)
+/** The processor's ids belong to the record of another user; a retry cannot fix that. */
+async function ignoreForeignPayment(
+  deps: SyncSubscriptionDeps,
+  user: User,
+  event?: PaymentEvent,
+): Promise<BillingState> {
+  deps.logger.error({ userId: user._id, eventId: event?.id }, 'payment belongs to another user')
+  if (event) await deps.paymentEvents.markProcessed(event.id, 'ignored', deps.clock.now())
+  return toBillingState(user, null)
 }
 
-async function lookAt(
+async function readProcessor(
   payments: NonNullable<SyncSubscriptionDeps['payments']>,
   user: User,
   event: PaymentEvent | null,
@@ -85,12 +89,12 @@ async function lookAt(
   const subscriptions = new Map(
     await Promise.all(ids.map(async (id) => [id, await payments.readSubscription(id)] as const)),
   )
-  const invoice = await invoiceOf(payments, event, subscriptions, endedIds)
+  const invoice = await findInvoice(payments, event, subscriptions, endedIds)
   return { subscriptions, event, invoice, checkout }
 }
 
-/** What it was for ended: then it means nothing any more. */
-async function invoiceOf(
+/** Returns the event's invoice; null when its subscription has ended, because then it has no effect. */
+async function findInvoice(
   payments: NonNullable<SyncSubscriptionDeps['payments']>,
   event: PaymentEvent | null,
   subscriptions: ProcessorLook['subscriptions'],
@@ -105,29 +109,29 @@ async function invoiceOf(
   )
 }
 
-/** False, and nothing done, when the record moved on since it was read. */
-async function write(
+/** Returns false, without a change, when the record changed since it was read. */
+async function writeStep(
   deps: SyncSubscriptionDeps,
   user: User,
   step: BillingStep,
   event: PaymentEvent | undefined,
 ): Promise<boolean> {
   const { revision } = billingOf(user)
-  const news = await newsOf(deps, user, step)
-  const told = await deps.notifications.recordsOf(news)
+  const news = await toNotifications(deps, user, step)
+  const records = await deps.notifications.toRecords(news)
   const isWritten = await deps.database.transaction(async (session) => {
-    if (!(await deps.users.changeBilling(user._id, revision, changeOf(step), session))) return false
-    await deps.notifications.insert(told, session)
-    if (event) await deps.paymentEvents.settle(event.id, 'applied', deps.clock.now(), session)
+    if (!(await deps.users.changeBilling(user._id, revision, toBillingChange(step), session))) return false
+    await deps.notifications.insert(records, session)
+    if (event) await deps.paymentEvents.markProcessed(event.id, 'applied', deps.clock.now(), session)
     return true
   })
   if (!isWritten) return false
-  deps.notifications.stored(told)
-  logWhatHappened(deps, user, step, event)
+  deps.notifications.startPushes(records)
+  logStep(deps, user, step, event)
   return true
 }
 
-function changeOf({ subscription, limits, resetsUsage, billing }: BillingStep): BillingChange {
+function toBillingChange({ subscription, limits, resetsUsage, billing }: BillingStep): BillingChange {
   return {
     ...underKey('subscription', subscription),
     ...(limits && { limits }),
@@ -140,7 +144,7 @@ function underKey(key: string, fields: object): BillingChange {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${key}.${name}`, value]))
 }
 
-async function newsOf({ users }: SyncSubscriptionDeps, user: User, { news, ...step }: BillingStep) {
+async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { news, ...step }: BillingStep) {
   if (news.length === 0) return []
   const changed = {
     _id: user._id,
@@ -158,16 +162,16 @@ async function newsOf({ users }: SyncSubscriptionDeps, user: User, { news, ...st
   )
 }
 
-function logWhatHappened({ logger }: SyncSubscriptionDeps, user: User, step: BillingStep, event?: PaymentEvent): void {
+function logStep({ logger }: SyncSubscriptionDeps, user: User, step: BillingStep, event?: PaymentEvent): void {
   const about = { userId: user._id, ...(event && { eventId: event.id, type: event.type }) }
   for (const one of step.news) {
     if (one.kind !== 'secondSubscription') continue
-    logger.warn({ ...about, subscriptionId: one.subscriptionId }, 'a second subscription is paid for the same user')
+    logger.warn({ ...about, subscriptionId: one.subscriptionId }, 'second subscription found')
   }
-  logger.info({ ...about, change: describeStep(user, step) }, 'looked at the subscription')
+  logger.info({ ...about, change: describeStep(user, step) }, 'subscription synced')
 }
 
-function stateOf(user: User, step: BillingStep | null): BillingState {
+function toBillingState(user: User, step: BillingStep | null): BillingState {
   const { plan, status, processorSubscriptionId, currentPeriodEnd } = { ...user.subscription, ...step?.subscription }
   return {
     plan,

@@ -1,27 +1,39 @@
-import type { Context } from '../../context.ts'
+import type { CaptionProvider } from '../../integrations/captions/captions.ts'
+import type { LargeTexts } from '../../integrations/large-texts/large-texts.ts'
+import type { Avatars } from '../../integrations/storage/avatars.ts'
+import type { Logger } from '../../logger.ts'
+import type { RateLimit } from '../../store/shared/rate-limits.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { fitCaptions, type CaptionWish } from '../../domain/captions/captions.ts'
 import { allowanceOf, limitReached, type Allowance } from '../../domain/billing/plans.ts'
 import type { Limits, Usage } from '../../domain/users/user.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
-import { currentRules } from '../posts/current-rules.ts'
+import { currentRules, type CurrentRulesDeps } from '../posts/current-rules.ts'
 
-type Deps = Pick<Context, 'captions' | 'avatars' | 'largeTexts' | 'users' | 'limits' | 'platforms' | 'logger'>
+interface GenerateCaptionsDeps extends CurrentRulesDeps {
+  captions: Pick<CaptionProvider, 'generate'>
+  avatars: Pick<Avatars, 'findPictureProblem'>
+  largeTexts: Pick<LargeTexts, 'readDataUrls'>
+  users: Pick<UserStore, 'takeAllowance'>
+  limits: { captions: Pick<RateLimit, 'take' | 'refund'> }
+  logger: Pick<Logger, 'warn'>
+}
 
 interface GenerateCaptions extends CaptionWish {
-  /** As the request was let in. */
+  /** As authenticated for this request. */
   user: { userId: string; usage: Usage; limits: Limits }
   /** Data URLs. */
   media: string[]
 }
 
 /**
- * Captions for a post, by the provider that is set up. Only what is answered counts, and it is counted last, under the condition
- * that the plan still allows it: a provider that fails and a process that dies use up nothing, and generations that run side by side
- * never get past the limit; at the limit the surplus is refused after the fact.
+ * Generates captions for a post with the configured provider. Only a successful generation counts, and it is counted last, on
+ * the condition that the plan still allows it. A failing provider or a crash uses up nothing. Concurrent generations never
+ * exceed the limit; those beyond it are refused after the fact.
  * @throws ServiceError VALIDATION_FAILED, CAPTION_LIMIT_REACHED, RATE_LIMITED, CAPTION_PROVIDER_FAILED, CAPTION_REFUSED
  */
 export async function generateCaptions(
-  deps: Deps,
+  deps: GenerateCaptionsDeps,
   { user, media, ...wish }: GenerateCaptions,
   { signal }: { signal: AbortSignal },
 ): Promise<{ captions: string[]; usage: Allowance }> {
@@ -31,9 +43,9 @@ export async function generateCaptions(
 
   const { userId } = user
   await deps.limits.captions.take(userId)
-  const captions = await ifNot(
+  const captions = await undoOnError(
     () => generate(deps, wish, pictures, signal),
-    () => deps.limits.captions.giveBack(userId),
+    () => deps.limits.captions.refund(userId),
     deps,
   )
   const { taken, ...usage } = await deps.users.takeAllowance('captions', userId)
@@ -42,7 +54,7 @@ export async function generateCaptions(
 }
 
 async function generate(
-  deps: Deps,
+  deps: GenerateCaptionsDeps,
   wish: CaptionWish,
   pictures: { type: string; bytes: Uint8Array }[],
   signal: AbortSignal,
@@ -52,30 +64,30 @@ async function generate(
   const answered = await deps.captions.generate({ ...wish, pictures, rules }, { signal })
   const captions = fitCaptions(answered, platform, rules)
   if (captions.length === 0) {
-    throw new ServiceError(
-      'CAPTION_PROVIDER_FAILED',
-      'The caption provider answered nothing that can be posted, try again',
-    )
+    throw new ServiceError('CAPTION_PROVIDER_FAILED', 'The caption provider returned no usable captions. Try again.')
   }
   return captions
 }
 
-/** Undoes when the work fails, which stays the error that is told. */
-async function ifNot<T>(
+/** Runs `undo` when `work` fails, and rethrows the error of `work`. */
+async function undoOnError<T>(
   work: () => Promise<T>,
   undo: () => Promise<void>,
-  { logger }: Pick<Deps, 'logger'>,
+  { logger }: Pick<GenerateCaptionsDeps, 'logger'>,
 ): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    await undo().catch((err: unknown) => logger.warn({ err }, 'a generation that failed stays counted for an hour'))
+    await undo().catch((err: unknown) => logger.warn({ err }, 'caption allowance refund failed'))
     throw error
   }
 }
 
-/** They have to be what an avatar has to be. */
-async function readPictures({ avatars, largeTexts }: Pick<Deps, 'avatars' | 'largeTexts'>, media: string[]) {
+/** Decodes the pictures, which must satisfy the rules for avatars. */
+async function readPictures(
+  { avatars, largeTexts }: Pick<GenerateCaptionsDeps, 'avatars' | 'largeTexts'>,
+  media: string[],
+) {
   const read = await largeTexts.readDataUrls(media)
   const problems = await Promise.all(
     read.map(async (picture, index): Promise<Problem | null> => {

@@ -1,7 +1,7 @@
 import { identicon } from '../../domain/users/identicon.ts'
 import { replaceAvatar, type ReplaceAvatarDeps } from './replace-avatar.ts'
 
-/** Goes back to the picture that every user begins with. */
+/** Restores the default avatar. */
 export function deleteAvatar(deps: ReplaceAvatarDeps, userId: string): Promise<void> {
   return replaceAvatar(deps, userId, identicon(userId))
 }

@@ -4,13 +4,13 @@ import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import { reserveUpload, type UploadQuotaDeps } from './upload-quota.ts'
 
 export interface UploadDeps extends UploadQuotaDeps {
-  storage: Pick<ObjectStorage, 'presignPut' | 'publicUrl' | 'keyOf'>
+  storage: Pick<ObjectStorage, 'presignPut' | 'publicUrl' | 'toKey'>
 }
 
 export interface UploadRequest {
   userId: string
   contentType: string
-  /** When given, the upload must be exactly this long. */
+  /** If set, the upload must have exactly this length. */
   sizeBytes?: number
 }
 
@@ -26,7 +26,7 @@ export function invalidMediaType(): ServiceError {
 }
 
 /**
- * Signs an address where a client may put one file of this type, for 15 minutes, and counts it against the user's quota.
+ * Signs an upload address for one file of this type, valid for 15 minutes, and counts it against the user's quota.
  * @throws ServiceError VALIDATION_FAILED when the announced size is too large, UPLOAD_QUOTA_REACHED, RATE_LIMITED
  */
 export async function presignUpload(

@@ -1,25 +1,31 @@
-import type { Context } from '../../context.ts'
+import type { Avatars } from '../../integrations/storage/avatars.ts'
+import type { Logger } from '../../logger.ts'
+import type { UserStore } from '../../store/users/users.ts'
 
-export type ReplaceAvatarDeps = Pick<Context, 'users' | 'avatars' | 'logger'>
+export interface ReplaceAvatarDeps {
+  users: Pick<UserStore, 'replaceAvatar' | 'findById'>
+  avatars: Pick<Avatars, 'remove' | 'isMissing' | 'restore'>
+  logger: Pick<Logger, 'warn'>
+}
 
-/** Stores the new avatar, and only then takes the one before away, if it was uploaded here. */
+/** Stores the new avatar, then removes the previous one if it was uploaded here. */
 export async function replaceAvatar(deps: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
   const previous = await deps.users.replaceAvatar(userId, avatar)
   try {
     if (previous !== null && previous !== avatar) {
       await deps.avatars.remove(userId, previous)
-      await putBackIfNamed(deps, userId, previous)
+      await restoreIfCurrent(deps, userId, previous)
     }
-    await putBackIfNamed(deps, userId, avatar)
+    await restoreIfCurrent(deps, userId, avatar)
   } catch (error) {
-    // The new avatar is stored, and the clean-up does the rest within days.
-    deps.logger.warn({ err: error, userId }, 'the previous avatar could not be removed')
+    // The new avatar is stored, and the cleanup removes the old one within days.
+    deps.logger.warn({ err: error, userId }, 'previous avatar removal failed')
   }
 }
 
-/** A request beside this one may have made it the avatar, or taken it away: of the two, whoever looks last puts it in its place. */
-async function putBackIfNamed({ users, avatars }: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
+/** Restores an avatar that a concurrent request removed. The last request to check restores it. */
+async function restoreIfCurrent({ users, avatars }: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
   if (!(await avatars.isMissing(userId, avatar))) return
   const user = await users.findById(userId)
-  if (user?.avatar === avatar) await avatars.putBack(userId, avatar)
+  if (user?.avatar === avatar) await avatars.restore(userId, avatar)
 }

@@ -3,7 +3,7 @@ import { MAX_AVATAR_BYTES, avatarKey, isAvatarType } from '../../domain/media/st
 import { invalidMediaType, presignUpload, type Upload, type UploadDeps, type UploadRequest } from './presign-upload.ts'
 
 /**
- * Where a client may put one picture, which is the avatar only once `updateAvatar` names it.
+ * Returns an upload address for one picture, which becomes the avatar only when `updateAvatar` names it.
  * @throws ServiceError INVALID_MEDIA_TYPE, VALIDATION_FAILED
  */
 export async function requestAvatarUpload(deps: UploadDeps, request: UploadRequest): Promise<Upload> {

@@ -4,7 +4,7 @@ import { isMediaType, mediaKey } from '../../domain/media/storage-keys.ts'
 import { invalidMediaType, presignUpload, type Upload, type UploadDeps, type UploadRequest } from './presign-upload.ts'
 
 /**
- * Where a client may put one file for a post.
+ * Returns an upload address for one file of a post.
  * @throws ServiceError INVALID_MEDIA_TYPE, VALIDATION_FAILED
  */
 export async function requestMediaUpload(deps: UploadDeps, request: UploadRequest): Promise<Upload> {

@@ -1,12 +1,17 @@
+import type { Avatars } from '../../integrations/storage/avatars.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { replaceAvatar, type ReplaceAvatarDeps } from './replace-avatar.ts'
 
+interface UpdateAvatarDeps extends ReplaceAvatarDeps {
+  avatars: ReplaceAvatarDeps['avatars'] & Pick<Avatars, 'findProblem'>
+}
+
 /**
- * Makes a picture that the user uploaded the avatar.
+ * Sets an uploaded picture as the avatar.
  * @throws ServiceError VALIDATION_FAILED when it is no picture of this user's in our storage, SERVICE_UNAVAILABLE
  */
 export async function updateAvatar(
-  deps: ReplaceAvatarDeps,
+  deps: UpdateAvatarDeps,
   { userId, imageUrl }: { userId: string; imageUrl: string },
 ): Promise<void> {
   const problem = await deps.avatars.findProblem(userId, imageUrl)

@@ -6,22 +6,22 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import type { Upload, UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
 
-/** Frontends that send no `sizeBytes` upload as many files at once as two posts take. */
+/** Frontends that send no `sizeBytes` upload as many files concurrently as two posts hold. */
 const MAX_OPEN_UNSIZED = 40
-const LOOKED_UP_AT_ONCE = 1_000
-const CHECKS_AT_ONCE = 5
+const LOOKUP_LIMIT = 1_000
+const CONCURRENT_CHECKS = 5
 const CHECK_TIMEOUT_MS = 5 * SECOND
 
 export interface UploadQuotaDeps {
   uploads: UploadStore
-  posts: Pick<PostStore, 'namedMedia'>
-  users: Pick<UserStore, 'avatarsOf'>
-  storage: Pick<ObjectStorage, 'keyOf'>
+  posts: Pick<PostStore, 'findNamedMedia'>
+  users: Pick<UserStore, 'findAvatars'>
+  storage: Pick<ObjectStorage, 'toKey'>
   config: { UPLOAD_QUOTA_BYTES: number }
 }
 
 /**
- * Counts an upload against its owner's quota before its address is handed out. Requests side by side never exceed it together.
+ * Counts an upload against its owner's quota before its address is issued. Concurrent requests never exceed the quota together.
  * @throws ServiceError UPLOAD_QUOTA_REACHED, RATE_LIMITED for too many addresses without a signed length
  */
 export async function reserveUpload(
@@ -46,11 +46,11 @@ export async function reserveUpload(
   }
 }
 
-/** What a post or the profile names does not count. It is looked up only here, so that no post pays for it. */
+/** Releases uploads that a post or the profile uses. Only a user at the limit pays for this lookup. */
 async function releaseNamed({ uploads, posts, users, storage }: UploadQuotaDeps, userId: string): Promise<void> {
-  const counted = await uploads.listUnnamed(userId, LOOKED_UP_AT_ONCE)
-  const [named, avatars] = await Promise.all([posts.namedMedia(counted), users.avatarsOf([userId])])
-  const avatarKeys = avatars.map((avatar) => storage.keyOf(avatar)).filter((key) => key !== null)
+  const counted = await uploads.listUnnamed(userId, LOOKUP_LIMIT)
+  const [named, avatars] = await Promise.all([posts.findNamedMedia(counted), users.findAvatars([userId])])
+  const avatarKeys = avatars.map((avatar) => storage.toKey(avatar)).filter((key) => key !== null)
   await uploads.setNamed([...named, ...avatarKeys], true)
 }
 
@@ -61,14 +61,14 @@ export interface CheckUploadsDeps {
 }
 
 /**
- * Compares what was stored with what its address allows, and deletes what is larger: S3 can sign one length, but no limit.
+ * Compares stored objects with the size their address permits, and deletes larger ones: S3 can sign one length but no limit.
  * @returns how many objects were deleted
  */
 export async function checkUploads({ uploads, storage, logger }: CheckUploadsDeps, limit: number): Promise<number> {
   const due = await uploads.listDue(limit)
   let deleted = 0
-  for (let first = 0; first < due.length; first += CHECKS_AT_ONCE) {
-    await Promise.all(due.slice(first, first + CHECKS_AT_ONCE).map(check))
+  for (let first = 0; first < due.length; first += CONCURRENT_CHECKS) {
+    await Promise.all(due.slice(first, first + CONCURRENT_CHECKS).map(check))
   }
   return deleted
 

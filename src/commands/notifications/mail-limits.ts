@@ -1,21 +1,25 @@
-import type { Context } from '../../context.ts'
+import type { RateLimit } from '../../store/shared/rate-limits.ts'
+
+export interface MailLimitDeps {
+  limits: Record<'otp' | 'resetMail' | 'mailsOfSender', Pick<RateLimit, 'take'>> &
+    Record<'mailsToAddress' | 'furtherMails', Pick<RateLimit, 'tryTake'>>
+}
 
 interface RequestedMail {
   kind: 'otp' | 'resetMail'
-  /** As it is stored. */
+  /** Normalized, as stored. */
   email: string
   /** The network of the client; see `toNetwork`. */
   sender: string
 }
 
 /**
- * Limits how many mails a sender can have sent to one address, and to all. What others ask for does not count against a sender, so
- * nobody can keep the owner of an address from getting mail.
- * @returns whether to send one. False means: the address got many within the hour, and one in the last three minutes that will do
- * @throws ServiceError RATE_LIMITED
+ * Limits the mails that one sender can request, per address and in total. Requests of others do not count against a sender, so
+ * no stranger can keep the owner of an address from getting mail.
+ * @returns whether to send a mail; false when the address got many within the hour and one in the last three minutes
  */
-export async function mayMail(
-  { limits }: Pick<Context, 'limits'>,
+export async function takeMailAllowance(
+  { limits }: MailLimitDeps,
   { kind, email, sender }: RequestedMail,
 ): Promise<boolean> {
   await limits[kind].take(email, sender)

@@ -1,22 +1,22 @@
 import type { MailWords } from '../../domain/notifications/mails.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 
-/** What a mail must not show where it is stored. */
+/** The parts of a mail that are stored encrypted. */
 export interface MailContent extends MailWords {
-  /** Null for a mail that goes nowhere. */
+  /** Null for a mail without a recipient. */
   to: string | null
 }
 
-/** Opens again for this mail only. */
+/** Seals the content; it opens only for this mail. */
 export function sealMail(cipher: TokenCipher, mailId: string, content: MailContent): string {
-  return cipher.seal(JSON.stringify(content), contextOf(mailId))
+  return cipher.seal(JSON.stringify(content), toSecretContext(mailId))
 }
 
 /** @throws SecretUnreadableError */
 export function openMail(cipher: TokenCipher, mailId: string, sealed: string): MailContent {
-  return JSON.parse(cipher.open(sealed, contextOf(mailId))) as MailContent
+  return JSON.parse(cipher.open(sealed, toSecretContext(mailId))) as MailContent
 }
 
-function contextOf(id: string) {
+function toSecretContext(id: string) {
   return { collection: 'mails', id, field: 'sealed' }
 }

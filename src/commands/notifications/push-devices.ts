@@ -9,40 +9,42 @@ export interface PushDeviceDeps {
   cipher: TokenCipher
 }
 
-/** A token is an address that anybody with our credentials could write to: it is stored sealed, and found by its hash. */
+/**
+ * Registers a device. A token is stored sealed and found by its hash, because any holder of our credentials could send to it.
+ */
 export async function registerPushDevice(
   { pushTokens, cipher }: PushDeviceDeps,
   { userId, token, platform }: { userId: string; token: string; platform: PushPlatform },
 ): Promise<void> {
-  const _id = idOf(token)
-  const sealedToken = cipher.seal(token, placeOf({ _id, userId }))
+  const _id = hashToken(token)
+  const sealedToken = cipher.seal(token, toSecretContext({ _id, userId }))
   await pushTokens.register({ _id, userId, platform, sealedToken })
 }
 
-/** False when the user has no device with this token. */
+/** Returns false when the user has no device with this token. */
 export function forgetPushDevice(
   { pushTokens }: Pick<PushDeviceDeps, 'pushTokens'>,
   userId: string,
   token: string,
 ): Promise<boolean> {
-  return pushTokens.remove(userId, idOf(token))
+  return pushTokens.remove(userId, hashToken(token))
 }
 
-/** Null when the key it was sealed with is gone. */
-export function tokenOf({ cipher }: Pick<PushDeviceDeps, 'cipher'>, device: PushDevice): string | null {
+/** Opens a device's token; null when its encryption key is gone. */
+export function openPushToken({ cipher }: Pick<PushDeviceDeps, 'cipher'>, device: PushDevice): string | null {
   try {
-    return cipher.open(device.sealedToken, placeOf(device))
+    return cipher.open(device.sealedToken, toSecretContext(device))
   } catch (error) {
     if (error instanceof SecretUnreadableError) return null
     throw error
   }
 }
 
-function idOf(token: string): string {
+function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
-/** Of its owner as well: a device that changes hands takes no message meant for the one before. */
-function placeOf({ _id, userId }: Pick<PushDevice, '_id' | 'userId'>): RecordSecretContext {
+/** The context includes the owner, so that a device with a new owner gets no message meant for the previous one. */
+function toSecretContext({ _id, userId }: Pick<PushDevice, '_id' | 'userId'>): RecordSecretContext {
   return { collection: 'pushDevices', id: `${userId}/${_id}`, field: 'sealedToken' }
 }

@@ -12,8 +12,8 @@ export interface CancelPostDeps {
 }
 
 /**
- * Cancels a post that no platform has been claimed for.
- * @throws ServiceError NOT_FOUND, with one message for every reason (spec section 7)
+ * Cancels a post while no delivery of it is claimed.
+ * @throws ServiceError NOT_FOUND, with one message for every reason
  */
 export async function cancelPost(
   { posts, orchestrator, discardPrepared }: CancelPostDeps,

@@ -2,18 +2,18 @@ import { newPost } from '../../domain/posts/post-moves.ts'
 import type { FirstAnswer, Post } from '../../domain/posts/post.ts'
 import { preflight, schedulingProblem } from '../../domain/posts/preflight.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { isDuplicateKey } from '../../store/shared/database.ts'
+import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { Clock } from '../../clock.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
-import { handOver, type HandOverDeps } from '../shared/notify-workflow.ts'
+import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 
-export interface CreatePostDeps extends HandOverDeps, CurrentRulesDeps {
+export interface CreatePostDeps extends NotifyWorkflowDeps, CurrentRulesDeps {
   posts: PostStore
   storePost: StorePost
   accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
@@ -21,7 +21,7 @@ export interface CreatePostDeps extends HandOverDeps, CurrentRulesDeps {
   clock: Clock
 }
 
-/** The client's key for a create that may be repeated, with the hash of the body it came with. */
+/** The client's key for a repeatable create, with the hash of its request body. */
 export interface Idempotency {
   key: string
   requestHash: string
@@ -37,10 +37,10 @@ export interface CreatePostRequest {
 export type CreatedPost = FirstAnswer & { postId: string }
 
 /**
- * The answer to the first request with this key, for a repeat of it; null when the key is new.
- * @throws ServiceError IDEMPOTENCY_MISMATCH when that request was another one
+ * Returns the response to the first request with this key; null when the key is new.
+ * @throws ServiceError IDEMPOTENCY_MISMATCH when that request had another body
  */
-export async function findFirstAnswer(
+export async function findIdempotentResult(
   { posts }: { posts: Pick<PostStore, 'findByCorrelationId'> },
   userId: string,
   { key, requestHash }: Idempotency,
@@ -50,32 +50,32 @@ export async function findFirstAnswer(
   if (post.requestHash !== requestHash) {
     throw new ServiceError('IDEMPOTENCY_MISMATCH', 'Idempotency key was used with a different request')
   }
-  return answer(post, post.firstAnswer!)
+  return toCreatedPost(post, post.firstAnswer!)
 }
 
 /**
- * Stores a post, its notification and its share of the allowance together, then hands it to Temporal (design section 4).
- * Callers look an idempotency key up with `findFirstAnswer` before; one that is taken meanwhile is answered here.
+ * Stores a post, its notification and its use of the allowance together, then starts its workflow. Callers check an idempotency
+ * key with `findIdempotentResult` first; a key that is taken meanwhile is answered here.
  * @throws ServiceError VALIDATION_FAILED, POST_LIMIT_REACHED, IDEMPOTENCY_MISMATCH, SERVICE_UNAVAILABLE; nothing is stored then
  */
 export async function createPost(
   deps: CreatePostDeps,
   request: CreatePostRequest,
 ): Promise<{ created: boolean; data: CreatedPost }> {
-  const { post, answered } = await makePost(deps, request)
+  const { post, answered } = await buildPost(deps, request)
   try {
     await deps.storePost(post)
   } catch (error) {
     if (!isDuplicateKey(error) || !request.idempotency) throw error
-    const data = await findFirstAnswer(deps, request.userId, request.idempotency)
+    const data = await findIdempotentResult(deps, request.userId, request.idempotency)
     if (!data) throw error
     return { created: false, data }
   }
-  if (post.status !== 'DRAFT') await handOver(deps, post, 'start')
-  return { created: true, data: answer(post, answered) }
+  if (post.status !== 'DRAFT') await notifyWorkflow(deps, post, 'start')
+  return { created: true, data: toCreatedPost(post, answered) }
 }
 
-async function makePost(deps: CreatePostDeps, { userId, input, source, idempotency }: CreatePostRequest) {
+async function buildPost(deps: CreatePostDeps, { userId, input, source, idempotency }: CreatePostRequest) {
   const now = deps.clock.now()
   const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
   refuseProblems(problems)
@@ -108,6 +108,6 @@ async function makePost(deps: CreatePostDeps, { userId, input, source, idempoten
   return { answered, post: idempotency ? { ...post, firstAnswer: answered } : post }
 }
 
-function answer(post: Post, { status, scheduledAt, warnings }: FirstAnswer): CreatedPost {
+function toCreatedPost(post: Post, { status, scheduledAt, warnings }: FirstAnswer): CreatedPost {
   return { postId: post._id, status, scheduledAt, warnings }
 }

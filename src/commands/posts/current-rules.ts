@@ -7,22 +7,22 @@ export interface CurrentRulesDeps {
   platforms: { find(platform: Platform): PlatformAdapter | null }
 }
 
-/** Nobody's post waits longer for a platform to say what it accepts; its usual limits count then. */
+/** The longest wait for a platform's current limits; after it the default limits apply. */
 const LONGEST_WAIT_MS = SECOND
 
-/** What these platforms accept just now; of all others, what they usually do. */
+/** Returns the rules of all platforms, with the current limits of the wanted ones. */
 export async function currentRules(
   { platforms }: CurrentRulesDeps,
   wanted: readonly Platform[],
 ): Promise<PlatformRules> {
   const signal = AbortSignal.timeout(LONGEST_WAIT_MS)
-  const asked = wanted.flatMap((platform) => {
+  const withLimits = wanted.flatMap((platform) => {
     const limits = platforms.find(platform)?.limits
     return limits ? [{ platform, limits }] : []
   })
-  if (asked.length === 0) return POSTING_RULES
-  const told = await Promise.all(
-    asked.map(async ({ platform, limits }) => [platform, await limits({ signal })] as const),
+  if (withLimits.length === 0) return POSTING_RULES
+  const current = await Promise.all(
+    withLimits.map(async ({ platform, limits }) => [platform, await limits({ signal })] as const),
   )
-  return { ...POSTING_RULES, ...Object.fromEntries(told) }
+  return { ...POSTING_RULES, ...Object.fromEntries(current) }
 }

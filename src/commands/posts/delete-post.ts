@@ -1,6 +1,6 @@
 import { mediaKeys } from '../../domain/posts/content.ts'
 import type { Post } from '../../domain/posts/post.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
@@ -22,22 +22,22 @@ export interface DeletePostDeps {
 }
 
 /**
- * Deletes the record in any state, with what was seen of the post. Without it no claim can be had any more, which stops all that is
- * not yet claimed.
+ * Deletes a post in any state, with its metrics. Without the record no delivery can be claimed, which stops everything
+ * unclaimed.
  * @throws ServiceError NOT_FOUND
  */
 export async function deletePost(deps: DeletePostDeps, userId: string, postId: string): Promise<void> {
   const { orchestrator, discardPrepared } = deps
   const post = await removeAll(deps, userId, postId)
-  if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  if (!post) throw postNotFound()
   void discardPrepared(post, post.platformStatuses)
   await deps.uploads.setNamed([...mediaKeys(post)], false)
-  // The workflow would find out by itself when the post is due; told now, it ends now.
+  // The workflow would notice when the post is due; the signal ends it now.
   const isWaited = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'
   if (isWaited) await orchestrator.signal({ ...post, revision: post.revision + 1 }, 'cancel')
 }
 
-/** What is just being stored of the post meets this in the same records: either it comes first, or nothing is stored. */
+/** Runs as a transaction: a snapshot that is being stored either comes first and is deleted, or is not stored. */
 function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promise<Post | null> {
   return deps.database.transaction(async (session) => {
     const post = await deps.posts.remove(userId, postId, session)

@@ -7,7 +7,7 @@ import type { Logger } from '../../logger.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 import type { AccountCredentials } from '../accounts/account-credentials.ts'
 
-interface Dependencies {
+interface DiscardPreparedDeps {
   credentials: Pick<AccountCredentials, 'get'>
   platforms: { find(platform: Platform): PlatformAdapter | null }
   clock: Clock
@@ -17,13 +17,13 @@ interface Dependencies {
 const DISCARD_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Takes back what was prepared on platforms for deliveries that will not come, beside whatever its caller does. Resolves when it was
- * tried, whatever came of it; nobody keeps a user waiting for that.
+ * Discards what was prepared on platforms for deliveries that will not happen. Runs beside its caller and resolves after the
+ * attempt, whatever its result; no user waits for it.
  */
 export type DiscardPrepared = (post: Pick<Post, '_id' | 'userId'>, entries: PlatformStatus[]) => Promise<void>
 
-/** What is not taken back stays where it is, unseen by anybody but the account's owner: no reason to keep a post from its end. */
-export function createDiscardPrepared({ credentials, platforms, clock, logger }: Dependencies): DiscardPrepared {
+/** Prepared content that cannot be discarded stays visible only to the account's owner, so failures are only logged. */
+export function createDiscardPrepared({ credentials, platforms, clock, logger }: DiscardPreparedDeps): DiscardPrepared {
   async function discard({ _id, userId }: Pick<Post, '_id' | 'userId'>, { platform, delivery }: PlatformStatus) {
     try {
       const adapter = platforms.find(platform)
@@ -33,18 +33,18 @@ export function createDiscardPrepared({ credentials, platforms, clock, logger }:
       if (account?.accountId !== delivery.accountId) return
       await adapter.discard({ handle: (name) => delivery.handles[name] }, account, { signal })
     } catch (error) {
-      logger.warn({ err: error, postId: _id, platform }, 'what was prepared for a post could not be taken back')
+      logger.warn({ err: error, postId: _id, platform }, 'discarding prepared content failed')
     }
   }
 
   return async (post, entries) => {
-    const over = entries.filter((entry) => isOver(entry, clock.now()))
-    await Promise.all(over.map((entry) => discard(post, entry)))
+    const discardable = entries.filter((entry) => canDiscard(entry, clock.now()))
+    await Promise.all(discardable.map((entry) => discard(post, entry)))
   }
 }
 
-/** Something was prepared, and no call is under way or in doubt that would make it visible. */
-function isOver({ status, delivery }: PlatformStatus, now: Date): boolean {
+/** Returns whether something was prepared, and no running or unknown call could make it visible. */
+function canDiscard({ status, delivery }: PlatformStatus, now: Date): boolean {
   if (status !== 'pending' && status !== 'failed') return false
   const isPrepared = Object.keys(delivery.handles).length > 0 && delivery.accountId !== null
   return isPrepared && delivery.leaseUntil === null && !isInDoubt(delivery, now)

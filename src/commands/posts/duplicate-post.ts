@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { canGiveAllowance, duplicateOf } from '../../domain/posts/post-moves.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
@@ -15,16 +16,16 @@ export interface DuplicatePostDeps {
 }
 
 /**
- * Makes a draft with the content of a post in any status. It costs one post of the allowance, unless the original ended without
- * reaching any platform: then the draft takes over the original's share, once, and the original can no longer be retried.
- * @throws ServiceError NOT_FOUND, POST_LIMIT_REACHED, POST_IN_PROGRESS when the post changes meanwhile
+ * Creates a draft with the content of a post in any status. It uses one post of the allowance, unless the original ended
+ * without reaching any platform. Then the draft takes over the original's use, once, and the original can no longer be retried.
+ * @throws ServiceError NOT_FOUND, POST_LIMIT_REACHED, POST_IN_PROGRESS when the post changes concurrently
  */
 export async function duplicatePost(
   deps: DuplicatePostDeps,
   request: { userId: string; postId: string; source: 'web' | 'api' },
 ): Promise<Post> {
   const original = await deps.posts.findOwned(request.userId, request.postId)
-  if (!original) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  if (!original) throw postNotFound()
   const draft = duplicateOf(original, { _id: newId(), metadata: { source: request.source } }, deps.clock.now())
   if (canGiveAllowance(original)) await storeInPlaceOf(deps, original, draft)
   else await deps.storePost(draft)
@@ -34,7 +35,7 @@ export async function duplicatePost(
 function storeInPlaceOf({ database, posts }: DuplicatePostDeps, original: Post, draft: Post): Promise<void> {
   return database.transaction(async (session) => {
     if (!(await posts.moveAllowance(original, draft._id, session))) {
-      throw new ServiceError('POST_IN_PROGRESS', 'The post changed meanwhile; read it again, then repeat the request')
+      throw new ServiceError('POST_IN_PROGRESS', 'The post changed meanwhile. Read it again, then repeat the request.')
     }
     await posts.insert([draft], session)
   })

@@ -2,7 +2,7 @@ import { postCreated, type NewNotification } from '../../domain/notifications/no
 import type { Post } from '../../domain/posts/post.ts'
 import type { UserStore } from '../../store/users/users.ts'
 
-/** Returns the notifications of new posts, with times on the clocks of their users. Drafts raise none (contract section 4). */
+/** Returns the notifications of new posts, with times in the time zones of their users. Drafts cause none. */
 export async function createdNotifications(
   { users }: { users: Pick<UserStore, 'findTimezones'> },
   posts: Post[],

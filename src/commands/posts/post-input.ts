@@ -9,7 +9,7 @@ import { isOwnMediaKey } from '../../domain/media/storage-keys.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { parseInstant, timezoneProblem } from '../../domain/shared/timezones.ts'
 
-/** A media item as clients name it; its address is ours to tell. */
+/** A media item as clients send it; the service adds its address. */
 export type MediaItemInput = Omit<MediaItem, 'storageUrl'>
 
 export interface ContentInput {
@@ -17,7 +17,7 @@ export interface ContentInput {
   mediaItems?: MediaItemInput[]
 }
 
-/** What a client may say about a post; the shapes are already checked. */
+/** The fields that a client may set on a post; their shapes are already checked. */
 export interface PostInput {
   content?: ContentInput
   selectedPlatforms?: Platform[]
@@ -34,14 +34,14 @@ export type WholePostInput = PostInput &
 
 export interface InputSurroundings {
   userId: string
-  /** Where a stored key can be read by anyone. */
+  /** Returns the public address of a storage key. */
   publicUrl(key: string): string
   now: Date
 }
 
 const DEFAULT_TIMEZONE = 'UTC'
 
-/** Further ahead no timer is set; it is also where a mistyped year shows. */
+/** The furthest schedule that is accepted; it also catches mistyped years. */
 const FURTHEST_SCHEDULE_MS = 100 * 365 * DAY
 
 type Fields = Pick<NewPost, 'content' | 'selectedPlatforms' | 'platformSpecificContent' | 'timezone'>
@@ -52,7 +52,7 @@ interface Read<T> {
   warnings: Problem[]
 }
 
-/** The fields of a post from a whole body, with the defaults of spec 4.3. */
+/** Reads the fields of a post from a whole body, with defaults. */
 export function readWholePost(
   input: WholePostInput,
   around: InputSurroundings,
@@ -72,10 +72,10 @@ export function readWholePost(
   }
 }
 
-/** What of a post's fields a client wants changed: `content` part by part, the others as they stand. */
+/** The fields that a client wants to change: `content` in parts, the others whole. */
 export type GivenFields = Omit<PostChange, 'content' | 'status'> & { content?: ContentOverride }
 
-/** @param storedTimezone in which a time without an offset is meant when the input names no timezone itself */
+/** @param storedTimezone the time zone of times without an offset when the input has no time zone */
 export function readChange(input: PostInput, storedTimezone: string, around: InputSurroundings): Read<GivenFields> {
   const problems: Problem[] = []
   const warnings: Problem[] = []
@@ -180,7 +180,7 @@ function mediaItemProblems(item: MediaItemInput, path: string, userId: string): 
   return problems
 }
 
-/** Field by field, so that nothing else of a request can reach the record. */
+/** Copies field by field, so that no other part of a request reaches the record. */
 function readMediaItem(item: MediaItemInput, { publicUrl }: InputSurroundings): MediaItem {
   const { storageKey, originalFilename, sizeBytes, width, height, duration, altText } = item
   return {

@@ -1,25 +1,36 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { AuditLog } from '../../store/users/audit.ts'
 import type { Actor } from '../../domain/users/audit.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import { newAuditEntry } from '../shared/audit-entry.ts'
 
-type Deps = Pick<Context, 'posts' | 'audit' | 'clock'>
+interface ReadPostAsAdminDeps {
+  posts: Pick<PostStore, 'find' | 'timelineOf'>
+  audit: Pick<AuditLog, 'insert'>
+  clock: Pick<Clock, 'now'>
+}
 
 /**
- * Reads any user's post for an admin. The read is in the audit log before the post is answered.
+ * Reads any user's post for an admin. The read is in the audit log before the post is returned.
  * @throws ServiceError NOT_FOUND
  */
-export async function readPostAsAdmin(deps: Deps, actor: Actor, postId: string): Promise<Post> {
+export async function readPostAsAdmin(deps: ReadPostAsAdminDeps, actor: Actor, postId: string): Promise<Post> {
   return readAudited(deps, actor, postId, 'read-post')
 }
 
 /**
- * Reads the timeline of any user's post for an admin, oldest first. The read is in the audit log before the timeline is answered.
+ * Reads the timeline of any user's post for an admin, oldest first. The read is in the audit log before the timeline is
+ * returned.
  * @throws ServiceError NOT_FOUND
  */
-export async function readTimelineAsAdmin(deps: Deps, actor: Actor, postId: string): Promise<TimelineEvent[]> {
+export async function readTimelineAsAdmin(
+  deps: ReadPostAsAdminDeps,
+  actor: Actor,
+  postId: string,
+): Promise<TimelineEvent[]> {
   const { userId } = await readAudited(deps, actor, postId, 'read-timeline')
   const events = await deps.posts.timelineOf(userId, postId)
   if (!events) throw notFound()
@@ -27,7 +38,7 @@ export async function readTimelineAsAdmin(deps: Deps, actor: Actor, postId: stri
 }
 
 async function readAudited(
-  { posts, audit, clock }: Deps,
+  { posts, audit, clock }: ReadPostAsAdminDeps,
   actor: Actor,
   postId: string,
   action: 'read-post' | 'read-timeline',

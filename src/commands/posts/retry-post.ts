@@ -1,26 +1,27 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { postEnded } from '../../domain/notifications/notifications.ts'
 import { retry } from '../../domain/posts/post-moves.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
-import { handOver, type HandOverDeps } from '../shared/notify-workflow.ts'
+import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 
-export interface RetryPostDeps extends HandOverDeps {
+export interface RetryPostDeps extends NotifyWorkflowDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
   notifications: Pick<NotificationStore, 'insertOnce'>
   discardPrepared: DiscardPrepared
 }
 
 /**
- * Sends every failed platform of a post round again; returns which.
+ * Retries every failed platform of a post.
+ * @returns the retried platforms
  * @throws ServiceError NOT_FOUND, NO_FAILED_PLATFORMS, POST_IN_PROGRESS
  */
 export async function retryPost(deps: RetryPostDeps, userId: string, postId: string): Promise<Platform[]> {
   const found = await deps.posts.findOwned(userId, postId)
-  if (!found) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  if (!found) throw postNotFound()
   let before: Post = found
   let retrying: PlatformStatus[] = []
   const post = await deps.posts.transition(postId, (current, now) => {
@@ -28,14 +29,15 @@ export async function retryPost(deps: RetryPostDeps, userId: string, postId: str
     retrying = current.platformStatuses.filter(({ status }) => status === 'failed')
     return retry()(current, now)
   })
-  // A worker that was killed at the end of the last round may not have stored it, and the post no longer shows it.
+  // A worker that was killed at the end of the last round may not have stored this notification, and the post no longer shows
+  // it.
   const ending = postEnded(before)
   if (ending) await deps.notifications.insertOnce(ending)
-  // A new round prepares anew, unless an earlier call may have been accepted.
+  // A new round prepares again, unless an earlier call may have been accepted.
   void deps.discardPrepared(
     post,
     retrying.filter(({ delivery }) => !delivery.doubted),
   )
-  await handOver(deps, post, 'retry')
+  await notifyWorkflow(deps, post, 'retry')
   return retrying.map(({ platform }) => platform)
 }

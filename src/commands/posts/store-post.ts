@@ -1,75 +1,76 @@
 import { limitReached } from '../../domain/billing/plans.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { isDuplicateKey, type Database } from '../../store/shared/database.ts'
-import { createBatches } from '../../store/shared/batching.ts'
+import type { Database } from '../../store/shared/database.ts'
+import { isDuplicateKey } from '../../store/mongo-errors.ts'
+import { batcher } from '../../store/shared/batching.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { createdNotifications } from './post-created.ts'
 
-/** Keeps a transaction short, however many creates come at once. */
+/** Keeps a transaction short under many concurrent creates. */
 const LARGEST_GROUP = 50
 
 interface StorePostDeps {
   database: Pick<Database, 'transaction'>
   posts: Pick<PostStore, 'insert'>
-  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
+  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
   users: Pick<UserStore, 'takeAllowance' | 'takePostAllowances' | 'findTimezones'>
 }
 
 type Session = Parameters<NotificationStore['insert']>[1]
 
-/** One of a group stands in the way of the others, or another process does: each is to be stored alone. */
-class NotTogether extends Error {}
+/** The posts of a group cannot be stored together; each is then stored alone. */
+class GroupConflict extends Error {}
 
 /**
- * Stores new posts, each with its notification and its share of the allowance or not at all. Posts that come while others are
- * being stored share the next transaction: what creating costs the database is mostly the way there and the commit.
+ * Stores new posts, each with its notification and its use of the allowance, or not at all. Posts that arrive during a
+ * transaction share the next one, because most of a create's cost is the round trip and the commit.
  * @throws ServiceError POST_LIMIT_REACHED, SERVICE_UNAVAILABLE; a duplicate key error when the idempotency key is taken
  */
 export function createStorePost({ database, posts, notifications, users }: StorePostDeps): StorePost {
-  return createBatches<void, Post>(async (group, settle) => {
-    if (group.length > 1 && (await together(group))) {
+  return batcher<void, Post>(async (group, settle) => {
+    if (group.length > 1 && (await storeTogether(group))) {
       group.forEach((_, index) => settle(index, undefined))
       return
     }
     const byUser = Map.groupBy(group.keys(), (index) => group[index]!.userId)
-    await Promise.all([...byUser.values()].map((indexes) => oneByOne(indexes)))
+    await Promise.all([...byUser.values()].map((indexes) => storeOneByOne(indexes)))
 
-    /** Those of one user would only conflict with each other. */
-    async function oneByOne(indexes: number[]): Promise<void> {
+    /** Posts of one user are stored one by one, because they would conflict with each other. */
+    async function storeOneByOne(indexes: number[]): Promise<void> {
       let busy: Error | undefined
       for (const index of indexes) {
-        const result = busy ?? (await alone(group[index]!).catch((error: Error) => error))
+        const result = busy ?? (await storeAlone(group[index]!).catch((error: Error) => error))
         settle(index, result)
-        if (result instanceof Error && !isAboutOne(result)) busy = result
+        if (result instanceof Error && !concernsOnePost(result)) busy = result
       }
     }
   }, LARGEST_GROUP)
 
-  /** False when nothing was stored because they do not fit together. */
-  async function together(group: Post[]): Promise<boolean> {
+  /** Returns false when nothing was stored because the posts cannot be stored together. */
+  async function storeTogether(group: Post[]): Promise<boolean> {
     let tries = 0
     try {
       await withNotifications(group, (insertNotifications) =>
         database.transaction(async (session) => {
           tries += 1
-          if (tries > 1) throw new NotTogether()
+          if (tries > 1) throw new GroupConflict()
           await posts.insert(group, session)
           await insertNotifications(session)
-          if (!(await users.takePostAllowances(countByUser(group), session))) throw new NotTogether()
+          if (!(await users.takePostAllowances(countByUser(group), session))) throw new GroupConflict()
         }),
       )
       return true
     } catch (error) {
-      if (error instanceof NotTogether || isDuplicateKey(error)) return false
+      if (error instanceof GroupConflict || isDuplicateKey(error)) return false
       throw error
     }
   }
 
-  /** The user record comes last: it is what concurrent creates contend for. */
-  async function alone(post: Post): Promise<void> {
+  /** The user record is written last, because concurrent creates contend for it. */
+  async function storeAlone(post: Post): Promise<void> {
     await withNotifications([post], (insertNotifications) =>
       database.transaction(async (session) => {
         await posts.insert([post], session)
@@ -80,20 +81,20 @@ export function createStorePost({ database, posts, notifications, users }: Store
     )
   }
 
-  /** Who has devices is asked while the transaction begins, and the pushes are taken up when it is over. */
+  /** Finds the users' devices while the transaction begins, and starts the pushes after it. */
   async function withNotifications(
     group: Post[],
     store: (insertNotifications: (session: Session) => Promise<void>) => Promise<void>,
   ): Promise<void> {
-    const asked = createdNotifications({ users }, group).then(notifications.recordsOf)
-    asked.catch(() => {})
-    await store(async (session) => notifications.insert(await asked, session))
-    notifications.stored(await asked)
+    const records = createdNotifications({ users }, group).then(notifications.toRecords)
+    records.catch(() => {})
+    await store(async (session) => notifications.insert(await records, session))
+    notifications.startPushes(await records)
   }
 }
 
-/** Says nothing of the user's next post, unlike a database that is away or a record that stays locked. */
-function isAboutOne(error: Error): boolean {
+/** Returns whether an error concerns one post only, unlike a database outage or a locked record. */
+function concernsOnePost(error: Error): boolean {
   return isDuplicateKey(error) || (error instanceof ServiceError && error.code === 'POST_LIMIT_REACHED')
 }
 

@@ -4,7 +4,8 @@ import { edit, type PostChange } from '../../domain/posts/post-moves.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { sizeProblems } from '../../domain/posts/post-size.ts'
 import { preflight, SCHEDULED_IN_PAST, schedulingProblem } from '../../domain/posts/preflight.ts'
-import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
+import type { Problem } from '../../domain/shared/service-error.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
@@ -13,7 +14,7 @@ import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
-import { handOver, type HandOverDeps } from '../shared/notify-workflow.ts'
+import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 import { createdNotifications } from './post-created.ts'
 import {
   readChange,
@@ -25,7 +26,7 @@ import {
   type WholePostInput,
 } from './post-input.ts'
 
-export interface UpdatePostDeps extends HandOverDeps, CurrentRulesDeps {
+export interface UpdatePostDeps extends NotifyWorkflowDeps, CurrentRulesDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
   accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
   notifications: Pick<NotificationStore, 'insertOnce'>
@@ -39,7 +40,7 @@ export interface UpdatePostDeps extends HandOverDeps, CurrentRulesDeps {
 export interface UpdatePostRequest {
   userId: string
   postId: string
-  /** `replace` takes everything but an absent time from the input, `patch` only what is given. */
+  /** `replace` takes everything but an absent time from the input; `patch` takes only the given fields. */
   update: { kind: 'replace'; input: WholePostInput } | { kind: 'patch'; input: PostInput }
 }
 
@@ -52,13 +53,13 @@ export async function updatePost(
   { userId, postId, update }: UpdatePostRequest,
 ): Promise<{ post: Post; warnings: Problem[] }> {
   const stored = await deps.posts.findOwned(userId, postId)
-  if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  if (!stored) throw postNotFound()
   const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
   const [rules, connected] = await Promise.all([
     currentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms),
     deps.accounts.connectedPlatforms(userId),
   ])
-  const { changeOf, warnings: timeWarnings } = read(update, stored.timezone, around)
+  const { toChange, warnings: timeWarnings } = read(update, stored.timezone, around)
 
   let before: PlatformStatus[] = []
   let mediaBefore = new Set<string>()
@@ -66,12 +67,12 @@ export async function updatePost(
   const post = await deps.posts.transition(postId, (current, now) => {
     before = current.platformStatuses
     mediaBefore = mediaKeys(current)
-    const change = changeOf(current)
+    const change = toChange(current)
     const edited = edit(change)(current, now)
     const checked = preflight(edited, connected, rules)
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
     const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
-    // A post that older versions stored may be larger, until its texts are changed.
+    // Posts stored by older versions may be larger; the limit applies when their texts change.
     if (change.content || change.platformSpecificContent) refuseProblems(sizeProblems(edited))
     if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
     refuseProblem(schedulingProblem(update.input.status, edited, timing))
@@ -84,14 +85,14 @@ export async function updatePost(
     false,
   )
   if (post.status === 'DRAFT') return { post, warnings }
-  // What was prepared for a platform that stays is looked at by its delivery.
+  // The delivery checks what was prepared for a platform that stays.
   void deps.discardPrepared(
     post,
     before.filter(({ platform }) => !post.selectedPlatforms.includes(platform)),
   )
-  // Raised on every update, kept once: so that a repeat, or the next one, makes up for a crash in between, as does the sweeper.
+  // Requested on every update and stored once, so that a later update or the sweeper repairs a crash in between.
   for (const created of await createdNotifications(deps, [post])) await deps.notifications.insertOnce(created)
-  await handOver(deps, post, 'changed')
+  await notifyWorkflow(deps, post, 'changed')
   return { post, warnings }
 }
 
@@ -99,26 +100,26 @@ function isPast(instant: Date | null, now: Date): boolean {
   return instant !== null && instant <= now
 }
 
-/** Reads the input once; what it means for a post is asked for every stored version that the edit meets. */
+/** Reads the input once; the returned function applies it to each stored version that the edit meets. */
 function read(
   update: UpdatePostRequest['update'],
   storedTimezone: string,
   around: InputSurroundings,
-): { changeOf: (post: Post) => PostChange; warnings: Problem[] } {
+): { toChange: (post: Post) => PostChange; warnings: Problem[] } {
   const { status } = update.input
   const wanted = status === undefined ? {} : { status }
   if (update.kind === 'replace') {
     const { value, problems, warnings } = readWholePost(update.input, around)
     refuseProblems(problems)
-    return { changeOf: () => ({ ...value, ...wanted }), warnings }
+    return { toChange: () => ({ ...value, ...wanted }), warnings }
   }
   const { value, problems, warnings } = readChange(update.input, storedTimezone, around)
   refuseProblems(problems)
   const { content, ...rest } = value
-  const changeOf = (post: Post) => ({
+  const toChange = (post: Post) => ({
     ...rest,
     ...wanted,
     ...(content ? { content: { ...post.content, ...content } } : {}),
   })
-  return { changeOf, warnings }
+  return { toChange, warnings }
 }

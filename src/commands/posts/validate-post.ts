@@ -11,7 +11,7 @@ export interface ValidatePostDeps extends CurrentRulesDeps {
   clock: Clock
 }
 
-/** Everything that creating this post would be refused or warned for. Drafts are looked at as if they were published. */
+/** Returns every error and warning that creating this post would cause. Drafts are checked as if they were published. */
 export async function validatePost(
   deps: ValidatePostDeps,
   userId: string,

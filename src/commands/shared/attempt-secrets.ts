@@ -1,7 +1,7 @@
 import type { RecordSecretContext, SecretContext } from '../../domain/shared/secrets.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { ConnectAttempt } from '../../store/accounts/connect-attempts.ts'
-import type { LoginAttempt } from '../../store/users/identity-attempts.ts'
+import type { IdentityAttempt } from '../../store/users/identity-attempts.ts'
 
 export type AttemptContext = SecretContext | RecordSecretContext
 
@@ -13,11 +13,11 @@ export function connectAttemptContext({
   return { userId, platform, field: `connectAttempt ${_id}`, version: 0 }
 }
 
-export function loginAttemptContext({ _id }: Pick<LoginAttempt, '_id'>): AttemptContext {
+export function identityAttemptContext({ _id }: Pick<IdentityAttempt, '_id'>): AttemptContext {
   return { collection: 'loginAttempts', id: _id, field: 'secrets' }
 }
 
-/** Opens again for this attempt only. */
+/** Seals the secrets; they open only for this attempt. */
 export function sealAttemptSecrets(
   cipher: TokenCipher,
   context: AttemptContext,

@@ -1,7 +1,7 @@
 import type { Actor, AuditEntry } from '../../domain/users/audit.ts'
 import { newId } from '../../store/shared/schema.ts'
 
-/** An entry of the audit log about what this admin does now. */
+/** Creates an audit log entry for an action of this admin. */
 export function newAuditEntry(
   { id, requestId, ipAddress }: Actor,
   at: Date,

@@ -3,23 +3,27 @@ import type { PublishOrchestrator } from '../../integrations/temporal/orchestrat
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { Logger } from '../../logger.ts'
 
-export interface HandOverDeps {
+export interface NotifyWorkflowDeps {
   posts: Pick<PostStore, 'acknowledgeStart'>
   orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
   logger: Pick<Logger, 'warn'>
 }
 
 /**
- * Tells Temporal about a change that is already stored. Never fails and takes about a second at most: the sweeper
- * makes up for what Temporal did not hear.
+ * Signals a stored change to the post's workflow. Never fails and takes about a second at most: the sweeper starts what
+ * Temporal did not acknowledge.
  */
-export async function handOver(deps: HandOverDeps, post: Post, how: 'start' | 'retry' | 'changed'): Promise<void> {
+export async function notifyWorkflow(
+  deps: NotifyWorkflowDeps,
+  post: Post,
+  how: 'start' | 'retry' | 'changed',
+): Promise<void> {
   const { orchestrator } = deps
   const acknowledged = await (how === 'start' ? orchestrator.start(post) : orchestrator.signal(post, how))
   if (!acknowledged || !post.startPending) return
   try {
     await deps.posts.acknowledgeStart(post)
   } catch (error) {
-    deps.logger.warn({ err: error, postId: post._id }, 'could not record that the workflow was started')
+    deps.logger.warn({ err: error, postId: post._id }, 'workflow start not recorded')
   }
 }

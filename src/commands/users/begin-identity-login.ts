@@ -1,30 +1,35 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { IdentityAttemptStore } from '../../store/users/identity-attempts.ts'
 import { REDIRECT_ATTEMPT_MS } from '../../domain/shared/redirects.ts'
 import type { IdentityProvider } from '../../integrations/openid/openid.ts'
-import { loginAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
-import { hashOf, newSecret } from '../../security/random.ts'
+import { identityAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
+import { hashSecret, newSecret } from '../../security/random.ts'
 
-interface BeginDeps extends Pick<Context, 'loginAttempts' | 'cipher' | 'clock'> {
+interface BeginIdentityLoginDeps {
+  identityAttempts: Pick<IdentityAttemptStore, 'insert'>
+  cipher: TokenCipher
+  clock: Pick<Clock, 'now'>
   identity: Pick<IdentityProvider, 'begin'>
 }
 
 /**
- * Begins a login on the identity provider's page. Only the browser that holds `binding` can finish: else somebody could be logged in,
- * by a link, to the account of whoever made it.
- * @throws what the provider's outage throws
+ * Starts a login on the identity provider's page. Only the browser that holds `binding` can finish it. Without that, a link
+ * could log a user in to the account of its creator.
+ * @throws the error of a provider outage
  */
 export async function beginIdentityLogin(
-  { identity, loginAttempts, cipher, clock }: BeginDeps,
+  { identity, identityAttempts: loginAttempts, cipher, clock }: BeginIdentityLoginDeps,
   redirectUri: string,
 ): Promise<{ url: string; binding: string }> {
   const [state, binding] = [newSecret(), newSecret()]
   const secrets = { nonce: newSecret(), verifier: newSecret() }
   const url = await identity.begin({ redirectUri, state, ...secrets })
-  const _id = hashOf(state)
+  const _id = hashSecret(state)
   await loginAttempts.insert({
     _id,
-    secrets: sealAttemptSecrets(cipher, loginAttemptContext({ _id }), secrets),
-    bindingHash: hashOf(binding),
+    secrets: sealAttemptSecrets(cipher, identityAttemptContext({ _id }), secrets),
+    bindingHash: hashSecret(binding),
     expiresAt: new Date(clock.now().getTime() + REDIRECT_ATTEMPT_MS),
     consumedAt: null,
   })

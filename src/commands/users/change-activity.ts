@@ -5,12 +5,12 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import { changeUser, type ChangeUserDeps } from './change-user.ts'
 
 interface ChangeActivityDeps extends ChangeUserDeps {
-  posts: Pick<PostStore, 'unsettle'>
+  posts: Pick<PostStore, 'invalidatePrepared'>
 }
 
 /**
- * Disables an account, or enables it again. Requests and sockets look at the record; posts that wait fail at their instant, also
- * those that are armed already, unless the account is enabled before.
+ * Disables an account, or enables it again. Requests and sockets check the record. Waiting posts, also armed ones, fail when
+ * they are due, unless the account is enabled before.
  * @throws ServiceError NOT_FOUND; OWN_ACCOUNT for admins who would lock themselves out
  */
 export async function changeActivity(
@@ -25,7 +25,7 @@ export async function changeActivity(
     set: { isDisabled: !isActive },
     facts: ({ isDisabled }) => ({ isDisabled }),
   })
-  // Also when nothing changed: an earlier call may have died before this.
-  if (!isActive) await deps.posts.unsettle(userId)
+  // Runs also without a change, because an earlier call may have died before this step.
+  if (!isActive) await deps.posts.invalidatePrepared(userId)
   return user
 }

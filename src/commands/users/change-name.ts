@@ -1,10 +1,10 @@
-import type { Context } from '../../context.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { nameProblems, normalizeName } from '../../domain/users/names.ts'
 import { validationFailed } from '../../domain/shared/service-error.ts'
 
 /** @throws ServiceError VALIDATION_FAILED */
 export async function changeName(
-  { users }: Pick<Context, 'users'>,
+  { users }: { users: Pick<UserStore, 'setName'> },
   { userId, name }: { userId: string; name: string },
 ): Promise<void> {
   const problems = nameProblems(name)

@@ -1,26 +1,27 @@
-import type { Context } from '../../context.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { passwordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
-import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
+import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
 import { storePassword, type StorePasswordDeps } from './store-password.ts'
 
 interface ChangePassword {
   userId: string
-  /** The session that asks; all others end. */
+  /** The requesting session; all others end. */
   sessionId: string
   ipAddress: string
   currentPassword: string
   newPassword: string
 }
 
-type Deps = CheckPasswordDeps & StorePasswordDeps & Pick<Context, 'users'>
+type ChangePasswordDeps = CheckPasswordDeps &
+  StorePasswordDeps & { users: Pick<UserStore, 'findById' | 'replacePassword'> }
 
 /**
- * Changes the password by the current one. The session that asks goes on; see `storePassword` for what ends. Wrong current passwords
- * count as failed logins.
+ * Changes the password of a user who knows the current one. The requesting session stays; see `storePassword` for what ends.
+ * Wrong current passwords count as failed logins.
  * @throws ServiceError VALIDATION_FAILED, PASSWORD_NOT_SUPPORTED, INCORRECT_PASSWORD, RATE_LIMITED
  */
-export async function changePassword(deps: Deps, input: ChangePassword): Promise<void> {
+export async function changePassword(deps: ChangePasswordDeps, input: ChangePassword): Promise<void> {
   const { users } = deps
   const { userId, sessionId, ipAddress, currentPassword, newPassword } = input
   const problems = passwordProblems(newPassword, 'newPassword')
@@ -31,7 +32,7 @@ export async function changePassword(deps: Deps, input: ChangePassword): Promise
     throw new ServiceError('PASSWORD_NOT_SUPPORTED', 'Password change not supported for this account')
   }
   const guess = { email: user.email, password: currentPassword, ipAddress, from: { sessionId } }
-  const isRight = await isPasswordOf(deps, user, guess)
+  const isRight = await checkPassword(deps, user, guess)
   const changed =
     isRight &&
     (await storePassword(deps, {

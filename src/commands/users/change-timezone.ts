@@ -1,10 +1,10 @@
-import type { Context } from '../../context.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { timezoneProblem } from '../../domain/shared/timezones.ts'
 
 /** @throws ServiceError VALIDATION_FAILED */
 export async function changeTimezone(
-  { users }: Pick<Context, 'users'>,
+  { users }: { users: Pick<UserStore, 'setTimezone'> },
   { userId, timezone }: { userId: string; timezone: string },
 ): Promise<void> {
   const problem = timezoneProblem(timezone)

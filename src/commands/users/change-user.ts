@@ -15,38 +15,38 @@ export interface ChangeUserDeps {
   users: Pick<UserStore, 'change'>
   audit: Pick<AuditLog, 'insert'>
   erasures: Pick<ErasureStore, 'isBegun'>
-  notifications: Pick<NotificationStore, 'recordsOf' | 'insert' | 'stored'>
+  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
   clock: Pick<Clock, 'now'>
 }
 
 interface Change {
   action: AuditAction
   set: UserChange
-  /** What of the record goes into the audit log, before and after. */
+  /** The part of the record that the audit log stores, before and after. */
   facts(user: User): AuditFacts
-  /** What the user is told of a change that was one. */
-  tell?(user: User, entry: AuditEntry): NewNotification
+  /** The notification for the user when something changed. */
+  notification?(user: User, entry: AuditEntry): NewNotification
 }
 
 /**
- * Changes the record of somebody else, with a line in the audit log and what the user is told: all of it or nothing. What changes
- * nothing is not noted. An account that is being erased has gone already: nobody enables it again.
+ * Changes another user's record, with an audit log entry and a notification, all or nothing. A call without effect is not
+ * logged. An account under erasure counts as gone: no admin can enable it again.
  * @throws ServiceError NOT_FOUND
  */
 export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: string, change: Change): Promise<User> {
-  let told: Notification[] = []
+  let records: Notification[] = []
   const user = await deps.database.transaction(async (session) => {
-    const isGoing = await deps.erasures.isBegun(userId, session)
-    const changed = isGoing ? null : await deps.users.change(userId, change.set, session)
+    const isErased = await deps.erasures.isBegun(userId, session)
+    const changed = isErased ? null : await deps.users.change(userId, change.set, session)
     if (!changed) throw new ServiceError('NOT_FOUND', 'User not found')
     const [before, after] = [change.facts(changed.before), change.facts(changed.after)]
     if (JSON.stringify(before) === JSON.stringify(after)) return changed.after
     const entry = newAuditEntry(actor, deps.clock.now(), { action: change.action, subjectId: userId, before, after })
     await deps.audit.insert(entry, session)
-    told = await deps.notifications.recordsOf(change.tell ? [change.tell(changed.after, entry)] : [])
-    await deps.notifications.insert(told, session)
+    records = await deps.notifications.toRecords(change.notification ? [change.notification(changed.after, entry)] : [])
+    await deps.notifications.insert(records, session)
     return changed.after
   })
-  deps.notifications.stored(told)
+  deps.notifications.startPushes(records)
   return user
 }

@@ -1,34 +1,43 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { KnownDevices } from '../../security/known-devices.ts'
+import type { PasswordHasher } from '../../security/password-hasher.ts'
+import type { LoginThrottle } from '../../store/users/login-throttle.ts'
+import type { SessionStore } from '../../store/users/sessions.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { normalizePassword } from '../../domain/users/passwords.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
+import type { LoginEvents } from './login-events.ts'
 
-export type CheckPasswordDeps = Pick<
-  Context,
-  'clock' | 'knownDevices' | 'loginEvents' | 'loginThrottle' | 'passwords' | 'sessions'
->
+export interface CheckPasswordDeps {
+  clock: Pick<Clock, 'now'>
+  knownDevices: Pick<KnownDevices, 'find'>
+  loginEvents: Pick<LoginEvents, 'failed'>
+  loginThrottle: Pick<LoginThrottle, 'attempt'>
+  passwords: Pick<PasswordHasher, 'verify'>
+  sessions: Pick<SessionStore, 'addressesOf'>
+}
 
 interface Guess {
-  /** As the caller typed it. */
+  /** As typed by the caller. */
   email: string
   password: string
   ipAddress: string
-  /** The session that asks, or the cookie by which a device that logged in before is recognised. */
+  /** The requesting session, or the cookie that proves an earlier login of the device. */
   from: { sessionId: string } | { deviceCookie: string | undefined }
 }
 
-/** Stands for the user where the address has no account, so that both cases take the same steps. */
+/** Replaces the user id for an address without an account, so that both cases take the same steps. */
 const NO_USER = ''
 
 /**
- * Whether it is the password of the user; `null` stands for an address without an account. Every place that takes a password asks
- * here: a session that was taken over is no place to guess it either. A wrong one counts as a failed login.
+ * Returns whether the password is the user's; `user` is null for an address without an account. Every place that takes a
+ * password calls this, so that a stolen session cannot guess it either. A wrong one counts as a failed login.
  * @throws ServiceError RATE_LIMITED
  */
-export async function isPasswordOf(deps: CheckPasswordDeps, user: User | null, guess: Guess): Promise<boolean> {
+export async function checkPassword(deps: CheckPasswordDeps, user: User | null, guess: Guess): Promise<boolean> {
   const { loginEvents, loginThrottle, passwords } = deps
-  const attempt = { email: guess.email, ipAddress: guess.ipAddress, ...(await recognise(deps, user, guess)) }
+  const attempt = { email: guess.email, ipAddress: guess.ipAddress, ...(await recognizeDevice(deps, user, guess)) }
   const whose = toNetwork(guess.ipAddress)
   const verify = async () =>
     (await passwords.verify(user?.passwordHash ?? null, normalizePassword(guess.password), whose)) ? true : null
@@ -42,8 +51,8 @@ export async function isPasswordOf(deps: CheckPasswordDeps, user: User | null, g
   }
 }
 
-/** A session or a cookie proves that the device logged in before. Clients that keep no cookies are recognised by their network. */
-async function recognise({ clock, knownDevices, sessions }: CheckPasswordDeps, user: User | null, guess: Guess) {
+/** Finds the device: a session or a cookie proves an earlier login. Clients without cookies are recognized by their network. */
+async function recognizeDevice({ clock, knownDevices, sessions }: CheckPasswordDeps, user: User | null, guess: Guess) {
   const userId = user?._id ?? NO_USER
   const now = clock.now()
   const { from } = guess

@@ -1,26 +1,34 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { PasswordHasher } from '../../security/password-hasher.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { passwordProblem } from '../../domain/users/new-passwords.ts'
 import { normalizePassword } from '../../domain/users/passwords.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { newUser, type Limits, type User } from '../../domain/users/user.ts'
-import { isDuplicateKey } from '../../store/shared/database.ts'
+import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { newId } from '../../store/shared/schema.ts'
+
+export interface CreateUserDeps {
+  users: Pick<UserStore, 'insert'>
+  passwords: Pick<PasswordHasher, 'hash'>
+  clock: Pick<Clock, 'now'>
+}
 
 interface NewAccount extends Partial<Pick<User, '_id' | 'avatar'>> {
   email: string
   name: string
   password: string
-  /** The Free plan's, as configured now. */
+  /** The current limits of the Free plan. */
   limits: Limits
 }
 
 /**
- * Creates an account that logs in by password.
- * @param store writes it, and whatever else has to be written with it
+ * Creates an account with a password.
+ * @param store writes the user and everything that must be written with it
  * @throws ServiceError VALIDATION_FAILED for a password that is not allowed, ADDRESS_TAKEN
  */
 export async function createUser(
-  { users, passwords, clock }: Pick<Context, 'users' | 'passwords' | 'clock'>,
+  { users, passwords, clock }: CreateUserDeps,
   { password, ...account }: NewAccount,
   store: (user: User) => Promise<void> = users.insert,
 ): Promise<User> {

@@ -1,12 +1,18 @@
-import type { Context } from '../../context.ts'
+import type { PushTokenStore } from '../../store/notifications/push-tokens.ts'
+import type { SessionStore } from '../../store/users/sessions.ts'
+
+export interface EndEverywhereDeps {
+  sessions: Pick<SessionStore, 'removeAll' | 'removeOthers'>
+  pushTokens: Pick<PushTokenStore, 'removeAllOf'>
+}
 
 /**
- * Ends every session of the user, and forgets the devices that get push messages, since one of them may be a stranger's: an app
- * registers its device again when its user is back.
- * @param keptSessionId the one session that goes on
+ * Ends every session of the user and removes the push devices, one of which may be a stranger's. An app registers its device
+ * again after the next login.
+ * @param keptSessionId the session that stays
  */
 export async function endEverywhere(
-  { sessions, pushTokens }: Pick<Context, 'sessions' | 'pushTokens'>,
+  { sessions, pushTokens }: EndEverywhereDeps,
   userId: string,
   keptSessionId?: string,
 ): Promise<void> {

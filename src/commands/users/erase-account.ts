@@ -1,14 +1,26 @@
-import type { Context } from '../../context.ts'
+import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { ErasureStore } from '../../store/users/erasures.ts'
+import type { SessionStore } from '../../store/users/sessions.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
-import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
+import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
 
-/** Whoever logs in elsewhere proves by a new login that it is still them. */
+/** Users without a password confirm the erasure by a login at most this old. */
 const FRESH_LOGIN_MS = 10 * MINUTE
 const SUMMARY = 'Erase an account'
 
-type Deps = CheckPasswordDeps & Pick<Context, 'users' | 'database' | 'erasures' | 'posts' | 'orchestrator'>
+type EraseAccountDeps = CheckPasswordDeps & {
+  users: Pick<UserStore, 'findById' | 'disable'>
+  database: Pick<Database, 'transaction'>
+  erasures: Pick<ErasureStore, 'begin'>
+  posts: Pick<PostStore, 'invalidatePrepared'>
+  sessions: Pick<SessionStore, 'find' | 'removeAll'>
+  orchestrator: Pick<PublishOrchestrator, 'startWork'>
+}
 
 interface EraseAccount {
   userId: string
@@ -18,50 +30,50 @@ interface EraseAccount {
 }
 
 /**
- * Ends an account for good. When this resolves it is shut: no session, no login, no post that is not on its way already. What
- * it consists of is removed by a workflow, or by the one that the sweeper starts when Temporal does not hear.
+ * Erases an account. When this resolves, the account is closed: no session, no login, and no new delivery. A workflow removes
+ * the data; the sweeper starts it when Temporal does not answer.
  * @throws ServiceError VALIDATION_FAILED without a password, INCORRECT_PASSWORD, RATE_LIMITED, FRESH_LOGIN_REQUIRED
  */
-export async function eraseAccount(deps: Deps, request: EraseAccount): Promise<void> {
+export async function eraseAccount(deps: EraseAccountDeps, request: EraseAccount): Promise<void> {
   const { userId } = request
   const user = await deps.users.findById(userId)
   if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
   await assertSelf(deps, user, request)
   await deps.database.transaction(async (session) => {
     await deps.erasures.begin(userId, deps.clock.now(), session)
-    await deps.users.shutOut(userId, session)
+    await deps.users.disable(userId, session)
   })
-  // What is armed looks at its owner again, and finds the account disabled.
-  await Promise.all([deps.sessions.removeAll(userId), deps.posts.unsettle(userId)])
+  // Armed deliveries check their owner again and find the account disabled.
+  await Promise.all([deps.sessions.removeAll(userId), deps.posts.invalidatePrepared(userId)])
   await deps.orchestrator.startWork('eraseAccount', userId, { summary: SUMMARY, fairnessKey: userId })
 }
 
-async function assertSelf(deps: Deps, user: User, request: EraseAccount): Promise<void> {
+async function assertSelf(deps: EraseAccountDeps, user: User, request: EraseAccount): Promise<void> {
   if (user.auth.provider !== 'email') return assertFreshLogin(deps, request)
   const { password, ipAddress, sessionId } = request
   if (password === undefined) {
     const message = 'The password is missing. Enter the password of this account.'
     throw validationFailed([{ path: 'password', code: 'REQUIRED', message }])
   }
-  if (!(await isPasswordOf(deps, user, { email: user.email, password, ipAddress, from: { sessionId } }))) {
+  if (!(await checkPassword(deps, user, { email: user.email, password, ipAddress, from: { sessionId } }))) {
     throw new ServiceError('INCORRECT_PASSWORD', 'Incorrect current password')
   }
 }
 
-async function assertFreshLogin({ sessions, clock }: Deps, { sessionId }: EraseAccount): Promise<void> {
+async function assertFreshLogin({ sessions, clock }: EraseAccountDeps, { sessionId }: EraseAccount): Promise<void> {
   const session = await sessions.find(sessionId)
   if (session && clock.now().getTime() - session.createdAt.getTime() <= FRESH_LOGIN_MS) return
   throw new ServiceError('FRESH_LOGIN_REQUIRED', 'Log in again, then erase the account within ten minutes')
 }
 
-/** Erasures that no workflow looks after, for the sweeper. */
-export function erasureBacklog({ erasures }: Pick<Context, 'erasures'>) {
+/** Erasures without a running workflow, for the sweeper. */
+export function erasureBacklog({ erasures }: { erasures: Pick<ErasureStore, 'listUnleased'> }) {
   return {
     work: 'eraseAccount' as const,
     summary: SUMMARY,
     async listUnstarted(before: Date, limit: number) {
-      const untended = await erasures.listUntended(before, limit)
-      return untended.map(({ _id }) => ({ id: _id, userId: _id }))
+      const unleased = await erasures.listUnleased(before, limit)
+      return unleased.map(({ _id }) => ({ id: _id, userId: _id }))
     },
   }
 }

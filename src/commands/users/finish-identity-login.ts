@@ -1,34 +1,37 @@
-import type { ApiContext } from '../../context.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { IdentityAttemptStore } from '../../store/users/identity-attempts.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import type { LoginRefusal } from '../../domain/users/identity-login.ts'
 import { isMailAddress } from '../../domain/users/mail-addresses.ts'
 import { firstUsableName } from '../../domain/users/names.ts'
-import { newUser, type User } from '../../domain/users/user.ts'
+import { newUser, type Limits, type User } from '../../domain/users/user.ts'
 import type { Identity, IdentityProvider } from '../../integrations/openid/openid.ts'
-import { isDuplicateKey } from '../../store/shared/database.ts'
+import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { newId } from '../../store/shared/schema.ts'
-import { loginAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
-import { openSession, type Client, type SessionTokens } from './open-session.ts'
-import { hashOf } from '../../security/random.ts'
+import { identityAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
+import { openSession, type Client, type OpenSessionDeps, type SessionTokens } from './open-session.ts'
+import { hashSecret } from '../../security/random.ts'
 
-interface FinishDeps extends Pick<
-  ApiContext,
-  'loginAttempts' | 'cipher' | 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'planLimits' | 'clock'
-> {
+interface FinishIdentityLoginDeps extends OpenSessionDeps {
+  identityAttempts: Pick<IdentityAttemptStore, 'consume'>
+  cipher: TokenCipher
+  users: OpenSessionDeps['users'] & Pick<UserStore, 'findBySubject' | 'insert'>
+  planLimits: { free: Limits }
   identity: Pick<IdentityProvider, 'complete'>
 }
 
 interface FinishIdentityLogin extends Client {
-  /** The callback's own address, as it was when the login was begun. */
+  /** The callback's address, equal to the one at the start of the login. */
   redirectUri: string
-  /** What the provider sent along, each parameter once. */
+  /** The query parameters from the provider, each once. */
   query: Record<string, string>
-  /** What the caller shows of the browser it was begun in. */
+  /** The binding that the browser presents. */
   binding: string | undefined
 }
 
 interface Refused {
   refusal: LoginRefusal
-  /** Why, where that is more than the refusal says. */
+  /** The error behind the refusal, where there is one. */
   cause?: unknown
 }
 
@@ -38,16 +41,23 @@ const DEFAULT_NAME = 'New user'
 const MAX_PICTURE_LENGTH = 2_048
 
 /**
- * Finishes what `beginIdentityLogin` began. The provider is asked only for an attempt that is open, in the right browser, and used up by
- * this very call. An account is found by the provider's own id alone: an address may belong to somebody else by now.
+ * Finishes what `beginIdentityLogin` started. The provider is called only for an attempt that is open, in the right browser,
+ * and consumed by this call. An account is found by the provider's own id alone, because an email address may have a new owner.
  */
-export async function finishIdentityLogin(deps: FinishDeps, input: FinishIdentityLogin): Promise<FinishedLogin> {
+export async function finishIdentityLogin(
+  deps: FinishIdentityLoginDeps,
+  input: FinishIdentityLogin,
+): Promise<FinishedLogin> {
   const { redirectUri, query, binding } = input
   const state = query['state']
   if (state === undefined || binding === undefined) return { refusal: 'session_expired' }
-  const attempt = await deps.loginAttempts.consume({ _id: hashOf(state) }, [hashOf(binding)], deps.clock.now())
+  const attempt = await deps.identityAttempts.consume(
+    { _id: hashSecret(state) },
+    [hashSecret(binding)],
+    deps.clock.now(),
+  )
   if (!attempt?.secrets) return { refusal: 'session_expired' }
-  const { nonce, verifier } = openAttemptSecrets(deps.cipher, loginAttemptContext(attempt), attempt.secrets)
+  const { nonce, verifier } = openAttemptSecrets(deps.cipher, identityAttemptContext(attempt), attempt.secrets)
 
   let identity: Identity
   try {
@@ -61,8 +71,11 @@ export async function finishIdentityLogin(deps: FinishDeps, input: FinishIdentit
   return { tokens: await openSession(deps, found, input) }
 }
 
-/** Of several first logins at once one makes the account, and the others find it. */
-async function createFor({ users, planLimits, clock }: FinishDeps, identity: Identity): Promise<User | Refused> {
+/** Creates the account of a first login. Of several concurrent first logins one creates it, and the others find it. */
+async function createFor(
+  { users, planLimits, clock }: FinishIdentityLoginDeps,
+  identity: Identity,
+): Promise<User | Refused> {
   const { subject, verifiedEmail: email, name, picture } = identity
   if (email === null || !isMailAddress(email)) return { refusal: 'no_email' }
   const user = newUser(

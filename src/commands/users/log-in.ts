@@ -1,30 +1,37 @@
-import type { ApiContext } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { SessionStore } from '../../store/users/sessions.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
-import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
-import { untilNextStep } from './steady-answer.ts'
-import { openSession, type Client, type SessionTokens } from './open-session.ts'
+import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
+import { constantTimeDelay } from './constant-time-delay.ts'
+import { openSession, type Client, type OpenSessionDeps, type SessionTokens } from './open-session.ts'
 
-type Deps = CheckPasswordDeps & Pick<ApiContext, 'users' | 'accessTokens' | 'refreshTokens'>
+type LogInDeps = CheckPasswordDeps &
+  OpenSessionDeps & {
+    users: Pick<UserStore, 'findByEmail' | 'findById'>
+    sessions: Pick<SessionStore, 'remove'>
+    clock: Pick<Clock, 'now' | 'sleepUntil'>
+  }
 
 interface LogIn extends Client {
   email: string
   password: string
-  /** By which a device that logged in before is recognised. */
+  /** Proves an earlier login of the device. */
   deviceCookie?: string | undefined
 }
 
 /**
- * Logs in by address and password. An unknown address and a wrong password get the same answer in the same time;
- * that an account is disabled is told only to who knows its password.
+ * Logs in by address and password. An unknown address and a wrong password get the same response in the same time. Only a
+ * caller who knows the password learns that the account is disabled.
  * @throws ServiceError INVALID_CREDENTIALS, ACCOUNT_DISABLED, RATE_LIMITED
  */
-export async function logIn(deps: Deps, input: LogIn): Promise<SessionTokens & { user: User }> {
+export async function logIn(deps: LogInDeps, input: LogIn): Promise<SessionTokens & { user: User }> {
   const begin = deps.clock.now()
   const user = await deps.users.findByEmail(input.email)
-  const isRight = await isPasswordOf(deps, user, { ...input, from: { deviceCookie: input.deviceCookie } })
+  const isRight = await checkPassword(deps, user, { ...input, from: { deviceCookie: input.deviceCookie } })
   if (!user || !isRight) {
-    await untilNextStep(deps.clock, begin)
+    await constantTimeDelay(deps.clock, begin)
     throw invalidCredentials()
   }
   if (user.isDisabled) {
@@ -32,7 +39,7 @@ export async function logIn(deps: Deps, input: LogIn): Promise<SessionTokens & {
     throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
   }
   const tokens = await openSession(deps, user, input)
-  // A password that was changed meanwhile has ended all sessions before it knew of this one.
+  // A concurrent password change ended all sessions before it could see this one.
   if ((await deps.users.findById(user._id))?.passwordHash !== user.passwordHash) {
     await deps.sessions.remove(tokens.sessionId)
     throw invalidCredentials()

@@ -11,15 +11,15 @@ interface Who {
   ipAddress: string
 }
 
-interface Deps {
+interface LoginEventsDeps {
   logger: Logger
   metrics: Pick<Metrics, 'loginFailed' | 'loginThrottled'>
   pseudonyms: Pseudonyms
 }
 
-/** Leaves a trace of failed logins in the log and the metrics, without the mail address or the client's address. */
-export function createLoginEvents({ logger, metrics, pseudonyms }: Deps) {
-  const fieldsOf = ({ email, ipAddress }: Who) => ({
+/** Records failed logins in the log and the metrics, without the email address or the client's address. */
+export function createLoginEvents({ logger, metrics, pseudonyms }: LoginEventsDeps) {
+  const toLogFields = ({ email, ipAddress }: Who) => ({
     account: pseudonyms('account', normalizeEmail(email)),
     network: pseudonyms('network', toNetwork(ipAddress)),
   })
@@ -27,13 +27,15 @@ export function createLoginEvents({ logger, metrics, pseudonyms }: Deps) {
   return {
     failed(who: Who, reason: LoginFailure): void {
       metrics.loginFailed(reason)
-      logger.info({ ...fieldsOf(who), reason }, 'login failed')
+      logger.info({ ...toLogFields(who), reason }, 'login failed')
     },
 
-    /** A failure reached a limit, or made the delay of an account longer. */
+    /** Records that a failure reached a limit or extended the delay of an account. */
     throttled(who: Who, limit: LoginLimit, waitMs: number): void {
       metrics.loginThrottled(limit)
-      logger.warn({ ...fieldsOf(who), limit, waitSeconds: Math.ceil(waitMs / SECOND) }, 'logins throttled')
+      logger.warn({ ...toLogFields(who), limit, waitSeconds: Math.ceil(waitMs / SECOND) }, 'logins throttled')
     },
   }
 }
+
+export type LoginEvents = ReturnType<typeof createLoginEvents>

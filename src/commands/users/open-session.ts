@@ -1,21 +1,24 @@
-import type { ApiContext } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { AccessTokens } from '../../domain/users/access-tokens.ts'
+import type { RefreshTokens } from '../../security/refresh-tokens.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import { newId } from '../../store/shared/schema.ts'
-import type { Session } from '../../store/users/sessions.ts'
+import type { Session, SessionStore } from '../../store/users/sessions.ts'
 
 export const SESSION_SLIDING_MS = 7 * DAY
 export const SESSION_ABSOLUTE_MS = 30 * DAY
 
 const MAX_USER_AGENT_LENGTH = 300
 
-/** Where a session is opened from, for the user's list of devices. */
+/** The client of a session, for the user's list of devices. */
 export interface Client {
   ipAddress: string
   userAgent: string
 }
 
-/** What a client holds of a session. `refreshCookie` is the whole value of the cookie, good until `expiresAt`. */
+/** A client's tokens. `refreshCookie` is the whole value of the cookie, valid until `expiresAt`. */
 export interface SessionTokens {
   sessionId: string
   accessToken: string
@@ -23,10 +26,16 @@ export interface SessionTokens {
   expiresAt: Date
 }
 
-type Deps = Pick<ApiContext, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'clock'>
+export interface OpenSessionDeps {
+  users: Pick<UserStore, 'setLastLogin'>
+  sessions: Pick<SessionStore, 'insert'>
+  accessTokens: Pick<AccessTokens, 'issue'>
+  refreshTokens: Pick<RefreshTokens, 'first' | 'hash'>
+  clock: Pick<Clock, 'now'>
+}
 
-/** Logs a user in whose identity is proven, whatever the way, and notes it as the last login. */
-export async function openSession(deps: Deps, user: User, client: Client): Promise<SessionTokens> {
+/** Opens a session for a user whose identity is proven, and records the login. */
+export async function openSession(deps: OpenSessionDeps, user: User, client: Client): Promise<SessionTokens> {
   const now = deps.clock.now()
   const sessionId = newId()
   const token = deps.refreshTokens.first(sessionId)
@@ -48,7 +57,7 @@ export async function openSession(deps: Deps, user: User, client: Client): Promi
 }
 
 export function sessionTokens(
-  { accessTokens }: Pick<ApiContext, 'accessTokens'>,
+  { accessTokens }: Pick<OpenSessionDeps, 'accessTokens'>,
   user: User,
   session: Session,
   token: string,
@@ -66,7 +75,7 @@ export function sessionTokens(
   }
 }
 
-/** The two parts of a refresh cookie: the session it belongs to, and the token that proves it. Null when it is none of ours. */
+/** Parses a refresh cookie into its session and the token that proves it; null when it is malformed. */
 export function parseRefreshCookie(cookie: string | undefined): { sessionId: string; token: string } | null {
   const match = /^([0-9a-f]{24})\.([\w-]{43})$/.exec(cookie ?? '')
   return match ? { sessionId: match[1]!, token: match[2]! } : null

@@ -1,8 +1,12 @@
-import type { ApiContext } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { Logger } from '../../logger.ts'
+import type { AccessTokens } from '../../domain/users/access-tokens.ts'
+import type { RefreshTokens } from '../../security/refresh-tokens.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
-import type { Session } from '../../store/users/sessions.ts'
+import type { Session, SessionStore } from '../../store/users/sessions.ts'
 import {
   parseRefreshCookie,
   sessionTokens,
@@ -11,19 +15,26 @@ import {
   type SessionTokens,
 } from './open-session.ts'
 
-/** How long a replaced token is still answered: parallel tabs, and answers that were lost on the way. */
+/** How long a replaced token is still accepted, for parallel tabs and lost responses. */
 const REPEAT_WINDOW_MS = 30 * SECOND
-/** Repeatable tokens kept per session; more than these within the window are no browser tabs. */
+/** The repeatable tokens stored per session; browser tabs do not need more within the window. */
 const MAX_REPEATABLE = 20
 
-type Deps = Pick<ApiContext, 'users' | 'sessions' | 'accessTokens' | 'refreshTokens' | 'clock' | 'logger'>
+interface RefreshSessionDeps {
+  users: Pick<UserStore, 'findById'>
+  sessions: Pick<SessionStore, 'find' | 'remove' | 'replaceToken'>
+  accessTokens: Pick<AccessTokens, 'issue'>
+  refreshTokens: Pick<RefreshTokens, 'hash' | 'successor' | 'wasIssued'>
+  clock: Pick<Clock, 'now'>
+  logger: Pick<Logger, 'warn'>
+}
 
 /**
- * Exchanges a refresh cookie for its successor and a new access token. The same cookie again within 30 s gets the very
- * same successor; after that its use means that it was stolen or copied, and ends the whole session.
+ * Exchanges a refresh cookie for its successor and a new access token. The same cookie within 30 s gets the same successor.
+ * Used later, it counts as stolen or copied and ends the whole session.
  * @throws ServiceError UNAUTHORIZED, ACCOUNT_DISABLED
  */
-export async function refreshSession(deps: Deps, cookie: string | undefined): Promise<SessionTokens> {
+export async function refreshSession(deps: RefreshSessionDeps, cookie: string | undefined): Promise<SessionTokens> {
   const presented = parseRefreshCookie(cookie)
   if (!presented) throw unauthorized()
   const { sessionId, token } = presented
@@ -31,14 +42,11 @@ export async function refreshSession(deps: Deps, cookie: string | undefined): Pr
   for (;;) {
     const session = await deps.sessions.find(sessionId)
     if (!session || session.expiresAt <= deps.clock.now()) throw unauthorized()
-    const position = positionOf(deps, session, token)
+    const position = classifyToken(deps, session, token)
     if (position === 'unknown') throw unauthorized()
     if (position === 'spent') {
       await deps.sessions.remove(session._id)
-      deps.logger.warn(
-        { userId: session.userId, sessionId: session._id },
-        'a spent refresh token was used again: session ended',
-      )
+      deps.logger.warn({ userId: session.userId, sessionId: session._id }, 'refresh token reused, session ended')
       throw unauthorized()
     }
 
@@ -49,31 +57,37 @@ export async function refreshSession(deps: Deps, cookie: string | undefined): Pr
     if (await deps.sessions.replaceToken(session._id, session.tokenHash, rotated)) {
       return sessionTokens(deps, user, { ...session, ...rotated }, successor)
     }
-    // Another request with the same cookie was faster: look again, it counts as repeated now.
+    // Another request with the same cookie was faster. On the next read the token counts as repeated.
   }
 }
 
-async function findActiveUser({ users }: Deps, { userId, version }: Session): Promise<User> {
+async function findActiveUser({ users }: RefreshSessionDeps, { userId, version }: Session): Promise<User> {
   const user = await users.findById(userId)
   if (!user || user.tokenVersion !== version) throw unauthorized()
   if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
   return user
 }
 
-/** Tells the current token of a session from one replaced a moment ago, one replaced long ago, and one never issued for it. */
-function positionOf(deps: Deps, session: Session, token: string): 'current' | 'repeated' | 'spent' | 'unknown' {
+/**
+ * Distinguishes the current token of a session, one replaced within the window, one replaced before it, and one never issued.
+ */
+function classifyToken(
+  deps: RefreshSessionDeps,
+  session: Session,
+  token: string,
+): 'current' | 'repeated' | 'spent' | 'unknown' {
   const tokenHash = deps.refreshTokens.hash(token)
   if (session.tokenHash === tokenHash) return 'current'
   if (repeatable(deps, session).some((replaced) => replaced.tokenHash === tokenHash)) return 'repeated'
   return deps.refreshTokens.wasIssued(session._id, token) ? 'spent' : 'unknown'
 }
 
-function repeatable({ clock }: Deps, session: Session): Session['replaced'] {
+function repeatable({ clock }: RefreshSessionDeps, session: Session): Session['replaced'] {
   const since = clock.now().getTime() - REPEAT_WINDOW_MS
   return session.replaced.filter(({ at }) => at.getTime() > since).slice(-MAX_REPEATABLE)
 }
 
-function rotate(deps: Deps, session: Session, successor: string) {
+function rotate(deps: RefreshSessionDeps, session: Session, successor: string) {
   const now = deps.clock.now()
   const end = Math.min(now.getTime() + SESSION_SLIDING_MS, session.createdAt.getTime() + SESSION_ABSOLUTE_MS)
   return {

@@ -1,38 +1,47 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { OneTimeCodes } from '../../security/one-time-codes.ts'
+import type { AddressCodeStore } from '../../store/users/address-codes.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { addressKnownMail, codeMail } from '../../domain/notifications/mail-texts.ts'
 import { CODE_LIFE_MS, MAIL_LIFE_MS } from '../../domain/notifications/mails.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { mayMail } from '../notifications/mail-limits.ts'
+import { takeMailAllowance, type MailLimitDeps } from '../notifications/mail-limits.ts'
 import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
-import { untilNextStep } from './steady-answer.ts'
+import { constantTimeDelay } from './constant-time-delay.ts'
 
-type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'addressCodes' | 'limits' | 'config'>
+interface RequestCodeDeps extends QueueMailDeps, MailLimitDeps {
+  users: Pick<UserStore, 'findByEmail'>
+  oneTimeCodes: Pick<OneTimeCodes, 'addressKey' | 'make' | 'hash' | 'unusableHash'>
+  addressCodes: Pick<AddressCodeStore, 'join' | 'put'>
+  config: { FRONTEND_URL: string }
+  clock: Clock
+}
 
 /**
- * Sends a code to an address that wants to register. One that has an account gets a mail that says so, and the very same steps are
- * taken: neither the answer nor its time tells who has an account.
+ * Sends a one-time code to an address that wants to register. An address with an account gets a mail that says so, after the
+ * same steps, so neither the response nor its time reveals the account.
  * @throws ServiceError RATE_LIMITED
  */
 export async function requestCode(
-  deps: Deps,
+  deps: RequestCodeDeps,
   { email, ipAddress }: { email: string; ipAddress: string },
 ): Promise<void> {
   const { users, oneTimeCodes, addressCodes, config, clock } = deps
   const begin = clock.now()
   const to = normalizeEmail(email)
   const sender = toNetwork(ipAddress)
-  const isMailed = await mayMail(deps, { kind: 'otp', email: to, sender })
+  const isMailed = await takeMailAllowance(deps, { kind: 'otp', email: to, sender })
   const user = await users.findByEmail(to)
   const addressKey = oneTimeCodes.addressKey(to)
   if (!isMailed && (await addressCodes.join(addressKey, sender))) {
-    await untilNextStep(clock, begin)
+    await constantTimeDelay(clock, begin)
     return
   }
   const code = oneTimeCodes.make()
   await addressCodes.put(addressKey, {
     sender,
-    codeHash: user ? oneTimeCodes.hashOfNone() : oneTimeCodes.hash(to, code),
+    codeHash: user ? oneTimeCodes.unusableHash() : oneTimeCodes.hash(to, code),
     expiresAt: new Date(clock.now().getTime() + CODE_LIFE_MS),
   })
   await queueMail(
@@ -41,5 +50,5 @@ export async function requestCode(
       ? { kind: 'addressKnown', userId: user._id, lifeMs: MAIL_LIFE_MS, to, ...addressKnownMail(config.FRONTEND_URL) }
       : { kind: 'code', userId: null, lifeMs: CODE_LIFE_MS, to, ...codeMail(code) },
   )
-  await untilNextStep(clock, begin)
+  await constantTimeDelay(clock, begin)
 }

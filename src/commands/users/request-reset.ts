@@ -1,26 +1,35 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { OneTimeCodes } from '../../security/one-time-codes.ts'
+import type { PasswordResetStore } from '../../store/users/password-resets.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { resetElsewhereMail, resetMail } from '../../domain/notifications/mail-texts.ts'
 import { MAIL_LIFE_MS, RESET_LIFE_MS } from '../../domain/notifications/mails.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { mayMail } from '../notifications/mail-limits.ts'
+import { takeMailAllowance, type MailLimitDeps } from '../notifications/mail-limits.ts'
 import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
-import { hashOf, newSecret } from '../../security/random.ts'
-import { untilNextStep } from './steady-answer.ts'
+import { hashSecret, newSecret } from '../../security/random.ts'
+import { constantTimeDelay } from './constant-time-delay.ts'
 
-type Deps = QueueMailDeps & Pick<Context, 'users' | 'oneTimeCodes' | 'passwordResets' | 'limits' | 'config'>
+interface RequestResetDeps extends QueueMailDeps, MailLimitDeps {
+  users: Pick<UserStore, 'findByEmail'>
+  oneTimeCodes: Pick<OneTimeCodes, 'addressKey'>
+  passwordResets: Pick<PasswordResetStore, 'add'>
+  config: { FRONTEND_URL: string }
+  clock: Clock
+}
 
 /**
- * Sends a way to a new password. For an address without an account the very same steps are taken, to a mail that goes nowhere: neither
- * the answer nor its time tells who has one.
+ * Sends a password-reset link. An address without an account takes the same steps, for a mail without a recipient, so neither
+ * the response nor its time reveals the account.
  * @throws ServiceError RATE_LIMITED
  */
-export async function requestReset(deps: Deps, input: { email: string; ipAddress: string }): Promise<void> {
+export async function requestReset(deps: RequestResetDeps, input: { email: string; ipAddress: string }): Promise<void> {
   const { users, oneTimeCodes, passwordResets, config, clock } = deps
   const begin = clock.now()
   const email = normalizeEmail(input.email)
-  if (!(await mayMail(deps, { kind: 'resetMail', email, sender: toNetwork(input.ipAddress) }))) {
-    await untilNextStep(clock, begin)
+  if (!(await takeMailAllowance(deps, { kind: 'resetMail', email, sender: toNetwork(input.ipAddress) }))) {
+    await constantTimeDelay(clock, begin)
     return
   }
   const user = await users.findByEmail(email)
@@ -28,17 +37,17 @@ export async function requestReset(deps: Deps, input: { email: string; ipAddress
   const hasPassword = user?.auth.provider === 'email'
   const token = newSecret()
   await passwordResets.add(oneTimeCodes.addressKey(email), hasPassword ? userId : null, {
-    hash: hashOf(token),
+    hash: hashSecret(token),
     expiresAt: new Date(clock.now().getTime() + RESET_LIFE_MS),
   })
   const words = resetMail({ frontendUrl: config.FRONTEND_URL, email, token })
   await queueMail(deps, {
     userId,
-    // To where the account says it lives, not to what was typed.
+    // Sent to the address of the account, not to the one that was typed.
     to: user?.email ?? null,
     ...(user && !hasPassword
       ? { kind: 'resetElsewhere', lifeMs: MAIL_LIFE_MS, ...resetElsewhereMail(config.FRONTEND_URL) }
       : { kind: user ? 'reset' : 'nothing', lifeMs: RESET_LIFE_MS, ...words }),
   })
-  await untilNextStep(clock, begin)
+  await constantTimeDelay(clock, begin)
 }

@@ -1,11 +1,17 @@
-import type { Context } from '../../context.ts'
+import type { OneTimeCodes } from '../../security/one-time-codes.ts'
+import type { PasswordResetStore } from '../../store/users/password-resets.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { passwordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { hashOf } from '../../security/random.ts'
+import { hashSecret } from '../../security/random.ts'
 import { storePassword, type StorePasswordDeps } from './store-password.ts'
 
-type Deps = StorePasswordDeps & Pick<Context, 'users' | 'oneTimeCodes'>
+type ResetPasswordDeps = StorePasswordDeps & {
+  users: Pick<UserStore, 'resetPassword'>
+  oneTimeCodes: Pick<OneTimeCodes, 'addressKey'>
+  passwordResets: Pick<PasswordResetStore, 'isValid' | 'consume'>
+}
 
 interface ResetPassword {
   token: string
@@ -14,23 +20,26 @@ interface ResetPassword {
 }
 
 /**
- * Sets a new password by a token that was sent by mail, which is used up with it. Every session of the user ends.
+ * Sets a new password with a mailed token, which is consumed. Every session of the user ends.
  * @returns the id of the user
  * @throws ServiceError VALIDATION_FAILED, RESET_TOKEN_INVALID
  */
-export async function resetPassword(deps: Deps, { token, email, password }: ResetPassword): Promise<string> {
+export async function resetPassword(
+  deps: ResetPasswordDeps,
+  { token, email, password }: ResetPassword,
+): Promise<string> {
   const { users, oneTimeCodes, passwordResets } = deps
   const problems = passwordProblems(password)
   if (problems.length > 0) throw validationFailed(problems)
   const key = oneTimeCodes.addressKey(normalizeEmail(email))
-  const hash = hashOf(token)
-  // Nobody gets to make us hash passwords without a token.
-  if (!(await passwordResets.isGood(key, hash))) throw invalid()
+  const hash = hashSecret(token)
+  // Checked before hashing, because hashing is expensive.
+  if (!(await passwordResets.isValid(key, hash))) throw invalid()
   const userId = await storePassword(deps, {
     password,
     fairnessKey: key,
     async write(passwordHash, session) {
-      const owner = await passwordResets.use(key, hash, session)
+      const owner = await passwordResets.consume(key, hash, session)
       return owner !== null && (await users.resetPassword(owner, passwordHash, session)) ? owner : null
     },
   })

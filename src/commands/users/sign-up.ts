@@ -1,30 +1,40 @@
-import type { ApiContext } from '../../context.ts'
+import type { LargeTexts } from '../../integrations/large-texts/large-texts.ts'
+import type { Avatars } from '../../integrations/storage/avatars.ts'
+import type { Logger } from '../../logger.ts'
+import type { OneTimeCodes } from '../../security/one-time-codes.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { AddressCodeStore } from '../../store/users/address-codes.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import { nameProblems, normalizeName } from '../../domain/users/names.ts'
 import { passwordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
-import { normalizeEmail, type User } from '../../domain/users/user.ts'
+import { normalizeEmail, type Limits, type User } from '../../domain/users/user.ts'
 import { newId } from '../../store/shared/schema.ts'
-import { createUser } from './create-user.ts'
-import { openSession, type Client, type SessionTokens } from './open-session.ts'
+import { createUser, type CreateUserDeps } from './create-user.ts'
+import { openSession, type Client, type OpenSessionDeps, type SessionTokens } from './open-session.ts'
 import type { DataUrl } from '../../integrations/large-texts/data-url.ts'
 
-type Deps = Pick<
-  ApiContext,
-  | 'accessTokens'
-  | 'addressCodes'
-  | 'avatars'
-  | 'clock'
-  | 'config'
-  | 'database'
-  | 'largeTexts'
-  | 'logger'
-  | 'oneTimeCodes'
-  | 'passwords'
-  | 'planLimits'
-  | 'refreshTokens'
-  | 'sessions'
-  | 'users'
->
+interface SignUpDeps extends CreateUserDeps, Omit<OpenSessionDeps, 'users'> {
+  users: Pick<UserStore, 'insert' | 'setLastLogin'>
+  database: Pick<Database, 'transaction'>
+  addressCodes: Pick<AddressCodeStore, 'isProven' | 'useProof'>
+  oneTimeCodes: Pick<OneTimeCodes, 'addressKey' | 'hashProof'>
+  avatars: Pick<Avatars, 'findPictureProblem' | 'store'>
+  largeTexts: Pick<LargeTexts, 'readDataUrls'>
+  planLimits: { free: Limits }
+  config: VerificationConfig
+  logger: Pick<Logger, 'warn'>
+}
+
+interface VerificationConfig {
+  SIGNUP_EMAIL_VERIFICATION: 'on' | 'off'
+}
+
+interface FindProvenAddressDeps {
+  addressCodes: Pick<AddressCodeStore, 'findProven'>
+  oneTimeCodes: Pick<OneTimeCodes, 'hashProof'>
+  config: VerificationConfig
+}
 
 interface SignUp extends Client {
   email: string
@@ -33,25 +43,25 @@ interface SignUp extends Client {
   confirmPassword?: string
   /** A data URL. */
   avatar?: string | null
-  /** What the request presents as proof of its address; any of them may be the right one. */
+  /** The request's proofs of its address; any of them may be the valid one. */
   verificationTokens: string[]
 }
 
 /**
- * Makes an account for an address and logs in. The caller must present the proof that `verifyCode` gave out for this address, which
- * is used up. Without it the answer does not depend on whether the address has an account.
+ * Creates an account for an address and logs in. The caller must present the proof that `verifyCode` issued for this address,
+ * which is consumed. Without it the response does not depend on whether the address has an account.
  * @throws ServiceError VALIDATION_FAILED, ADDRESS_NOT_VERIFIED, ADDRESS_TAKEN
  */
-export async function signUp(deps: Deps, input: SignUp): Promise<SessionTokens & { user: User }> {
+export async function signUp(deps: SignUpDeps, input: SignUp): Promise<SessionTokens & { user: User }> {
   const [picture = null] = input.avatar ? await deps.largeTexts.readDataUrls([input.avatar]) : []
-  const problems = [...problemsOf(input), ...(await avatarProblems(deps, input, picture))]
+  const problems = [...findProblems(input), ...(await avatarProblems(deps, input, picture))]
   if (problems.length > 0) throw validationFailed(problems)
   const { addressCodes, config, database, oneTimeCodes, planLimits, users } = deps
   const email = normalizeEmail(input.email)
   const addressKey = oneTimeCodes.addressKey(email)
   const needsProof = config.SIGNUP_EMAIL_VERIFICATION === 'on'
   const proofHashes = input.verificationTokens.map(oneTimeCodes.hashProof)
-  // Before a password is hashed, which is work.
+  // Checked before hashing, because hashing is expensive.
   if (needsProof && !(await addressCodes.isProven(addressKey, proofHashes))) throw notVerified()
 
   const store = (user: User) =>
@@ -72,7 +82,7 @@ export async function signUp(deps: Deps, input: SignUp): Promise<SessionTokens &
   return { user, ...(await openSession(deps, user, input)) }
 }
 
-function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
+function findProblems({ name, password, confirmPassword }: SignUp): Problem[] {
   const problems = [...passwordProblems(password), ...nameProblems(name)]
   if (confirmPassword !== undefined && confirmPassword !== password) {
     problems.push({
@@ -84,7 +94,11 @@ function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
   return problems
 }
 
-async function avatarProblems({ avatars }: Deps, { avatar }: SignUp, picture: DataUrl | null): Promise<Problem[]> {
+async function avatarProblems(
+  { avatars }: SignUpDeps,
+  { avatar }: SignUp,
+  picture: DataUrl | null,
+): Promise<Problem[]> {
   if (!avatar) return []
   const message = picture ? await avatars.findPictureProblem(picture) : 'must be a data URL in base64'
   if (message === null) return []
@@ -92,24 +106,24 @@ async function avatarProblems({ avatars }: Deps, { avatar }: SignUp, picture: Da
 }
 
 /**
- * The address that a request has proven by what it presents besides its body, as a key; null when it has proven none. It decides how
- * much of the body is read.
+ * Returns the key of the address that a request has proven besides its body; null when it has proven none. The result decides
+ * how much of the body is read.
  */
 export async function findProvenAddress(
-  { addressCodes, config, oneTimeCodes }: Pick<ApiContext, 'addressCodes' | 'config' | 'oneTimeCodes'>,
+  { addressCodes, config, oneTimeCodes }: FindProvenAddressDeps,
   verificationTokens: string[],
 ): Promise<string | null> {
   if (config.SIGNUP_EMAIL_VERIFICATION === 'off' || verificationTokens.length === 0) return null
   return addressCodes.findProven(verificationTokens.map(oneTimeCodes.hashProof))
 }
 
-/** Nobody is turned away because object storage is: the account begins with the picture that every account begins with. */
-async function storeAvatar({ avatars, logger }: Deps, userId: string, picture: DataUrl | null) {
+/** Stores the avatar. When object storage fails, the account starts with the default picture instead of failing. */
+async function storeAvatar({ avatars, logger }: SignUpDeps, userId: string, picture: DataUrl | null) {
   if (!picture) return {}
   try {
     return { avatar: await avatars.store(userId, picture) }
   } catch (error) {
-    logger.warn({ err: error, userId }, 'the avatar of a new account could not be stored')
+    logger.warn({ err: error, userId }, 'new avatar not stored')
     return {}
   }
 }

@@ -1,24 +1,29 @@
-import type { Context } from '../../context.ts'
+import type { PasswordHasher } from '../../security/password-hasher.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { PasswordResetStore } from '../../store/users/password-resets.ts'
 import { normalizePassword } from '../../domain/users/passwords.ts'
-import { endEverywhere } from './end-everywhere.ts'
+import { endEverywhere, type EndEverywhereDeps } from './end-everywhere.ts'
 
-export type StorePasswordDeps = Pick<Context, 'database' | 'passwords' | 'passwordResets' | 'pushTokens' | 'sessions'>
+export interface StorePasswordDeps extends EndEverywhereDeps {
+  database: Pick<Database, 'transaction'>
+  passwords: Pick<PasswordHasher, 'hash'>
+  passwordResets: Pick<PasswordResetStore, 'removeAllOf'>
+}
 
-type Transaction = Parameters<Parameters<Context['database']['transaction']>[0]>[0]
+type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
 interface NewPassword {
   password: string
-  /** Whose turn the hashing takes. */
+  /** The client or account whose turn the hashing uses. */
   fairnessKey: string
-  /** Writes the hash for its owner and returns the owner's id, or `null` when the password must not change. */
+  /** Writes the hash and returns the owner's id, or null when the password must not change. */
   write: (passwordHash: string, session: Transaction) => Promise<string | null>
-  /** The one session that goes on. */
+  /** The session that stays. */
   keptSessionId?: string
 }
 
 /**
- * Every change of a password ends here, whatever proved the user: all reset links end in the same transaction, then the sessions and
- * the devices that get push messages.
+ * Stores a new password. All reset links end in the same transaction; after it the sessions and push devices end.
  * @returns the id of the user, or `null` when `write` refused
  */
 export async function storePassword(

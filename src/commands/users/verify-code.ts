@@ -1,4 +1,6 @@
-import type { Context } from '../../context.ts'
+import type { Clock } from '../../clock.ts'
+import type { OneTimeCodes } from '../../security/one-time-codes.ts'
+import type { AddressCodeStore } from '../../store/users/address-codes.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
@@ -6,7 +8,11 @@ import { normalizeEmail } from '../../domain/users/user.ts'
 
 const PROOF_LIFE_MS = 15 * MINUTE
 
-type Deps = Pick<Context, 'oneTimeCodes' | 'addressCodes' | 'clock'>
+interface VerifyCodeDeps {
+  oneTimeCodes: Pick<OneTimeCodes, 'addressKey' | 'hash' | 'makeProof' | 'hashProof'>
+  addressCodes: Pick<AddressCodeStore, 'verify'>
+  clock: Pick<Clock, 'now'>
+}
 
 interface CodeGuess {
   email: string
@@ -15,18 +21,18 @@ interface CodeGuess {
 }
 
 export interface VerifiedAddress {
-  /** As it is stored. */
+  /** Normalized, as stored. */
   email: string
-  /** Proves to the sign-up that its caller read the code; works once, for this address, until `expiresAt`. */
+  /** Proves at sign-up that the caller read the code; valid once, for this address, until `expiresAt`. */
   verificationToken: string
   expiresAt: Date
 }
 
 /**
- * Exchanges the code that an address was sent for a proof that the caller reads its mail.
- * @throws ServiceError OTP_INVALID, alike for a wrong code, an expired one, and an address without a code
+ * Exchanges a mailed one-time code for a proof that the caller reads mail of this address.
+ * @throws ServiceError OTP_INVALID for a wrong code, an expired code, and an address without a code alike
  */
-export async function verifyCode(deps: Deps, { email, otp, ipAddress }: CodeGuess): Promise<VerifiedAddress> {
+export async function verifyCode(deps: VerifyCodeDeps, { email, otp, ipAddress }: CodeGuess): Promise<VerifiedAddress> {
   const { oneTimeCodes, addressCodes, clock } = deps
   const address = normalizeEmail(email)
   const verificationToken = oneTimeCodes.makeProof()

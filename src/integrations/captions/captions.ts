@@ -10,11 +10,11 @@ import { platformLabel } from '../../domain/shared/platforms.ts'
 import type { PostingRules } from '../../domain/posts/posting-rules.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { cappedFetch } from '../shared/capped-fetch.ts'
-import { normalType } from '../storage/stored-files.ts'
+import { normalizeType } from '../storage/stored-files.ts'
 
-const MAX_ANSWER_BYTES = 2 * 1_048_576
-const REPEATS = 1
-/** Where a busy provider does not say how long. */
+const MAX_RESPONSE_BYTES = 2 * 1_048_576
+const RETRIES = 1
+/** Retry time of a busy provider that states none. */
 const BUSY_SECONDS = 5
 
 interface CaptionPicture {
@@ -24,20 +24,20 @@ interface CaptionPicture {
 
 interface CaptionRequest extends CaptionWish {
   pictures: CaptionPicture[]
-  /** Of the platform, if there is one. */
+  /** The platform's rules, if there is a platform. */
   rules: PostingRules | null
 }
 
 export interface CaptionProvider {
   name: CaptionSource
   /**
-   * What it answers has yet to be cut to what can be posted.
+   * Returns captions that the caller still has to shorten to the platform's limits.
    * @throws ServiceError CAPTION_PROVIDER_FAILED, CAPTION_REFUSED
    */
   generate(request: CaptionRequest, options: { signal: AbortSignal }): Promise<string[]>
 }
 
-/** Phrases around the user's own words: for when there is no provider. */
+/** Builds captions from templates around the user's words, for services without a provider. */
 export function createTemplateCaptions(): CaptionProvider {
   return {
     name: 'template',
@@ -46,16 +46,16 @@ export function createTemplateCaptions(): CaptionProvider {
 }
 
 interface CaptionOptions {
-  /** Base address of an API that speaks as OpenAI's does. */
+  /** Base address of an OpenAI-compatible API. */
   url: string
   apiKey: string
   model: string
   userAgent: string
-  /** Of a whole generation, repeats included. */
+  /** Deadline of a whole generation, retries included. */
   timeoutMs: number
 }
 
-/** Captions by any API that speaks as OpenAI's does. The library is loaded when the first ones are asked for. */
+/** Generates captions with any OpenAI-compatible API. Loads the library with the first request. */
 export function createProviderCaptions({ url, apiKey, model, userAgent, timeoutMs }: CaptionOptions): CaptionProvider {
   let opened: Promise<OpenAI> | undefined
 
@@ -64,10 +64,10 @@ export function createProviderCaptions({ url, apiKey, model, userAgent, timeoutM
     return new OpenAI({
       apiKey,
       baseURL: url,
-      maxRetries: REPEATS,
+      maxRetries: RETRIES,
       timeout: timeoutMs,
-      fetch: cappedFetch({ maxBytes: MAX_ANSWER_BYTES, userAgent }),
-      // Else it reads these from the environment.
+      fetch: cappedFetch({ maxBytes: MAX_RESPONSE_BYTES, userAgent }),
+      // Otherwise the library reads these from the environment.
       organization: null,
       project: null,
       logLevel: 'off',
@@ -82,19 +82,19 @@ export function createProviderCaptions({ url, apiKey, model, userAgent, timeoutM
       let answer: OpenAI.ChatCompletion
       try {
         answer = await client.chat.completions.create(
-          { model, messages: messagesOf(request), response_format: ANSWER_FORMAT },
+          { model, messages: toMessages(request), response_format: RESPONSE_FORMAT },
           { signal: deadline },
         )
       } catch (error) {
         signal.throwIfAborted()
-        throw refusalOf(error as Failure, deadline.aborted)
+        throw toServiceError(error as Failure, deadline.aborted)
       }
-      return readAnswer(answer)
+      return readCompletion(answer)
     },
   }
 }
 
-const ANSWER_FORMAT = {
+const RESPONSE_FORMAT = {
   type: 'json_schema',
   json_schema: {
     name: 'captions',
@@ -108,7 +108,7 @@ const ANSWER_FORMAT = {
   },
 } as const
 
-function messagesOf({ prompt, text, tone, platform, pictures, rules }: CaptionRequest) {
+function toMessages({ prompt, text, tone, platform, pictures, rules }: CaptionRequest) {
   const longest = Math.min(LONGEST_CAPTION, rules?.text[0].max ?? LONGEST_CAPTION)
   const instructions = [
     `You write captions for posts on ${platform ? platformLabel(platform) : 'social media'}.`,
@@ -126,25 +126,25 @@ function messagesOf({ prompt, text, tone, platform, pictures, rules }: CaptionRe
         { type: 'text' as const, text: wish },
         ...pictures.map(({ type, bytes }) => ({
           type: 'image_url' as const,
-          image_url: { url: `data:${normalType(type)};base64,${Buffer.from(bytes).toString('base64')}` },
+          image_url: { url: `data:${normalizeType(type)};base64,${Buffer.from(bytes).toString('base64')}` },
         })),
       ],
     },
   ]
 }
 
-function readAnswer(answer: OpenAI.ChatCompletion): string[] {
+function readCompletion(answer: OpenAI.ChatCompletion): string[] {
   const choice = answer.choices?.[0]
   if (choice?.message?.refusal || choice?.finish_reason === 'content_filter') throw refused()
-  const captions = captionsIn(choice?.message?.content)
-  if (captions === null) throw failed('The caption provider sent an answer that cannot be used, try again')
+  const captions = parseCaptions(choice?.message?.content)
+  if (captions === null) throw failed('The caption provider sent an unusable response. Try again.')
   return captions
 }
 
-function captionsIn(content: unknown): string[] | null {
+function parseCaptions(content: unknown): string[] | null {
   if (typeof content !== 'string') return null
   try {
-    // Some models wrap JSON like that, whatever they were told.
+    // Some models wrap the JSON despite their instructions.
     const json = JSON.parse(content.replace(/^\s*```(?:json)?|```\s*$/g, '')) as { captions?: unknown } | null
     const captions = Array.isArray(json?.captions) ? json.captions : []
     const texts = captions.filter((caption) => typeof caption === 'string' && caption.trim() !== '')
@@ -160,17 +160,17 @@ interface Failure {
   headers?: Headers
 }
 
-/** Without the provider's own words: they may repeat the key. */
-function refusalOf({ status, code, headers }: Failure, isLate: boolean): ServiceError {
+/** Leaves out the provider's message, which may repeat the key. */
+function toServiceError({ status, code, headers }: Failure, isLate: boolean): ServiceError {
   const cause = new Error(`the provider answered ${status ?? 'nothing'}`)
-  if (isLate) return failed('The caption provider did not answer in time, try again', cause)
+  if (isLate) return failed('The caption provider did not answer in time. Try again.', cause)
   if (code === 'content_filter' || code === 'content_policy_violation') return refused(cause)
   if (status === 429) {
     const stated = Number(headers?.get('retry-after') ?? Number.NaN)
     const retryAfterSeconds = stated > 0 ? Math.ceil(stated) : BUSY_SECONDS
-    return failed('The caption provider is busy, try again later', cause, { retryAfterSeconds })
+    return failed('The caption provider is busy. Try again later.', cause, { retryAfterSeconds })
   }
-  return failed('The caption provider is not available for the moment, try again later', cause)
+  return failed('The caption provider is not available. Try again later.', cause)
 }
 
 function failed(message: string, cause?: unknown, options: { retryAfterSeconds?: number } = {}): ServiceError {
@@ -178,7 +178,11 @@ function failed(message: string, cause?: unknown, options: { retryAfterSeconds?:
 }
 
 function refused(cause?: unknown): ServiceError {
-  return new ServiceError('CAPTION_REFUSED', 'The caption provider refused this request, ask for something else', {
-    cause,
-  })
+  return new ServiceError(
+    'CAPTION_REFUSED',
+    'The caption provider refused this request. Change the prompt or the pictures.',
+    {
+      cause,
+    },
+  )
 }

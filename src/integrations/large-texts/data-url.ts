@@ -1,4 +1,4 @@
-/** A file that was sent inside a text. */
+/** A file that is embedded in a text. */
 export interface DataUrl {
   type: string
   bytes: Uint8Array<ArrayBuffer>
@@ -7,13 +7,13 @@ export interface DataUrl {
 const HEAD = /^data:([a-z]+\/[a-z+.-]+);base64$/
 const LONGEST_HEAD = 100
 
-/** Decodes a data URL in base64; null for every other text. */
+/** Decodes a base64 data URL; null for any other text. */
 export function readDataUrl(url: string): DataUrl | null {
   const comma = url.slice(0, LONGEST_HEAD).indexOf(',')
   const [, type] = HEAD.exec(url.slice(0, Math.max(comma, 0))) ?? []
   if (type === undefined) return null
   const encoded = url.slice(comma + 1)
   const bytes = Buffer.from(encoded, 'base64')
-  // Node's decoder skips what it does not know.
+  // Node's decoder skips unknown characters.
   return bytes.toString('base64') === encoded ? { type, bytes } : null
 }

@@ -4,27 +4,27 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { readDataUrl, type DataUrl } from './data-url.ts'
 import type { TextJob, TextResult } from './text-thread.ts'
 
-/** Shorter texts hold the process for a few milliseconds at most, and a thread costs more than that. */
+/** Shorter texts block the process for a few milliseconds at most, less than the cost of a thread. */
 const INLINE_JSON_BYTES = 1_048_576
 const INLINE_DATA_URL_LENGTH = 65_536
 
-/** Twenty megabytes of text, twice, in characters of two bytes. */
+/** Room for twenty megabytes of text, twice, with two bytes per character. */
 const LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32 }
 
 /**
- * Parses texts that clients send. Large ones go to a thread of their own with a bounded heap, so that other requests are served
- * meanwhile and no text can end the process. Callers bound how many large texts are in work at a time.
+ * Parses texts from clients. Large ones go to a thread with a bounded heap, so that other requests are served meanwhile and no
+ * text can end the process. Callers bound the number of concurrent large texts.
  */
 export function createLargeTexts() {
   return {
     /**
-     * @param bytes belong to this call: they may be handed to another thread
-     * @throws ServiceError as `parseJson` does, and PAYLOAD_TOO_LARGE for a text that needs more memory than a thread gets
+     * @param bytes owned by this call, because they may move to another thread
+     * @throws ServiceError as `parseJson` does, and PAYLOAD_TOO_LARGE for a text that needs more memory than a thread has
      */
     parseJson: async (bytes: Uint8Array<ArrayBuffer>): Promise<unknown> =>
       bytes.length <= INLINE_JSON_BYTES ? parseJson(bytes) : runOnThread({ kind: 'json', bytes }),
 
-    /** Decodes data URLs in base64; null for each text that is none. */
+    /** Decodes base64 data URLs; null for each other text. */
     readDataUrls: async (urls: string[]): Promise<(DataUrl | null)[]> =>
       urls.reduce((length, url) => length + url.length, 0) <= INLINE_DATA_URL_LENGTH
         ? urls.map(readDataUrl)
@@ -52,3 +52,5 @@ function runOnThread(job: TextJob): Promise<unknown> {
     thread.once('exit', () => reject(new Error('A thread ended without a result')))
   })
 }
+
+export type LargeTexts = ReturnType<typeof createLargeTexts>

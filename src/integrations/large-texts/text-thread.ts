@@ -3,11 +3,11 @@ import { parseJson } from '../../domain/shared/json-text.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { readDataUrl } from './data-url.ts'
 
-/** The program of a thread that does one job of `large-texts.ts`, sends its result and ends. */
+/** Runs one job of `large-texts.ts` in a thread, sends its result and ends. */
 
 export type TextJob = { kind: 'json'; bytes: Uint8Array<ArrayBuffer> } | { kind: 'dataUrls'; urls: string[] }
 
-/** `refusal` has the parts of a ServiceError: classes do not survive the way between threads. */
+/** `refusal` holds the parts of a ServiceError, because classes do not survive the transfer between threads. */
 export type TextResult = { value: unknown } | { refusal: Pick<ServiceError, 'code' | 'message' | 'errors'> }
 
 function run(job: TextJob): TextResult {

@@ -6,23 +6,23 @@ const CONNECT_TIMEOUT_MS = 5 * SECOND
 const CONNECTIONS = 5
 
 interface MailerOptions {
-  /** `smtp://` or `smtps://`, with user and password; empty when there is no mail server. */
+  /** `smtp://` or `smtps://`, with user and password; empty without a mail server. */
   url: string
   /** A name and an address, as in a mail's header. */
   from: string
-  /** How long the mail server may say nothing, and how long a whole mail may take. */
+  /** Limits on the server's silence and on sending a whole mail. */
   silenceMs?: number
   sendMs?: number
 }
 
 export interface OutgoingMail extends MailWords {
-  /** Becomes the Message-ID: a mail that went out twice is one mail to whoever compares them. */
+  /** Becomes the Message-ID, so that clients can detect a mail that was sent twice. */
   id: string
   to: string
 }
 
 /**
- * Sends mails over SMTP. Opens no connection before the first mail.
+ * Sends mails over SMTP. Connects with the first mail.
  * @throws Error for a URL of another kind, without showing it
  */
 export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 * SECOND }: MailerOptions) {
@@ -30,14 +30,14 @@ export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 *
   const host = /@([\w.-]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
   let opened: Promise<Transporter> | undefined
 
-  /** The library is loaded with the first mail: most processes send none. */
+  /** Loads the library with the first mail, because most processes send none. */
   async function open(): Promise<Transporter> {
     const { createTransport } = await import('nodemailer')
     return createTransport({
       url,
       pool: true,
       maxConnections: CONNECTIONS,
-      // Whether a mail is tried again is for its workflow to say.
+      // The mail's workflow decides about retries.
       maxRequeues: 0,
       connectionTimeout: CONNECT_TIMEOUT_MS,
       greetingTimeout: CONNECT_TIMEOUT_MS,
@@ -49,7 +49,7 @@ export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 *
   }
 
   return {
-    /** @throws MailError unless the mail server took it */
+    /** @throws MailError unless the mail server accepted the mail */
     async send({ id, to, ...words }: OutgoingMail, { signal }: { signal: AbortSignal }): Promise<void> {
       if (url === '') throw new MailError('SMTP_URL is not set', { isFinal: false })
       const transport = await (opened ??= open())
@@ -57,7 +57,7 @@ export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 *
         await transport.sendMail({
           ...words,
           from,
-          // As an object, so that no part of it is read as a second address.
+          // An object, so that no part is parsed as a second address.
           to: { name: '', address: to },
           messageId: `<${id}@${host}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
@@ -84,7 +84,7 @@ interface SmtpError {
   permanent?: boolean
 }
 
-/** Only a refusal of this recipient or these words is final: a refused login or sender is ours to mend while the mail waits. */
+/** Only a refusal of this recipient or content is permanent. A refused login or sender can be fixed while the mail waits. */
 function toMailError(cause: unknown): MailError {
   const { code = 'UNKNOWN', command, responseCode, permanent = false } = cause as SmtpError
   const isAboutMail = command === 'RCPT TO' || command === 'DATA' || command === 'API'

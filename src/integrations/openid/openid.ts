@@ -9,24 +9,24 @@ export interface IdentityProviderOptions {
   clientId: string
   clientSecret: string
   userAgent: string
-  /** Of each call. */
+  /** Deadline of each call. */
   timeoutMs: number
 }
 
-/** What ties an answer of the provider to what it was asked for. */
+/** Binds a response of the provider to its request. */
 export interface IdentityRequest {
-  /** Where the user is sent back to. */
+  /** The address to which the provider redirects the user. */
   redirectUri: string
   state: string
   nonce: string
   verifier: string
 }
 
-/** Who somebody is, by the word of the provider. */
+/** A user's identity as stated by the provider. */
 export interface Identity {
-  /** The provider's own id of the account; never given to another one. */
+  /** The provider's own id of the account, which is never reused. */
   subject: string
-  /** Null when there is none, or when the provider does not know that it is theirs. */
+  /** Null when there is none, or when the provider has not verified it. */
   verifiedEmail: string | null
   name: string | null
   picture: string | null
@@ -38,27 +38,27 @@ interface Discovered {
 }
 
 const SCOPE = 'openid email profile'
-const MAX_ANSWER_BYTES = 1_048_576
+const MAX_RESPONSE_BYTES = 1_048_576
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost'])
 
 /**
- * A provider of OpenID Connect, such as Google. It is asked for its addresses when somebody first logs in; until that went well, every
- * login asks again.
- * @throws Error when the issuer is not https; on the same machine http will do
+ * An OpenID Connect provider, such as Google. Its endpoints are discovered at the first login; until that succeeds, every login
+ * retries.
+ * @throws Error when the issuer is not https; on the same machine http is accepted
  */
 export function createIdentityProvider(options: IdentityProviderOptions) {
   const { issuerUrl, clientId, clientSecret, userAgent, timeoutMs } = options
-  const providerFetch = cappedFetch({ maxBytes: MAX_ANSWER_BYTES, userAgent })
+  const providerFetch = cappedFetch({ maxBytes: MAX_RESPONSE_BYTES, userAgent })
   const issuer = new URL(issuerUrl)
   const isPlain = issuer.protocol === 'http:' && LOOPBACK.has(issuer.hostname)
   if (!isPlain && issuer.protocol !== 'https:') throw new Error('GOOGLE_ISSUER_URL must be an https address')
   let discovered: Promise<Discovered> | undefined
 
-  /** The library is loaded with the first login: most processes see none. */
+  /** Loads the library with the first login, because most processes see none. */
   async function ask(): Promise<Discovered> {
     const openid = await import('openid-client')
     const provider = await openid.discovery(issuer, clientId, {}, openid.ClientSecretPost(clientSecret), {
-      // The ID token comes straight from the provider; its signature is looked at all the same.
+      // The ID token comes directly from the provider; its signature is verified anyway.
       execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
       timeout: timeoutMs / SECOND,
       [openid.customFetch]: providerFetch as openid.CustomFetch,
@@ -75,7 +75,7 @@ export function createIdentityProvider(options: IdentityProviderOptions) {
   }
 
   return {
-    /** The address of the provider's page. */
+    /** Returns the address of the provider's login page. */
     async begin({ redirectUri, state, nonce, verifier }: IdentityRequest): Promise<string> {
       const { openid, provider } = await discover()
       const address = openid.buildAuthorizationUrl(provider, {
@@ -85,7 +85,7 @@ export function createIdentityProvider(options: IdentityProviderOptions) {
         nonce,
         code_challenge: await openid.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
-        // Whoever shares a browser must be able to say that they are somebody else.
+        // Users of a shared browser must be able to choose another account.
         prompt: 'select_account',
       })
       return address.href
@@ -93,8 +93,8 @@ export function createIdentityProvider(options: IdentityProviderOptions) {
 
     /**
      * Exchanges the code of the callback, once.
-     * @param query what the provider sent along, each parameter once
-     * @throws IdentityError that says what the provider refused, or what is wrong with its answer
+     * @param query the query parameters from the provider, each once
+     * @throws IdentityError with the provider's refusal, or the problem with its response
      */
     async complete(query: Record<string, string>, { redirectUri, state, nonce, verifier }: IdentityRequest) {
       const callback = new URL(redirectUri)
@@ -107,11 +107,11 @@ export function createIdentityProvider(options: IdentityProviderOptions) {
           expectedNonce: nonce,
           idTokenExpected: true,
         })
-        return identityOf(tokens.claims()!)
+        return toIdentity(tokens.claims()!)
       } catch (error) {
-        // Without its cause, which holds what nobody should read in a log: the answer, the callback, the claims.
-        const reason = oauthReason(error)
-        const why = reason ? inPlatformWords(reason, 'the provider') : descriptionOf(error)
+        // The cause is dropped, because it holds the response, the callback and the claims, which must not be logged.
+        const reason = toOAuthReason(error)
+        const why = reason ? inPlatformWords(reason, 'the provider') : toDescription(error)
         throw new IdentityError(`The login was not completed: ${why}`, reason)
       }
     },
@@ -120,27 +120,27 @@ export function createIdentityProvider(options: IdentityProviderOptions) {
 
 export type IdentityProvider = ReturnType<typeof createIdentityProvider>
 
-function identityOf({ sub, email, email_verified, name, picture }: openid.IDToken): Identity {
+function toIdentity({ sub, email, email_verified, name, picture }: openid.IDToken): Identity {
   return {
     subject: sub,
-    verifiedEmail: email_verified === true ? textOf(email) : null,
-    name: textOf(name),
-    picture: textOf(picture),
+    verifiedEmail: email_verified === true ? toText(email) : null,
+    name: toText(name),
+    picture: toText(picture),
   }
 }
 
 /** Returns the OAuth error of a callback or of a token response; null when it has none. */
-function oauthReason(error: unknown): PlatformReason | null {
+function toOAuthReason(error: unknown): PlatformReason | null {
   if (!(error instanceof Error) || !('error' in error) || typeof error.error !== 'string') return null
   const text = 'error_description' in error ? error.error_description : undefined
   return platformReason({ code: error.error, ...(typeof text === 'string' && { text }) })
 }
 
-function descriptionOf(error: unknown): string {
+function toDescription(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }
 
-function textOf(claim: unknown): string | null {
+function toText(claim: unknown): string | null {
   return typeof claim === 'string' && claim !== '' ? claim : null
 }

@@ -1,14 +1,14 @@
 import type { ProcessorSubscription } from '../../domain/billing/billing.ts'
 import { isPaymentEventType, type PaymentEvent, type PaymentEventType } from '../../domain/billing/payment-events.ts'
 import {
-  fieldsOf,
-  idOf,
-  instantOf,
-  paidPeriodOf,
+  readFields,
+  readId,
+  readInstant,
+  readPaidPeriod,
   readInvoiceObject,
   readSubscriptionObject,
-  userIdIn,
-  userIdOfInvoice,
+  readUserId,
+  readInvoiceUserId,
 } from './objects.ts'
 
 type About = Omit<PaymentEvent, 'id' | 'type' | 'createdAt'>
@@ -24,41 +24,41 @@ const NOTHING: About = {
 
 const READERS: Record<PaymentEventType, (object: unknown, createdAt: Date) => About> = {
   'checkout.session.completed': aboutCheckout,
-  'invoice.payment_succeeded': (...told) => aboutInvoice('active', ...told),
-  'invoice.payment_failed': (...told) => aboutInvoice('past_due', ...told),
+  'invoice.payment_succeeded': (...event) => aboutInvoice('active', ...event),
+  'invoice.payment_failed': (...event) => aboutInvoice('past_due', ...event),
   'customer.subscription.updated': aboutSubscription,
   'customer.subscription.deleted': aboutSubscription,
 }
 
-/** Null for what is no event. */
+/** Parses an event; null when the value is not one. */
 export function readEventObject(value: unknown): PaymentEvent | null {
-  const event = fieldsOf(value)
-  const { object } = fieldsOf(event['data'])
-  const [id, type, createdAt] = [idOf(event), event['type'], instantOf(event['created'])]
+  const event = readFields(value)
+  const { object } = readFields(event['data'])
+  const [id, type, createdAt] = [readId(event), event['type'], readInstant(event['created'])]
   if (id === null || typeof type !== 'string' || createdAt === null) return null
   if (typeof object !== 'object' || object === null || Array.isArray(object)) return null
   return { id, type, createdAt, ...(isPaymentEventType(type) ? READERS[type](object, createdAt) : NOTHING) }
 }
 
 function aboutCheckout(object: unknown, createdAt: Date): About {
-  const session = fieldsOf(object)
+  const session = readFields(object)
   const ids = {
-    userId: userIdIn(session['metadata']),
-    customerId: idOf(session['customer']),
-    subscriptionId: idOf(session['subscription']),
+    userId: readUserId(session['metadata']),
+    customerId: readId(session['customer']),
+    subscriptionId: readId(session['subscription']),
   }
   const state = session['payment_status'] === 'unpaid' ? 'incomplete' : 'active'
-  return { ...NOTHING, ...ids, invoiceId: idOf(session['invoice']), told: impliedBy(ids, { state, createdAt }) }
+  return { ...NOTHING, ...ids, invoiceId: readId(session['invoice']), told: impliedBy(ids, { state, createdAt }) }
 }
 
 function aboutSubscription(object: unknown): About {
-  const subscription = fieldsOf(object)
+  const subscription = readFields(object)
   return {
     ...NOTHING,
-    userId: userIdIn(subscription['metadata']),
-    customerId: idOf(subscription['customer']),
-    subscriptionId: idOf(subscription),
-    invoiceId: idOf(subscription['latest_invoice']),
+    userId: readUserId(subscription['metadata']),
+    customerId: readId(subscription['customer']),
+    subscriptionId: readId(subscription),
+    invoiceId: readId(subscription['latest_invoice']),
     told: readSubscriptionObject(subscription),
   }
 }
@@ -68,24 +68,24 @@ function aboutInvoice(state: 'active' | 'past_due', object: unknown, createdAt: 
   if (read === null) return NOTHING
   const toldInvoice = { ...read, isPaid: read.isPaid || state === 'active' }
   const ids = {
-    userId: userIdOfInvoice(object),
+    userId: readInvoiceUserId(object),
     customerId: toldInvoice.customerId,
     subscriptionId: toldInvoice.subscriptionId,
   }
-  // A subscription whose first payment fails has not begun.
+  // A subscription has not begun while its first payment fails.
   const implied = toldInvoice.isFirst && state === 'past_due' ? 'incomplete' : state
-  const period = state === 'active' ? paidPeriodOf(object) : {}
-  const told = impliedBy(ids, { state: implied, createdAt, ...period })
+  const period = state === 'active' ? readPaidPeriod(object) : {}
+  const subscription = impliedBy(ids, { state: implied, createdAt, ...period })
   return {
     ...NOTHING,
     ...ids,
     invoiceId: toldInvoice.id,
-    told: told && { ...told, latestInvoice: toldInvoice },
+    told: subscription && { ...subscription, latestInvoice: toldInvoice },
     toldInvoice,
   }
 }
 
-/** What an event about something else lets one conclude about its subscription. */
+/** The subscription state implied by an event about another object. */
 function impliedBy(
   { userId, customerId, subscriptionId }: Pick<About, 'userId' | 'customerId' | 'subscriptionId'>,
   implied: Pick<ProcessorSubscription, 'state' | 'createdAt'> & Partial<ProcessorSubscription>,

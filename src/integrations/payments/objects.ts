@@ -7,8 +7,8 @@ import {
 import { SECOND } from '../../domain/shared/times.ts'
 
 /*
- * The objects of the API, by the field. Answers to our calls come in the one version that is pinned, webhooks in that of the account:
- * since 2025-03 the period stands at the item of a subscription and the subscription of an invoice under `parent`, so both places are read.
+ * Parsers for objects of the API. Responses use the pinned version, webhooks use the account's version:
+ * since 2025-03 a subscription's period is on its item and an invoice's subscription is under `parent`, so both places are read.
  * https://docs.stripe.com/changelog/basil#2025-03-31.basil
  */
 
@@ -16,40 +16,40 @@ type Fields = Record<string, unknown>
 
 const LONGEST_ID = 255
 
-/** No fields for what is not an object. */
-export function fieldsOf(value: unknown): Fields {
+/** Returns the fields of an object; none for any other value. */
+export function readFields(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }
 
-/** Of an object, or of the id that stands for it. */
-export function idOf(value: unknown): string | null {
-  const id = typeof value === 'string' ? value : fieldsOf(value)['id']
+/** Reads the id of an object, or an id in place of the object. */
+export function readId(value: unknown): string | null {
+  const id = typeof value === 'string' ? value : readFields(value)['id']
   return typeof id === 'string' && id !== '' && id.length <= LONGEST_ID ? id : null
 }
 
-export function instantOf(seconds: unknown): Date | null {
+export function readInstant(seconds: unknown): Date | null {
   if (typeof seconds !== 'number') return null
   const instant = new Date(seconds * SECOND)
   return Number.isNaN(instant.getTime()) ? null : instant
 }
 
-/** Our user, as the checkout noted it. */
-export function userIdIn(metadata: unknown): string | null {
-  return idOf(fieldsOf(metadata)['userId'])
+/** Our user id, as stored by the checkout. */
+export function readUserId(metadata: unknown): string | null {
+  return readId(readFields(metadata)['userId'])
 }
 
-/** Null for what is no subscription that can be read. */
+/** Parses a subscription; null when the value is not a readable one. */
 export function readSubscriptionObject(value: unknown): ProcessorSubscription | null {
-  const subscription = fieldsOf(value)
-  const [id, customerId] = [idOf(subscription), idOf(subscription['customer'])]
-  const createdAt = instantOf(subscription['created'])
-  const state = stateOf(subscription['status'])
+  const subscription = readFields(value)
+  const [id, customerId] = [readId(subscription), readId(subscription['customer'])]
+  const createdAt = readInstant(subscription['created'])
+  const state = toState(subscription['status'])
   if (id === null || customerId === null || createdAt === null || state === null) return null
-  const period = periodOf(subscription)
+  const period = readPeriod(subscription)
   return {
     id,
     customerId,
-    userId: userIdIn(subscription['metadata']),
+    userId: readUserId(subscription['metadata']),
     state,
     createdAt,
     ...period,
@@ -58,57 +58,57 @@ export function readSubscriptionObject(value: unknown): ProcessorSubscription | 
   }
 }
 
-function stateOf(status: unknown): ProcessorState | null {
+function toState(status: unknown): ProcessorState | null {
   if (typeof status !== 'string') return null
   return PROCESSOR_STATES.find((state) => state === status) ?? 'unknown'
 }
 
 type Period = Pick<ProcessorSubscription, 'currentPeriodStart' | 'currentPeriodEnd'>
 
-function periodOf(subscription: Fields): Period {
-  const items = fieldsOf(subscription['items'])['data']
-  const item = fieldsOf(Array.isArray(items) ? items[0] : null)
+function readPeriod(subscription: Fields): Period {
+  const items = readFields(subscription['items'])['data']
+  const item = readFields(Array.isArray(items) ? items[0] : null)
   return {
-    currentPeriodStart: instantOf(subscription['current_period_start'] ?? item['current_period_start']),
-    currentPeriodEnd: instantOf(subscription['current_period_end'] ?? item['current_period_end']),
+    currentPeriodStart: readInstant(subscription['current_period_start'] ?? item['current_period_start']),
+    currentPeriodEnd: readInstant(subscription['current_period_end'] ?? item['current_period_end']),
   }
 }
 
-/** The one that an invoice pays for: that of its last line. */
-export function paidPeriodOf(invoice: unknown): Period {
-  const lines = fieldsOf(fieldsOf(invoice)['lines'])['data']
-  const { start, end } = fieldsOf(fieldsOf(Array.isArray(lines) ? lines.at(-1) : null)['period'])
-  return { currentPeriodStart: instantOf(start), currentPeriodEnd: instantOf(end) }
+/** The period that an invoice pays for, taken from its last line. */
+export function readPaidPeriod(invoice: unknown): Period {
+  const lines = readFields(readFields(invoice)['lines'])['data']
+  const { start, end } = readFields(readFields(Array.isArray(lines) ? lines.at(-1) : null)['period'])
+  return { currentPeriodStart: readInstant(start), currentPeriodEnd: readInstant(end) }
 }
 
-/** The portal writes a cancellation of the newer billing mode as an instant. */
+/** The portal stores a cancellation in the newer billing mode as an instant. */
 function endsWithin({ currentPeriodEnd }: Period, cancelAt: unknown): boolean {
-  const end = instantOf(cancelAt)
+  const end = readInstant(cancelAt)
   return end !== null && currentPeriodEnd !== null && end <= currentPeriodEnd
 }
 
-/** Null for what is no invoice that can be read, also for a mere id. */
+/** Parses an invoice; null when the value is not a readable one, also for a bare id. */
 export function readInvoiceObject(value: unknown): ProcessorInvoice | null {
-  const invoice = fieldsOf(value)
-  const id = idOf(invoice)
+  const invoice = readFields(value)
+  const id = readId(invoice)
   if (id === null) return null
   return {
     id,
-    subscriptionId: idOf(invoice['subscription']) ?? idOf(subscriptionDetails(invoice)['subscription']),
-    customerId: idOf(invoice['customer']),
+    subscriptionId: readId(invoice['subscription']) ?? readId(subscriptionDetails(invoice)['subscription']),
+    customerId: readId(invoice['customer']),
     isFirst: invoice['billing_reason'] === 'subscription_create',
     isPaid: invoice['status'] === 'paid' || invoice['paid'] === true,
   }
 }
 
-export function userIdOfInvoice(value: unknown): string | null {
-  const invoice = fieldsOf(value)
+export function readInvoiceUserId(value: unknown): string | null {
+  const invoice = readFields(value)
   return (
-    userIdIn(subscriptionDetails(invoice)['metadata']) ??
-    userIdIn(fieldsOf(invoice['subscription_details'])['metadata'])
+    readUserId(subscriptionDetails(invoice)['metadata']) ??
+    readUserId(readFields(invoice['subscription_details'])['metadata'])
   )
 }
 
 function subscriptionDetails(invoice: Fields): Fields {
-  return fieldsOf(fieldsOf(invoice['parent'])['subscription_details'])
+  return readFields(readFields(invoice['parent'])['subscription_details'])
 }

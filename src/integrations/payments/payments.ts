@@ -5,17 +5,17 @@ import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { PaymentCallOutcome } from '../../telemetry/metrics.ts'
-import { createPaymentsClient, isRefusal, unlessMissing } from './client.ts'
+import { createPaymentsClient, isRefusal, nullIfMissing } from './client.ts'
 import { readEventObject } from './events.ts'
-import { idOf, readInvoiceObject, readSubscriptionObject } from './objects.ts'
-import { verifiedText } from './signature.ts'
+import { readId, readInvoiceObject, readSubscriptionObject } from './objects.ts'
+import { verifyBody } from './signature.ts'
 
 const CHECKOUT_STATES = ['open', 'complete', 'expired'] as const
 
 export interface Checkout {
   id: string
   status: (typeof CHECKOUT_STATES)[number]
-  /** Where the user pays, while it is open. */
+  /** The payment page while the checkout is open. */
   url: string | null
   subscriptionId: string | null
 }
@@ -23,25 +23,28 @@ export interface Checkout {
 interface CheckoutWish {
   userId: string
   email: string
-  /** Null for a user who never paid. */
+  /** Null for a user who has never paid. */
   customerId: string | null
   successUrl: string
   cancelUrl: string
   idempotencyKey: string
 }
 
-/** The payment processor. @throws PaymentsError from everything but `readEvent` */
+/**
+ * The payment processor. Every function but `readEvent` throws PaymentsError.
+ * @throws PaymentsError
+ */
 export interface Payments {
   openCheckout(wish: CheckoutWish): Promise<{ id: string; url: string }>
-  /** Null when the processor does not know it. */
+  /** Null when the processor does not know the checkout. */
   readCheckout(id: string): Promise<Checkout | null>
-  /** One that is no longer open stays as it is. */
+  /** Expires an open checkout; others stay unchanged. */
   expireCheckout(id: string): Promise<void>
   openPortal(wish: { customerId: string; returnUrl: string; idempotencyKey: string }): Promise<{ url: string }>
   cancelAtPeriodEnd(subscriptionId: string, idempotencyKey: string): Promise<ProcessorSubscription>
-  /** At once; one that ended already, or is not known, is fine. */
+  /** Ends a subscription immediately; an ended or unknown one is not an error. */
   endSubscription(subscriptionId: string, idempotencyKey: string): Promise<void>
-  /** With everything that is personal there; one that is not known is fine. */
+  /** Removes a customer with all personal data; an unknown one is not an error. */
   removeCustomer(customerId: string): Promise<void>
   /** Null when the processor does not know it. */
   readSubscription(id: string): Promise<ProcessorSubscription | null>
@@ -58,17 +61,17 @@ export interface PaymentsOptions {
   userAgent: string
   priceId: string
   webhookSecrets: string[]
-  /** Of a whole call, repeats included. */
+  /** Deadline of a whole call, retries included. */
   timeoutMs: number
   onCall?: (outcome: PaymentCallOutcome) => void
 }
 
-/** The processor is Stripe. The library is loaded when the first call or event needs it. */
+/** Uses Stripe. Loads the library with the first call or event. */
 export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsOptions): Payments {
   const call = createPaymentsClient(client)
 
   async function readCheckout(id: string): Promise<Checkout | null> {
-    const session = await unlessMissing(call('read a checkout', (client) => client.checkout.sessions.retrieve(id)))
+    const session = await nullIfMissing(call('read a checkout', (client) => client.checkout.sessions.retrieve(id)))
     return session && readCheckoutObject(session)
   }
 
@@ -90,16 +93,19 @@ export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsO
           { idempotencyKey },
         ),
       )
-      return { id: readable(session.id, 'open a checkout'), url: readable(session.url, 'open a checkout') }
+      return {
+        id: requireReadable(session.id, 'open a checkout'),
+        url: requireReadable(session.url, 'open a checkout'),
+      }
     },
 
     readCheckout,
 
     async expireCheckout(id) {
       try {
-        await call('expire a checkout', (client) => client.checkout.sessions.expire(id, {}, onlyThisCall()))
+        await call('expire a checkout', (client) => client.checkout.sessions.expire(id, {}, freshIdempotencyKey()))
       } catch (error) {
-        // It refuses this of one that is not open any more.
+        // The processor refuses this for a checkout that is no longer open.
         if (!isRefusal(error) || (await readCheckout(id))?.status === 'open') throw error
       }
     },
@@ -108,7 +114,7 @@ export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsO
       const portal = await call('open the portal', (client) =>
         client.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl }, { idempotencyKey }),
       )
-      return { url: readable(portal.url, 'open the portal') }
+      return { url: requireReadable(portal.url, 'open the portal') }
     },
 
     async cancelAtPeriodEnd(subscriptionId, idempotencyKey) {
@@ -120,51 +126,53 @@ export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsO
           { idempotencyKey },
         ),
       )
-      return readable(readSubscriptionObject(changed), aim)
+      return requireReadable(readSubscriptionObject(changed), aim)
     },
 
     async endSubscription(subscriptionId, idempotencyKey) {
-      await unlessMissing(
+      await nullIfMissing(
         call('end a subscription', (client) => client.subscriptions.cancel(subscriptionId, {}, { idempotencyKey })),
       )
     },
 
     async removeCustomer(customerId) {
-      await unlessMissing(call('remove a customer', (client) => client.customers.del(customerId, {}, onlyThisCall())))
+      await nullIfMissing(
+        call('remove a customer', (client) => client.customers.del(customerId, {}, freshIdempotencyKey())),
+      )
     },
 
     async readSubscription(id) {
       const aim = 'read a subscription'
-      const found = await unlessMissing(
+      const found = await nullIfMissing(
         call(aim, (client) => client.subscriptions.retrieve(id, { expand: ['latest_invoice'] })),
       )
-      return found && readable(readSubscriptionObject(found), aim)
+      return found && requireReadable(readSubscriptionObject(found), aim)
     },
 
     async readInvoice(id) {
       const aim = 'read an invoice'
-      const found = await unlessMissing(call(aim, (client) => client.invoices.retrieve(id)))
-      return found && readable(readInvoiceObject(found), aim)
+      const found = await nullIfMissing(call(aim, (client) => client.invoices.retrieve(id)))
+      return found && requireReadable(readInvoiceObject(found), aim)
     },
 
     async readEvent(rawBody, signature, now) {
       const { Stripe } = await import('stripe')
-      const text = verifiedText(Stripe.webhooks, {
+      const text = verifyBody(Stripe.webhooks, {
         rawBody,
         signature: signature ?? '',
         secrets: webhookSecrets,
         now,
       })
       if (text === null) throw new ServiceError('WEBHOOK_INVALID', 'Webhook signature verification failed')
-      const event = readEventObject(parsed(text))
+      const event = readEventObject(parseJson(text))
       if (event === null) throw new ServiceError('WEBHOOK_INVALID', 'The webhook is signed, but is not an event')
       return event
     },
   }
 }
 
-/** For calls that may be made again and again: an answer that went wrong must not be what a later one is given. */
-function onlyThisCall() {
+/** A fresh key for repeatable calls, so that a failed response is not replayed to a later call. */
+function freshIdempotencyKey() {
   return { idempotencyKey: randomUUID() }
 }
 
@@ -172,19 +180,19 @@ function readCheckoutObject({ id, status, url, subscription }: Stripe.Checkout.S
   const known = CHECKOUT_STATES.find((state) => state === status) ?? null
   return {
     id,
-    status: readable(known, 'read a checkout'),
+    status: requireReadable(known, 'read a checkout'),
     url: status === 'open' ? url : null,
-    subscriptionId: idOf(subscription),
+    subscriptionId: readId(subscription),
   }
 }
 
-/** Answers are other people's: what their types promise may not be there. */
-function readable<T>(value: T | null | undefined, aim: string): T {
+/** Checks a value that the response type promises but an external response may lack. */
+function requireReadable<T>(value: T | null | undefined, aim: string): T {
   if (value !== null && value !== undefined) return value
   throw new PaymentsError(`Asked to ${aim}, the processor answered what cannot be read`, { isRefused: false })
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {

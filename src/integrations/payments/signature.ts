@@ -6,14 +6,14 @@ const TOLERANCE_SECONDS = 300
 type Verifier = Stripe['webhooks']
 
 /**
- * The body as text if one of the secrets signed these very bytes within 300 s of `now`, either way; else null. The library looks for old
- * signatures only, and would read bytes that are no text, or begin with a byte order mark, as other text than was signed.
+ * Returns the body as text if one of the secrets signed these bytes within 300 s of `now`, in either direction; else null. The
+ * library checks only for old signatures, and would decode invalid UTF-8 or a byte order mark to other text than was signed.
  */
-export function verifiedText(
+export function verifyBody(
   verifier: Verifier,
   { rawBody, signature, secrets, now }: { rawBody: Buffer; signature: string; secrets: string[]; now: Date },
 ): string | null {
-  const text = textOf(rawBody)
+  const text = decodeUtf8(rawBody)
   if (text === null || isAhead(signature, now)) return null
   return secrets.some((secret) => isSignedBy(verifier, secret, { text, signature, now })) ? text : null
 }
@@ -32,7 +32,7 @@ function isSignedBy(
   }
 }
 
-function textOf(bytes: Buffer): string | null {
+function decodeUtf8(bytes: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
@@ -40,7 +40,7 @@ function textOf(bytes: Buffer): string | null {
   }
 }
 
-/** By the last instant of the header: the one that the library takes as signed. */
+/** Uses the last timestamp of the header, which is the one that the library takes as signed. */
 function isAhead(signature: string, now: Date): boolean {
   const stated = signature
     .split(',')

@@ -3,7 +3,7 @@ import type { App } from 'firebase-admin/app'
 import type { Message, Messaging } from 'firebase-admin/messaging'
 import type { PushMessage } from '../../domain/notifications/push.ts'
 import { HOUR, SECOND } from '../../domain/shared/times.ts'
-import { createPushConnections } from './connections.ts'
+import { createPushAgent } from './push-agent.ts'
 import { createServiceAccount } from './service-account.ts'
 
 const CALL_TIMEOUT_MS = 10 * SECOND
@@ -15,7 +15,7 @@ export interface PushOptions {
   projectId: string
   clientEmail: string
   privateKey: string
-  /** Where messages are taken. */
+  /** Address of the FCM API. */
   url: string
   /** Where the service account gets its access tokens. */
   tokenUrl: string
@@ -24,8 +24,9 @@ export interface PushOptions {
 }
 
 /**
- * What became of a message to one device. `dead`: no such device any more; `refused`: this message will never be taken; `later`: it may
- * be taken yet, after `waitMs` if the service said so. `isTrouble` tells a service that is down from one that is busy.
+ * The outcome of a message to one device. `dead`: the device no longer exists. `refused`: this message will never be accepted.
+ * `later`: it may be accepted after `waitMs`, if the service stated one. `isTrouble` distinguishes a service that is down from
+ * a busy one.
  */
 export type PushOutcome =
   | { kind: 'sent' }
@@ -33,10 +34,10 @@ export type PushOutcome =
   | { kind: 'refused'; why: string }
   | { kind: 'later'; why: string; waitMs?: number; isTrouble: boolean }
 
-/** Push messages through Firebase Cloud Messaging. The library is loaded when the first one is sent. */
+/** Sends push messages through Firebase Cloud Messaging. Loads the library with the first message. */
 export function createPush(options: PushOptions) {
   const { projectId, url, userAgent, timeoutMs = CALL_TIMEOUT_MS } = options
-  const agent = createPushConnections({ url, timeoutMs, connections: CONNECTIONS })
+  const agent = createPushAgent({ url, timeoutMs, connections: CONNECTIONS })
   const account = createServiceAccount({ ...options, timeoutMs: TOKEN_TIMEOUT_MS })
   let opened: Promise<{ messaging: Messaging; close(): Promise<void> }> | undefined
 
@@ -55,10 +56,10 @@ export function createPush(options: PushOptions) {
     async send(token: string, message: PushMessage, now: Date): Promise<PushOutcome> {
       const { messaging } = await (opened ??= open())
       try {
-        await messaging.send(asFirebaseTakesIt(token, message, now))
+        await messaging.send(toFirebaseMessage(token, message, now))
         return { kind: 'sent' }
       } catch (error) {
-        return outcomeOf(error as Failure, now)
+        return toOutcome(error as Failure, now)
       }
     },
 
@@ -77,8 +78,8 @@ interface LibraryClient {
 }
 
 /**
- * Changes two things that the library has no setting for: it retries calls by itself, also those that the service may have taken, and it
- * sends no User-Agent. Tests count the calls and read the header, should the library move its client.
+ * Changes two things for which the library has no setting: it retries calls, also those that the service may have accepted, and
+ * it sends no User-Agent. Tests check both, in case the library changes its client.
  */
 function adjustClient(messaging: Messaging, userAgent: string): void {
   const { httpClient } = (messaging as unknown as { messagingRequestHandler: { httpClient: LibraryClient } })
@@ -88,7 +89,7 @@ function adjustClient(messaging: Messaging, userAgent: string): void {
   httpClient.send = (request) => send({ ...request, headers: { ...request.headers, 'User-Agent': userAgent } })
 }
 
-function asFirebaseTakesIt(token: string, message: PushMessage, now: Date): Message {
+function toFirebaseMessage(token: string, message: PushMessage, now: Date): Message {
   const { title, body, image, data, collapseKey, expiresAt } = message
   const lifeMs = Math.max(0, expiresAt.getTime() - now.getTime())
   return {
@@ -106,7 +107,7 @@ function asFirebaseTakesIt(token: string, message: PushMessage, now: Date): Mess
     webpush: {
       headers: { TTL: String(Math.floor(lifeMs / SECOND)) },
       notification: { tag: collapseKey },
-      // Firebase takes no other links, and would refuse the whole message.
+      // Firebase accepts only https links and would refuse the whole message.
       ...(data.link.startsWith('https://') && { fcmOptions: { link: data.link } }),
     },
   }
@@ -117,10 +118,10 @@ interface Failure {
   httpResponse?: { status: number; headers: Record<string, string | string[] | undefined>; data: unknown }
 }
 
-/** By what the service wrote: the library's own codes take any 404 for a device that is gone, also that of a wrong project. */
-function outcomeOf({ code, httpResponse }: Failure, now: Date): PushOutcome {
+/** Decides by the service's response: the library's own codes treat any 404 as a dead device, also that of a wrong project. */
+function toOutcome({ code, httpResponse }: Failure, now: Date): PushOutcome {
   if (!httpResponse) {
-    // What the library itself finds wrong with a message, it did not send.
+    // The library rejected the message and did not send it.
     if (code?.startsWith('messaging/')) return { kind: 'refused', why: code }
     return later(`could not be reached (${code ?? 'unknown'})`, true)
   }
@@ -129,16 +130,16 @@ function outcomeOf({ code, httpResponse }: Failure, now: Date): PushOutcome {
   const why = `answered ${status}${errorCode === null ? '' : ` ${errorCode}`}`
   if (errorCode === 'UNREGISTERED' || (errorCode === 'INVALID_ARGUMENT' && isAboutToken)) return { kind: 'dead', why }
   if (errorCode === 'INVALID_ARGUMENT' || errorCode === 'SENDER_ID_MISMATCH') return { kind: 'refused', why }
-  // The rest passes, or an operator can mend it: credentials, a wrong project, an outage, a quota.
-  return { ...later(why, status >= 500), ...waitOf([headers['retry-after']].flat()[0], now) }
+  // Other errors are temporary or an operator can fix them: credentials, a wrong project, an outage, a quota.
+  return { ...later(why, status >= 500), ...parseRetryAfter([headers['retry-after']].flat()[0], now) }
 }
 
 function later(why: string, isTrouble: boolean): PushOutcome & { kind: 'later' } {
   return { kind: 'later', why, isTrouble }
 }
 
-/** Seconds, or a date (RFC 9110 section 10.2.3). */
-function waitOf(retryAfter: string | undefined, now: Date): { waitMs?: number } {
+/** Parses seconds or a date (RFC 9110 section 10.2.3). */
+function parseRetryAfter(retryAfter: string | undefined, now: Date): { waitMs?: number } {
   if (retryAfter === undefined) return {}
   const waitMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * SECOND : Date.parse(retryAfter) - now.getTime()
   return waitMs > 0 ? { waitMs: Math.min(waitMs, LONGEST_WAIT_MS) } : {}

@@ -5,7 +5,7 @@ const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
 
 export interface ServiceAccountOptions {
   clientEmail: string
-  /** In PEM; `\n` may stand for a line end, as in the files that Google hands out. */
+  /** In PEM; `\n` may replace a line end, as in the files that Google issues. */
   privateKey: string
   tokenUrl: string
   userAgent: string
@@ -13,8 +13,8 @@ export interface ServiceAccountOptions {
 }
 
 /**
- * Exchanges a statement signed by a service account for an access token (RFC 7523). As firebase-admin does it itself, but with the
- * address as an argument.
+ * Exchanges a JWT signed by a service account for an access token (RFC 7523), like firebase-admin but with a configurable
+ * address.
  * @throws Error that names the variable of a key that cannot be used, never its value
  */
 export function createServiceAccount(options: ServiceAccountOptions) {
@@ -31,7 +31,7 @@ export function createServiceAccount(options: ServiceAccountOptions) {
   }
 
   return {
-    /** Shaped as firebase-admin wants it; `expires_in` is in seconds. */
+    /** The shape that firebase-admin expects; `expires_in` is in seconds. */
     async getAccessToken(): Promise<{ access_token: string; expires_in: number }> {
       const answer = await fetch(tokenUrl, {
         method: 'POST',

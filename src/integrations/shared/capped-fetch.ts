@@ -1,10 +1,10 @@
 interface CappedFetchOptions {
   maxBytes: number
-  /** Replaces the name that a library gives itself. */
+  /** Replaces the library's own User-Agent. */
   userAgent: string
 }
 
-/** Returns a `fetch` that names this service, follows no redirects, and breaks off answers longer than `maxBytes`. */
+/** Returns a `fetch` that sends our User-Agent, follows no redirects, and aborts responses longer than `maxBytes`. */
 export function cappedFetch({ maxBytes, userAgent }: CappedFetchOptions): typeof fetch {
   return async (input, init) => {
     const headers = new Headers(init?.headers)

@@ -5,20 +5,20 @@ import { MAX_UPLOAD_BYTES, mediaKind } from '../../domain/posts/posting-rules.ts
 import { copyKey, removedKey } from '../../domain/media/storage-keys.ts'
 import { HOUR } from '../../domain/shared/times.ts'
 import type { ObjectStorage } from './storage.ts'
-import { fileProblem, MISSING_FILE, normalType, SNIFF_BYTES, type FoundFile } from './stored-files.ts'
+import { fileProblem, MISSING_FILE, normalizeType, SNIFF_BYTES, type FoundFile } from './stored-files.ts'
 
-/** Copies go a day after they were stored last (`cleanUploads`); one older than this is stored again rather than relied on. */
+/** Copies are deleted a day after they were last stored (`cleanUploads`); an older copy than this is stored again. */
 const COPY_LIFE_MS = 12 * HOUR
 
 interface Options {
   signal?: AbortSignal
 }
 
-/** Gives out a post's media, after making sure that it is what its record says. */
+/** Provides a post's media after checking that it matches its record. */
 export function createMediaSource(
   storage: Pick<ObjectStorage, 'open' | 'readHead' | 'publicUrl' | 'put' | 'storedAt' | 'move' | 'retype'>,
 ) {
-  /** A post may take an upload in the very moment in which it is cleaned away because none did: then it is brought back. */
+  /** A post may start to use an upload while the cleanup removes it; then it is restored. */
   async function orRestored<T>(item: MediaItem, options: Options, read: () => Promise<T | null>): Promise<T | null> {
     const found = await read()
     if (found !== null) return found
@@ -28,8 +28,8 @@ export function createMediaSource(
 
   return {
     /**
-     * The bytes of a media item. The stream must be read or cancelled.
-     * @throws MediaUnavailableError when the object is missing, too large, or not what its type says
+     * Opens a media item. The stream must be read or cancelled.
+     * @throws MediaUnavailableError when the object is missing, too large, or of another type
      */
     async open(item: MediaItem, options: Options = {}) {
       const object = await orRestored(item, options, () => storage.open(item.storageKey, options))
@@ -40,11 +40,11 @@ export function createMediaSource(
         await stream.cancel()
         throw unavailable(item, problem)
       }
-      return { stream, sizeBytes: object.sizeBytes, mimeType: normalType(item.mimeType) }
+      return { stream, sizeBytes: object.sizeBytes, mimeType: normalizeType(item.mimeType) }
     },
 
     /**
-     * Where anyone can read a media item; of its bytes only the beginning is read.
+     * Returns the public address of a media item. Reads only the beginning of its bytes.
      * @throws MediaUnavailableError as `open`
      */
     async address(item: MediaItem, options: Options = {}): Promise<string> {
@@ -52,13 +52,13 @@ export function createMediaSource(
       const object = await orRestored(item, options, read)
       const problem = object ? await findProblem(item, object) : MISSING_FILE
       if (problem !== null) throw unavailable(item, problem)
-      const type = normalType(item.mimeType)
-      // It is served by the name that its upload gave it, which platforms need not know.
+      const type = normalizeType(item.mimeType)
+      // The object still has the content type of its upload, which platforms may not know.
       if (object!.contentType !== type) await storage.retype(item.storageKey, type, options)
       return storage.publicUrl(item.storageKey)
     },
 
-    /** Stores what a media item was converted to, unless it is there already, and answers its public address. */
+    /** Stores a converted copy of a media item, unless a recent one exists, and returns its public address. */
     async keepCopy(
       item: MediaItem,
       { bytes, mimeType }: { bytes: Uint8Array; mimeType: 'image/jpeg' | 'image/png' },
@@ -83,7 +83,7 @@ function findProblem({ mimeType }: MediaItem, file: FoundFile): Promise<string |
   return fileProblem(file, { type: mimeType, maxBytes: MAX_UPLOAD_BYTES[mediaKind(mimeType)] })
 }
 
-/** Reads a stream's beginning and puts it back in front of the rest, which is neither read ahead nor copied. */
+/** Reads the beginning of a stream and puts it back in front of the rest, which is neither read ahead nor copied. */
 async function readHead(source: ReadableStream<Uint8Array>) {
   const reader = source.getReader()
   const chunks: Uint8Array[] = []

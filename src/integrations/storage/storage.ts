@@ -23,12 +23,12 @@ export interface ObjectStorageOptions {
   bucket: string
   accessKeyId: string
   secretAccessKey: string
-  /** Where anyone can read the bucket's objects; the start of every `storageUrl`. */
+  /** The public base address of the bucket; the start of every `storageUrl`. */
   publicUrl: string
 }
 
 export interface StoredObject {
-  /** Must be read or cancelled, else its connection stays open. */
+  /** Must be read or cancelled, otherwise its connection stays open. */
   stream: ReadableStream<Uint8Array>
   sizeBytes: number
   contentType: string
@@ -37,7 +37,7 @@ export interface StoredObject {
 /** The beginning of an object. */
 export interface ObjectHead {
   head: Uint8Array
-  /** Of the whole object. */
+  /** Size of the whole object. */
   sizeBytes: number
   contentType: string
 }
@@ -45,7 +45,7 @@ export interface ObjectHead {
 export interface UploadRequest {
   key: string
   contentType: string
-  /** When given, the upload must be exactly this long. */
+  /** If set, the upload must have exactly this length. */
   sizeBytes?: number
 }
 
@@ -61,16 +61,16 @@ export interface ListedObject {
 }
 
 interface CallOptions {
-  /** Ends the call, and the reading of what it answers. */
+  /** Aborts the call and the reading of its response. */
   signal?: AbortSignal
 }
 
 export type ObjectStorage = ReturnType<typeof createObjectStorage>
 
-/** How long a pre-signed upload address works (contract section 4). */
+/** Lifetime of a pre-signed upload address. */
 export const PRESIGN_TTL_SECONDS = 900
 
-/** The only folders that the public may read. */
+/** The only folders with public read access. */
 const PUBLIC_PREFIXES = [FOLDERS.uploads, FOLDERS.avatars, FOLDERS.copies]
 
 const UNKNOWN_TYPE = 'application/octet-stream'
@@ -78,7 +78,7 @@ const CONNECT_TIMEOUT_MS = 5 * SECOND
 const RESPONSE_TIMEOUT_MS = 30 * SECOND
 const PING_TIMEOUT_MS = 2 * SECOND
 
-/** Any S3 API: media and avatars. Opens no connection before the first call. */
+/** Stores media and avatars with any S3 API. Connects with the first call. */
 export function createObjectStorage(options: ObjectStorageOptions) {
   const { bucket } = options
   const publicBase = withoutTrailingSlashes(options.publicUrl)
@@ -87,7 +87,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     region: options.region,
     credentials: { accessKeyId: options.accessKeyId, secretAccessKey: options.secretAccessKey },
     forcePathStyle: true,
-    // A checksum of the (empty) body we sign would otherwise be demanded from the client's upload.
+    // Otherwise the client's upload would need a checksum of the empty body that we sign.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     maxAttempts: 2,
     requestHandler: {
@@ -98,7 +98,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     },
   })
 
-  const sourceOf = (key: string) => `${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
+  const toCopySource = (key: string) => `${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
 
   /** The permanent public address of an object. */
   const publicUrl = (key: string) => `${publicBase}/${key.split('/').map(encodeURIComponent).join('/')}`
@@ -113,7 +113,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     }
   }
 
-  /** Where a bucket has a policy, the S3 gateway lets even its owner do only what that says; elsewhere a key is no principal. */
+  /** On the S3 gateway, a bucket policy restricts even the owner; on other servers a key is not a valid principal. */
   async function putPolicy(): Promise<void> {
     const put = (statements: object[]) => {
       const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements })
@@ -129,7 +129,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
 
   async function createBucket(): Promise<void> {
     try {
-      // A key that owns this bucket alone may not even ask for another one.
+      // A key limited to this bucket may not be allowed to create buckets.
       if (await bucketExists()) return
       await client.send(new CreateBucketCommand({ Bucket: bucket }))
     } catch (error) {
@@ -138,7 +138,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
   }
 
   return {
-    /** An address for one PUT of a file. The type, and the length where it is known, are signed: other uploads are refused. */
+    /** Signs an address for one PUT of a file. The type is signed, and the length where known, so other uploads are refused. */
     presignPut({ key, contentType, sizeBytes }: UploadRequest): Promise<string> {
       const command = new PutObjectCommand({
         Bucket: bucket,
@@ -155,15 +155,15 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     publicUrl,
 
     /**
-     * The key of the object that has this public address, for keys of plain characters as ours are. Compared as text: what a parser
-     * would first have to repair is no address of ours, whatever it turned into (safety section 5).
+     * Returns the key of the object with this public address; null for any other address. Addresses are compared as text: an
+     * address that a parser would first have to normalize is not ours.
      */
-    keyOf(url: string): string | null {
+    toKey(url: string): string | null {
       const key = url.slice(publicBase.length + 1)
       return publicUrl(key) === url ? key : null
     },
 
-    /** Null when there is no such object. The signal ends the reading, too. */
+    /** Opens an object; null when it does not exist. The signal also aborts the reading. */
     async open(key: string, { signal }: CallOptions = {}): Promise<StoredObject | null> {
       try {
         const answer = await client.send(
@@ -181,7 +181,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       }
     },
 
-    /** As much of an object's beginning as asked for, without the rest; null when there is no such object. */
+    /** Reads up to `bytes` of an object's beginning; null when it does not exist. */
     async readHead(key: string, bytes: number, { signal }: CallOptions = {}): Promise<ObjectHead | null> {
       try {
         const answer = await client.send(
@@ -193,13 +193,13 @@ export function createObjectStorage(options: ObjectStorageOptions) {
         return { head, sizeBytes, contentType: answer.ContentType ?? UNKNOWN_TYPE }
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
-        // An empty object has no first byte to begin with.
+        // An empty object has no first byte.
         if (isNamed(error, 'InvalidRange')) return { head: new Uint8Array(), sizeBytes: 0, contentType: UNKNOWN_TYPE }
         throw error
       }
     },
 
-    /** Stores an object, over an earlier one of this key. */
+    /** Stores an object, replacing one with this key. */
     async put({ key, body, contentType }: NewObject, { signal }: CallOptions = {}): Promise<void> {
       await client.send(
         new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }),
@@ -207,7 +207,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       )
     },
 
-    /** When an object was stored last; null when there is no such object. */
+    /** When an object was last stored; null when it does not exist. */
     async storedAt(key: string, { signal }: CallOptions = {}): Promise<Date | null> {
       try {
         const answer = await client.send(
@@ -221,7 +221,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       }
     },
 
-    /** The size of an object in bytes; null when there is no such object. */
+    /** The size of an object in bytes; null when it does not exist. */
     async sizeOf(key: string, { signal }: CallOptions = {}): Promise<number | null> {
       try {
         const answer = await client.send(
@@ -235,7 +235,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       }
     },
 
-    /** The next objects of a folder in the order of their keys, as many as `limit` at most; fewer than that are the last ones. */
+    /** The next objects of a folder in the order of their keys. Fewer than `limit` are the last ones. */
     async list(
       folder: string,
       { after, limit }: { after: string | null; limit: number },
@@ -253,11 +253,11 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       return Contents.map(({ Key, LastModified }) => ({ key: Key!, storedAt: LastModified! }))
     },
 
-    /** Moves an object to another key, over what is there. False when there is no such object. */
+    /** Moves an object to another key, replacing what is there. Returns false when it does not exist. */
     async move(from: string, to: string, { signal }: CallOptions = {}): Promise<boolean> {
       const options = signal ? { abortSignal: signal } : {}
       try {
-        await client.send(new CopyObjectCommand({ Bucket: bucket, Key: to, CopySource: sourceOf(from) }), options)
+        await client.send(new CopyObjectCommand({ Bucket: bucket, Key: to, CopySource: toCopySource(from) }), options)
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NotFound')) return false
         throw error
@@ -266,21 +266,21 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       return true
     },
 
-    /** Makes it known by another type, at the same address. */
+    /** Changes the content type of an object at the same address. */
     async retype(key: string, contentType: string, { signal }: CallOptions = {}): Promise<void> {
       const change = { MetadataDirective: 'REPLACE', ContentType: contentType } as const
       await client.send(
-        new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource: sourceOf(key), ...change }),
+        new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource: toCopySource(key), ...change }),
         signal ? { abortSignal: signal } : {},
       )
     },
 
-    /** Whether or not there is such an object. */
+    /** Deletes an object; succeeds also when it does not exist. */
     async remove(key: string, { signal }: CallOptions = {}): Promise<void> {
       await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), signal ? { abortSignal: signal } : {})
     },
 
-    /** Makes the bucket, lets anyone read posts' media, their copies and avatars, and lets the frontends upload. Can be repeated. */
+    /** Creates the bucket, permits public reads of media, copies and avatars, and uploads by the frontends. Can be repeated. */
     async ensureBucket(corsOrigins: string[]): Promise<void> {
       await createBucket()
       await putPolicy()

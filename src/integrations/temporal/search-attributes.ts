@@ -8,13 +8,13 @@ import type { PublishPlan } from '../../domain/posts/publish-plan.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { DUE_AT, PLATFORM_NAMES, POST_STATUS, SEARCH_ATTRIBUTES, USER_ID } from '../../workflows/search-attributes.ts'
 
-/** For so long workflows are started without the attributes after Temporal did not know them. */
-const TRIED_AGAIN_AFTER_MS = 5 * MINUTE
+/** How long workflows start without the attributes after Temporal did not know them. */
+const RETRY_AFTER_MS = 5 * MINUTE
 /** gRPC: invalid argument. */
 const INVALID_ARGUMENT = 3
 
-/** The search attributes that the workflow of a post starts with. */
-export function attributesOf(post: Post, plan: PublishPlan): TypedSearchAttributes {
+/** The search attributes of a post's workflow at its start. */
+export function toAttributes(post: Post, plan: PublishPlan): TypedSearchAttributes {
   return new TypedSearchAttributes([
     { key: POST_STATUS, value: post.status },
     { key: USER_ID, value: post.userId },
@@ -23,7 +23,7 @@ export function attributesOf(post: Post, plan: PublishPlan): TypedSearchAttribut
   ])
 }
 
-/** The ids of workflows of posts that are open although their post was due before. */
+/** The ids of open post workflows whose post was due before `dueBefore`. */
 export async function listOpenPosts(workflows: WorkflowClient, dueBefore: Date, limit: number): Promise<string[]> {
   const query = `WorkflowType = 'publishPost' AND ExecutionStatus = 'Running' AND ${DUE_AT.name} < '${dueBefore.toISOString()}'`
   const ids: string[] = []
@@ -34,7 +34,7 @@ export async function listOpenPosts(workflows: WorkflowClient, dueBefore: Date, 
   return ids
 }
 
-/** Creates the search attributes in the namespace, those that are missing. */
+/** Creates the missing search attributes in the namespace. */
 export async function createSearchAttributes({ operatorService }: Connection, namespace: string): Promise<void> {
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace })
   const missing = SEARCH_ATTRIBUTES.filter(({ name }) => !(name in customAttributes))
@@ -46,10 +46,10 @@ export async function createSearchAttributes({ operatorService }: Connection, na
 }
 
 /**
- * Starts workflows with search attributes, or without them for a while where Temporal does not know the attributes: a post must not
- * wait for what operators search by.
+ * Starts workflows with search attributes, or without them for a while when Temporal does not know them: posts must not wait
+ * for attributes that only operators use.
  */
-export function createTaggedStarts(onUnknown: (error: unknown) => void) {
+export function createAttributedStart(onUnknown: (error: unknown) => void) {
   let untaggedUntil = 0
 
   return async function startTagged<T>(
@@ -61,7 +61,7 @@ export function createTaggedStarts(onUnknown: (error: unknown) => void) {
       return await start({ typedSearchAttributes: attributes })
     } catch (error) {
       if (!isUnknownAttribute(error)) throw error
-      untaggedUntil = Date.now() + TRIED_AGAIN_AFTER_MS
+      untaggedUntil = Date.now() + RETRY_AFTER_MS
       onUnknown(error)
       return start({})
     }

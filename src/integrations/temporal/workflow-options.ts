@@ -6,28 +6,30 @@ import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
 import type { TaskQueue } from '../../workflows/task-queues.ts'
 
 export interface WorkOptions {
-  /** For operators, without anything personal. */
+  /** Shown to operators; contains no personal data. */
   summary: string
-  /** The user whose work it is: one user's burst does not delay the others, where the server has fairness on. */
+  /** The user whose work it is. On servers with fairness, one user's burst does not delay others. */
   fairnessKey: string
 }
 
-/** How the workflow of a post is started: one that runs is joined. */
-export function startOptions(post: Post, plan: PublishPlan) {
+/** Start options of a post's workflow; a running one is joined. */
+export function toStartOptions(post: Post, plan: PublishPlan) {
   const names = plan.platforms.map(({ platform }) => platformLabel(platform)).join(', ')
   return {
     workflowId: publishPostWorkflowId(post._id),
     taskQueue: 'publishing' satisfies TaskQueue,
     workflowIdConflictPolicy: 'USE_EXISTING' as const,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-    staticSummary: post.scheduledAt ? `${names}, scheduled for ${post.scheduledAt.toISOString()}` : `${names}, at once`,
-    // One user's burst does not delay the others, where the server has fairness on.
+    staticSummary: post.scheduledAt
+      ? `${names}, scheduled for ${post.scheduledAt.toISOString()}`
+      : `${names}, immediately`,
+    // On servers with fairness, one user's burst does not delay others.
     priority: { fairnessKey: post.userId, priorityKey: post.scheduledAt ? 3 : 2 },
   }
 }
 
-/** How work in the background is started: what runs already is joined. */
-export function workOptions(work: BackgroundWork, id: string, { summary, fairnessKey }: WorkOptions) {
+/** Start options of background work; a running workflow is joined. */
+export function toWorkOptions(work: BackgroundWork, id: string, { summary, fairnessKey }: WorkOptions) {
   return {
     workflowId: backgroundWorkflowId(work, id),
     taskQueue: BACKGROUND_WORK[work].taskQueue,

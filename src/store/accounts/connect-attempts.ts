@@ -1,31 +1,32 @@
 import type { Connection } from 'mongoose'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { createRedirectAttemptStore, type RedirectAttempt } from '../shared/redirect-attempts.ts'
+import { required } from '../shared/schema.ts'
 
 /** A user who connects an account on a platform's page. */
 export interface ConnectAttempt extends RedirectAttempt {
   userId: string
-  /** The session it was begun in: it ends with that. */
+  /** The session that started the attempt; the attempt ends with it. */
   sessionId: string
   platform: Platform
 }
 
-/** How a callback names the attempt. Every part that is given has to be right. */
+/** The callback's name for an attempt. Every given part has to match. */
 export type AttemptName = Pick<ConnectAttempt, 'platform'> &
   ({ _id: string; userId: string; lookupHash?: string } | { lookupHash: string })
 
 const COLLECTION = 'connectAttempts'
 
 export function createConnectAttemptStore(connection: Connection) {
-  const collection = driverCollection<ConnectAttempt>(connection, COLLECTION)
+  const collection = nativeCollection<ConnectAttempt>(connection, COLLECTION)
 
   const attempts = createRedirectAttemptStore<ConnectAttempt, AttemptName>(connection, {
     model: 'ConnectAttempt',
     collection: COLLECTION,
     fields: {
-      userId: { type: String, required: true },
-      sessionId: { type: String, required: true },
+      userId: required(String),
+      sessionId: required(String),
       platform: { type: String, enum: PLATFORMS, required: true },
     },
   })
@@ -38,3 +39,5 @@ export function createConnectAttemptStore(connection: Connection) {
     },
   }
 }
+
+export type ConnectAttemptStore = ReturnType<typeof createConnectAttemptStore>

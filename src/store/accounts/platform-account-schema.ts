@@ -1,49 +1,48 @@
 import { Schema } from 'mongoose'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
-import type { PlatformAccounts } from './platform-accounts.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import type { PlatformAccounts } from './platform-account-records.ts'
+import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-const subdocument = { ...schemaOptions, _id: false } as const
 const optional = <T>(type: T) => ({ type, default: undefined })
 
 const profileSchema = new Schema(
-  { displayName: String, handle: String, avatar: { type: String, default: null }, description: String },
-  subdocument,
+  { displayName: String, handle: String, avatar: nullable(String), description: String },
+  subdocumentOptions,
 )
 
 const healthSchema = new Schema(
   {
     status: { type: String, enum: ['active', 'expired', 'error'], required: true },
-    lastError: { type: String, default: null },
-    checkedAt: { type: Date, default: null },
+    lastError: nullable(String),
+    checkedAt: nullable(Date),
   },
-  subdocument,
+  subdocumentOptions,
 )
 
 const authSchema = new Schema(
   {
-    accessToken: { type: String, required: true },
+    accessToken: required(String),
     tokenSecret: String,
-    refreshToken: { type: String, default: null },
-    expiresAt: { type: Date, default: null },
-    endsAt: { type: Date, default: null },
+    refreshToken: nullable(String),
+    expiresAt: nullable(Date),
+    endsAt: nullable(Date),
   },
-  subdocument,
+  subdocumentOptions,
 )
 
 const leaseSchema = new Schema(
   {
-    version: { type: Number, required: true },
-    holder: { type: String, default: null },
-    until: { type: Date, required: true },
+    version: required(Number),
+    holder: nullable(String),
+    until: required(Date),
   },
-  subdocument,
+  subdocumentOptions,
 )
 
 const accountSchema = new Schema(
   {
-    connected: { type: Boolean, required: true },
-    version: { type: Number, required: true },
+    connected: required(Boolean),
+    version: required(Number),
     accountId: String,
     handle: String,
     serviceUrl: String,
@@ -54,13 +53,13 @@ const accountSchema = new Schema(
     refreshLease: optional(leaseSchema),
     endings: { type: [Date], default: undefined },
   },
-  subdocument,
+  subdocumentOptions,
 )
 
 export const accountsSchema = new Schema<PlatformAccounts>(
   {
-    _id: { type: String, required: true },
-    userId: { type: String, required: true },
+    _id: required(String),
+    userId: required(String),
     ...Object.fromEntries(PLATFORMS.map((platform) => [platform, optional(accountSchema)])),
   },
   { ...schemaOptions, timestamps: false },

@@ -1,16 +1,16 @@
 import type { Connection } from 'mongoose'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 
 interface StoredFact {
-  /** Platform, server and application, and the fact's own name at the end. */
+  /** The platform, the server, the application and the name of the fact. */
   _id: string
   value: string
   learntAt: Date
 }
 
-/** What the service learnt of a platform's server and has to know after a restart, too. Nothing in it is about a user. */
+/** Facts about platform servers that must survive a restart. They contain nothing about users. */
 export function createPlatformFacts(connection: Connection, now: () => Date) {
-  const facts = driverCollection<StoredFact>(connection, 'platform_facts')
+  const facts = nativeCollection<StoredFact>(connection, 'platform_facts')
 
   return {
     find: async (name: string): Promise<string | null> => (await facts().findOne({ _id: name }))?.value ?? null,

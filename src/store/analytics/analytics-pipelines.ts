@@ -4,13 +4,13 @@ import type { Platform } from '../../domain/shared/platforms.ts'
 import { shortenLargePosts } from '../posts/shorten-posts.ts'
 import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from './snapshots.ts'
 
-/** One read of the database: where it begins, and its stages. */
+/** An aggregation: its collection and its stages. */
 export interface Aggregation {
   collection: string
   stages: Record<string, unknown>[]
 }
 
-/** Whose snapshots, and of which platform; null for all. */
+/** The user and the platform of the snapshots; null means all platforms. */
 export interface Scope {
   userId: string
   platform: Platform | null
@@ -23,7 +23,7 @@ const PAIR_OF_ID = { postId: '$_id.postId', platform: '$_id.platform' }
 const LAST_DIGIT_OF_ID = 23
 const COMPLETED = { completedAt: { $max: '$completedAt' } }
 
-/** What is worked out from a snapshot that stands for its pair, and what is shown of one. */
+/** The fields that are summed, and the fields that are shown. */
 const SUMMED = ['totalEngagement', 'engagementRate', 'impressions', 'reach'] as const
 const SHOWN = [
   'likes',
@@ -37,19 +37,19 @@ const SHOWN = [
   'virality',
 ] as const
 
-/** The latest snapshot of every pair of post and platform that has one in the window. */
+/** The latest snapshot in the window of every pair of post and platform. */
 export function latestPairs(userId: string, { start }: Window): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
       since({ userId, platform: null }, start),
       { $group: { _id: PAIR, ...COMPLETED, latest: newest(SUMMED) } },
-      { $project: { _id: 0, ...PAIR_OF_ID, completedAt: 1, ...fieldsOf('latest', SUMMED) } },
+      { $project: { _id: 0, ...PAIR_OF_ID, completedAt: 1, ...pickFields('latest', SUMMED) } },
     ],
   }
 }
 
-/** The best pairs with their posts. Unknown figures come last; of equal ones the first is what was published last. */
+/** The best pairs with their posts. Unknown values come last; among equal ones the latest publication comes first. */
 export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit: number): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
@@ -68,21 +68,21 @@ export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit
         },
       },
       { $unwind: '$post' },
-      { $project: { _id: 0, ...PAIR_OF_ID, post: 1, ...fieldsOf('latest', ['takenAt', ...SHOWN]) } },
+      { $project: { _id: 0, ...PAIR_OF_ID, post: 1, ...pickFields('latest', ['takenAt', ...SHOWN]) } },
     ],
   }
 }
 
-/** What was last known of every pair before the window and on each of its days, and how much was completed on each. */
+/** The last known values of every pair before the window and on each of its days, and the number of completions per day. */
 export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay[]): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
       since(scope, start),
-      lastOfEach({ day: placeAmong(days, '$takenAt') }, ENGAGEMENTS),
+      lastOfEach({ day: dayIndex(days, '$takenAt') }, ENGAGEMENTS),
       { $group: { _id: { ...PAIR_OF_ID, day: '$_id.day' }, ...COMPLETED, ...lastKnown('known') } },
       {
-        $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...knownOf('known') } } },
+        $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...knownValues('known') } } },
       },
       ...withKnownBefore(start, { days: '$days' }),
       { $unionWith: { coll: 'posts', pipeline: completions(scope, start, days) } },
@@ -90,7 +90,7 @@ export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay
   }
 }
 
-/** Counts completed deliveries by the posts themselves: snapshots come later, and not from every platform. */
+/** Counts completed deliveries from the posts: snapshots come later, and not from every platform. */
 function completions({ userId, platform }: Scope, start: Date, days: CalendarDay[]): Fields[] {
   return [
     publishedSince({ userId, platform }, start),
@@ -101,17 +101,17 @@ function completions({ userId, platform }: Scope, start: Date, days: CalendarDay
         ...(platform && { 'platformStatuses.platform': platform }),
       },
     },
-    { $group: { _id: placeAmong(days, '$platformStatuses.completedAt'), completed: { $sum: 1 } } },
+    { $group: { _id: dayIndex(days, '$platformStatuses.completedAt'), completed: { $sum: 1 } } },
     { $project: { _id: 0, day: '$_id', completed: 1 } },
   ]
 }
 
-/** Selects the posts with a delivery that was completed since. */
+/** Selects posts with a delivery completed since `start`. */
 function publishedSince({ userId, platform }: Scope, start: Date): Fields {
   return {
     $match: {
       userId,
-      // The index has only posts that some platform accepted.
+      // The index holds only posts that a platform accepted.
       publishedKeys: { $exists: true },
       platformStatuses: { $elemMatch: { completedAt: { $gte: start }, ...(platform && { platform }) } },
     },
@@ -119,8 +119,8 @@ function publishedSince({ userId, platform }: Scope, start: Date): Fields {
 }
 
 /**
- * Every pair over the window and the one before it, the number of posts that were published in the window, and the last follower
- * count of every account.
+ * Every pair over the window and the one before it, the number of posts published in the window, and the last follower count of
+ * every account.
  */
 export function comparedPairs(userId: string, window: Window): Aggregation {
   const { start } = windowBefore(window)
@@ -141,10 +141,10 @@ export function comparedPairs(userId: string, window: Window): Aggregation {
       },
       ...withKnownBefore(start, {
         latest: {
-          $cond: ['$latest', { ...PAIR_OF_ID, completedAt: '$completedAt', ...fieldsOf('latest', SUMMED) }, null],
+          $cond: ['$latest', { ...PAIR_OF_ID, completedAt: '$completedAt', ...pickFields('latest', SUMMED) }, null],
         },
-        previous: knownOf('previous'),
-        current: knownOf('current'),
+        previous: knownValues('previous'),
+        current: knownValues('current'),
       }),
       {
         $unionWith: {
@@ -166,7 +166,7 @@ function lastFollowers(userId: string): Fields[] {
   ]
 }
 
-/** The last count of each account before the days, which is in the place -1, and on each of them. */
+/** The last count of each account before the days (day -1) and on each of them. */
 export function followerCounts({ userId, platform }: Scope, days: CalendarDay[]): Aggregation {
   return {
     collection: ACCOUNT_SNAPSHOTS,
@@ -174,12 +174,17 @@ export function followerCounts({ userId, platform }: Scope, days: CalendarDay[])
       { $match: { userId, ...(platform && { platform }) } },
       {
         $group: {
-          _id: { platform: '$platform', day: placeAmong(days, '$takenAt') },
+          _id: { platform: '$platform', day: dayIndex(days, '$takenAt') },
           last: { $max: { takenAt: '$takenAt', followers: '$followers' } },
         },
       },
       {
-        $project: { _id: 0, platform: '$_id.platform', day: '$_id.day', ...fieldsOf('last', ['takenAt', 'followers']) },
+        $project: {
+          _id: 0,
+          platform: '$_id.platform',
+          day: '$_id.day',
+          ...pickFields('last', ['takenAt', 'followers']),
+        },
       },
     ],
   }
@@ -202,21 +207,21 @@ function since({ userId, platform }: Scope, start: Date): Fields {
   return { $match: { userId, takenAt: { $gte: start }, ...(platform && { platform }) } }
 }
 
-/** Records compare by their first field, so the greatest one is the latest. */
+/** Selects the latest record: records compare by their first field, `takenAt`. */
 function newest(names: readonly string[]): Fields {
   return { $max: { takenAt: '$takenAt', ...Object.fromEntries(names.map((name) => [name, `$${name}`])) } }
 }
 
 /**
- * The last snapshot of every pair and `part`, for each set of metrics that are told: these few have all that was last known, and a
- * single figure of each group is worked out over the many snapshots.
+ * The last snapshot of every pair and `part`, for each set of reported metrics. These few records hold all last known values,
+ * so only one value per group is computed over the many snapshots.
  */
 function lastOfEach(part: Fields, names: readonly string[]): Fields {
-  const told = ENGAGEMENTS.map((name) => ({ $isNumber: `$${name}` }))
-  return { $group: { _id: { ...PAIR, ...part, told }, ...COMPLETED, last: newest(names) } }
+  const reported = ENGAGEMENTS.map((name) => ({ $isNumber: `$${name}` }))
+  return { $group: { _id: { ...PAIR, ...part, reported }, ...COMPLETED, last: newest(names) } }
 }
 
-/** By metric the last known value among `lastOfEach`, in fields that begin with `prefix`. */
+/** The last known value of each metric among the results of `lastOfEach`, in fields with this prefix. */
 function lastKnown(prefix: string, condition: Fields = {}): Fields {
   return Object.fromEntries(
     ENGAGEMENTS.map((name) => {
@@ -227,31 +232,31 @@ function lastKnown(prefix: string, condition: Fields = {}): Fields {
   )
 }
 
-/** The values of what `lastKnown` found. */
-function knownOf(prefix: string): Fields {
+/** The values that `lastKnown` found. */
+function knownValues(prefix: string): Fields {
   return Object.fromEntries(ENGAGEMENTS.map((name) => [name, { $ifNull: [`$${prefix}_${name}.value`, null] }]))
 }
 
 /**
- * Gathers pairs, with these fields, a few lots of them: each with what was last known of its pairs before an instant, as far as they
- * were published before. One look for each pair would take most of the time, and all in one could outgrow a record.
+ * Groups pairs into a few buckets, each with the last known values of its pairs before `start`. One lookup per pair would take
+ * most of the time, and one for all could exceed the document size limit.
  */
 function withKnownBefore(start: Date, fields: Fields): Fields[] {
-  const lot = { $substrBytes: ['$_id.postId', LAST_DIGIT_OF_ID, 1] }
+  const bucket = { $substrBytes: ['$_id.postId', LAST_DIGIT_OF_ID, 1] }
   const ifOlder = { $cond: [{ $lt: ['$completedAt', start] }, '$_id.postId', '$$REMOVE'] }
   return [
-    { $group: { _id: lot, pairs: { $push: { ...PAIR_OF_ID, ...fields } }, older: { $addToSet: ifOlder } } },
+    { $group: { _id: bucket, pairs: { $push: { ...PAIR_OF_ID, ...fields } }, older: { $addToSet: ifOlder } } },
     {
       $lookup: {
         from: POST_SNAPSHOTS,
         localField: 'older',
         foreignField: 'postId',
         pipeline: [
-          // No snapshot is taken before its slot begins, and the index is by slots.
+          // Snapshots are never older than their slot, and the index is by slot.
           { $match: { slot: { $lt: start }, takenAt: { $lt: start } } },
           lastOfEach({}, ENGAGEMENTS),
           { $group: { _id: PAIR_OF_ID, ...lastKnown('known') } },
-          { $project: { _id: 0, ...PAIR_OF_ID, ...knownOf('known') } },
+          { $project: { _id: 0, ...PAIR_OF_ID, ...knownValues('known') } },
         ],
         as: 'before',
       },
@@ -260,15 +265,15 @@ function withKnownBefore(start: Date, fields: Fields): Fields[] {
   ]
 }
 
-function fieldsOf(record: string, names: readonly string[]): Fields {
+function pickFields(record: string, names: readonly string[]): Fields {
   return Object.fromEntries(names.map((name) => [name, `$${record}.${name}`]))
 }
 
 /**
- * Which of the days an instant falls on, -1 before the first. The days are found here and not by the database, which has a list of
- * timezones of its own: it may lack a name, or know other rules for it.
+ * The index of the day that an instant falls on, -1 before the first. The application computes the days, because the database
+ * has its own time zone rules.
  */
-function placeAmong(days: CalendarDay[], instant: string): unknown {
+function dayIndex(days: CalendarDay[], instant: string): unknown {
   const search = (low: number, high: number): unknown => {
     if (low === high) return low
     const middle = Math.ceil((low + high) / 2)

@@ -16,14 +16,14 @@ import {
   type Aggregation,
   type Scope,
 } from './analytics-pipelines.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import type { ListedPost } from '../posts/shorten-posts.ts'
 import type { PostSnapshot } from './snapshots.ts'
 
-/** Below that of a request, so that what goes wrong can be told. */
+/** Shorter than a request's deadline, so that the error reaches the client. */
 const DEADLINE_MS = 4 * SECOND
 
-/** One of the best, with the post as it is now. */
+/** A ranked pair with its current post. */
 export interface RankedPair extends PostCounts, DerivedFigures {
   postId: string
   platform: Platform
@@ -31,10 +31,10 @@ export interface RankedPair extends PostCounts, DerivedFigures {
   post: ListedPost
 }
 
-/** What the snapshots of one user say, each read in one aggregation over an index. */
+/** Reads the snapshots of one user, each in one aggregation over an index. */
 export function createAnalyticsReads(connection: Connection) {
   function run<T extends object>({ collection, stages }: Aggregation): Promise<T[]> {
-    return driverCollection(connection, collection)()
+    return nativeCollection(connection, collection)()
       .aggregate<T>(stages, { maxTimeMS: DEADLINE_MS, readConcern: 'majority' })
       .toArray()
   }
@@ -45,17 +45,17 @@ export function createAnalyticsReads(connection: Connection) {
     topPairs: (scope: Scope, window: Window, sortBy: Ranking, limit: number): Promise<RankedPair[]> =>
       run(topPairs(scope, window, sortBy, limit)),
 
-    /** With the number of deliveries completed by the place of the day. */
+    /** Also returns the number of completed deliveries by day index. */
     async timelinePairs(scope: Scope, window: Window, days: CalendarDay[]) {
-      const rows = await run<Lot<Without<PairHistory>> | Completions>(timelinePairs(scope, window, days))
+      const rows = await run<PairBucket<Without<PairHistory>> | Completions>(timelinePairs(scope, window, days))
       const completions = new Map<number, number>()
       for (const row of rows) if ('completed' in row) completions.set(row.day, row.completed)
       return { pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])), completions }
     },
 
-    /** With the number of posts that were published in the window, and the last count of every account. */
+    /** Also returns the number of posts published in the window and the last count of every account. */
     async comparedPairs(userId: string, window: Window) {
-      type Row = Lot<Without<ComparedPair>> | { publishedPosts: number } | { counted: FollowerCount }
+      type Row = PairBucket<Without<ComparedPair>> | { publishedPosts: number } | { counted: FollowerCount }
       const rows = await run<Row>(comparedPairs(userId, window))
       return {
         pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])),
@@ -75,18 +75,18 @@ interface Pair {
   platform: Platform
 }
 
-/** Some pairs, and what was known before of those of them of which anything was. */
-interface Lot<T> {
+/** Some pairs, and the values known before of those that had any. */
+interface PairBucket<T> {
   pairs: (Pair & T)[]
   before: (Pair & LastKnown)[]
 }
 
 type Without<T> = Omit<T, 'before'>
 
-function joined<T>({ pairs, before }: Lot<T>): (T & { before: LastKnown })[] {
-  const nameOf = ({ postId, platform }: Pair) => `${postId} ${platform}`
-  const known = new Map(before.map((pair) => [nameOf(pair), pair]))
-  return pairs.map((pair) => ({ ...pair, before: known.get(nameOf(pair)) ?? NOTHING_KNOWN }))
+function joined<T>({ pairs, before }: PairBucket<T>): (T & { before: LastKnown })[] {
+  const toPairKey = ({ postId, platform }: Pair) => `${postId} ${platform}`
+  const known = new Map(before.map((pair) => [toPairKey(pair), pair]))
+  return pairs.map((pair) => ({ ...pair, before: known.get(toPairKey(pair)) ?? NOTHING_KNOWN }))
 }
 
 interface Completions {

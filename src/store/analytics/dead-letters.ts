@@ -2,17 +2,17 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { MESSAGE_TYPES, type MessageType } from '../../domain/analytics/collection.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { newId, schemaOptions } from '../shared/schema.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
-const KEPT_MS = 30 * DAY
+const RETENTION_MS = 30 * DAY
 const LIST_DEADLINE_MS = 4 * SECOND
 
-/** Metrics that could not be collected, and why the last time (spec 6.3). */
+/** Metrics that could not be collected, with the reason of the last failure. */
 export interface DeadLetter {
   _id: string
   type: MessageType
-  /** Null where it is about an account. */
+  /** Null for a letter about an account. */
   postId: string | null
   userId: string
   platform: Platform
@@ -22,16 +22,14 @@ export interface DeadLetter {
   lastAt: Date
 }
 
-/** What there is one letter of, however often it failed. */
+/** Identifies a letter: repeated failures share one. */
 export type Undelivered = Pick<DeadLetter, 'type' | 'postId' | 'userId' | 'platform'>
-
-const required = <T>(type: T) => ({ type, required: true }) as const
 
 const deadLetterSchema = new Schema<DeadLetter>(
   {
     _id: required(String),
     type: { type: String, enum: MESSAGE_TYPES, required: true },
-    postId: { type: String, default: null },
+    postId: nullable(String),
     userId: required(String),
     platform: { type: String, enum: PLATFORMS, required: true },
     reason: required(String),
@@ -43,13 +41,13 @@ const deadLetterSchema = new Schema<DeadLetter>(
 )
 
 deadLetterSchema.index({ userId: 1, postId: 1, platform: 1, type: 1 }, { unique: true })
-deadLetterSchema.index({ lastAt: 1 }, { expireAfterSeconds: KEPT_MS / SECOND })
+deadLetterSchema.index({ lastAt: 1 }, { expireAfterSeconds: RETENTION_MS / SECOND })
 deadLetterSchema.index({ lastAt: -1, _id: -1 })
 
 export function createDeadLetterStore(connection: Connection) {
   connection.model<DeadLetter>('DeadLetter', deadLetterSchema, 'deadLetters')
 
-  const collection = driverCollection<DeadLetter>(connection, 'deadLetters')
+  const collection = nativeCollection<DeadLetter>(connection, 'deadLetters')
 
   return {
     async add(failed: Undelivered[], reason: string, at: Date, session?: ClientSession): Promise<void> {
@@ -72,7 +70,7 @@ export function createDeadLetterStore(connection: Connection) {
 
     find: (id: string): Promise<DeadLetter | null> => collection().findOne({ _id: id }),
 
-    /** What last failed comes first. */
+    /** One page, the latest failure first. */
     async page({ page, limit }: { page: number; limit: number }): Promise<{ letters: DeadLetter[]; total: number }> {
       const [letters, total] = await Promise.all([
         collection()
@@ -92,7 +90,7 @@ export function createDeadLetterStore(connection: Connection) {
       await collection().deleteOne({ _id: id })
     },
 
-    /** Those about one post. */
+    /** Deletes the letters about one post. */
     async removeOf(userId: string, postId: string, session: ClientSession): Promise<void> {
       await collection().deleteMany({ userId, postId }, { session })
     },

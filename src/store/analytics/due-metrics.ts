@@ -3,12 +3,12 @@ import type { DueBounds } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Delivery, PlatformStatus } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { METRICS_INDEX, type StoredPost } from '../posts/post-schema.ts'
 
 const LIST_DEADLINE_MS = 20 * SECOND
 
-/** What the collection of metrics has to know of a post. */
+/** The fields of a post that metrics collection needs. */
 export interface PublishedPost {
   _id: string
   userId: string
@@ -17,7 +17,7 @@ export interface PublishedPost {
   })[]
 }
 
-/** Those after this one, up to the other one. */
+/** A range of owners: after `userId`, up to `untilUserId`. */
 interface DueOwners {
   userId: string | null
   untilUserId?: string | null
@@ -33,14 +33,14 @@ const SHOWN = Object.fromEntries(
   ].map((path) => [path, 1]),
 )
 
-/** Posts as the collection of metrics sees them. What it writes moves neither revision nor `updatedAt`. */
-export function createPublishedPostStore(connection: Connection) {
-  const collection = driverCollection<StoredPost>(connection, 'posts')
+/** Finds published posts with due metrics and records their collection. It changes neither revision nor `updatedAt`. */
+export function createDueMetricsStore(connection: Connection) {
+  const collection = nativeCollection<StoredPost>(connection, 'posts')
 
   const find = (filter: object) =>
     collection().find<PublishedPost>(filter, { projection: SHOWN, maxTimeMS: LIST_DEADLINE_MS }).hint(METRICS_INDEX)
 
-  /** `$max`: what comes late takes nothing back. */
+  /** `$max`: a late write never moves the slot back. */
   const settling = (slot: Date, fetchedAt?: Date) => ({
     $max: {
       'platformStatuses.$[entry].metricsSlot': slot,
@@ -57,19 +57,19 @@ export function createPublishedPostStore(connection: Connection) {
   }
 
   return {
-    /** In the order of their owners, whose posts come together. */
+    /** Due posts in the order of their owners. */
     listDue: (...asked: Parameters<typeof dueCursor>): Promise<PublishedPost[]> => dueCursor(...asked).toArray(),
     dueCursor,
 
-    /** Somebody who has posts, by chance; null when nobody has. */
-    async anyOwner(): Promise<string | null> {
+    /** The owner of a random post; null when there are no posts. */
+    async sampleOwner(): Promise<string | null> {
       const [post] = await collection()
         .aggregate<Pick<StoredPost, 'userId'>>([{ $sample: { size: 1 } }, { $project: { userId: 1 } }])
         .toArray()
       return post?.userId ?? null
     },
 
-    /** Of one owner, in the order of their ids. */
+    /** Due posts of one owner, in the order of their ids. */
     listDueOf: (
       userId: string,
       bounds: DueBounds,
@@ -86,23 +86,24 @@ export function createPublishedPostStore(connection: Connection) {
         .toArray(),
 
     /**
-     * The metrics of this slot were seen to, at `takenAt` where they were fetched. Answers which of the posts are still there and
-     * published, and not fetched later: only of those may anything be stored in the same transaction.
+     * Records that the metrics of this slot are done, with `takenAt` when they were fetched.
+     * @returns the posts that are still published and not fetched later; only their metrics may be stored in the same
+     * transaction
      */
-    async note(
+    async recordFetch(
       platform: Platform,
       postIds: string[],
       { slot, takenAt }: { slot: Date; takenAt?: Date },
       session: ClientSession,
     ): Promise<Set<string>> {
-      // A look that began before the one that is stored takes nothing back.
+      // A fetch that started before the stored one does not overwrite it.
       const isLatest = takenAt && { lastAnalyticsFetch: { $not: { $gt: takenAt } } }
       const published = { platformStatuses: { $elemMatch: { platform, status: 'completed' as const, ...isLatest } } }
       const there = await collection()
         .find({ _id: { $in: postIds }, ...published }, { projection: { _id: 1 }, session })
         .toArray()
       const ids = there.map(({ _id }) => _id)
-      // Who deletes one of them meanwhile makes the transaction begin anew.
+      // A concurrent deletion makes the transaction start again.
       await collection().updateMany({ _id: { $in: ids } }, settling(slot, takenAt), {
         arrayFilters: entriesOn(platform),
         session,
@@ -110,13 +111,13 @@ export function createPublishedPostStore(connection: Connection) {
       return new Set(ids)
     },
 
-    /** Nobody has to ask for their metrics of this slot, although there are none. */
-    async settle(platform: Platform, postIds: string[], slot: Date): Promise<void> {
+    /** Marks the slot done for posts without metrics. */
+    async markSlotDone(platform: Platform, postIds: string[], slot: Date): Promise<void> {
       await collection().updateMany({ _id: { $in: postIds } }, settling(slot), { arrayFilters: entriesOn(platform) })
     },
 
-    /** The same for all posts of an account that are due. */
-    async settleDue(userId: string, bounds: DueBounds): Promise<void> {
+    /** Like `markSlotDone`, for all due posts of an owner. */
+    async markDueDone(userId: string, bounds: DueBounds): Promise<void> {
       for (const platform of bounds.platforms) {
         await collection().updateMany({ ...isOut, userId, ...dueEntry(bounds) }, settling(bounds.slot), {
           arrayFilters: entriesOn(platform),
@@ -127,9 +128,9 @@ export function createPublishedPostStore(connection: Connection) {
   }
 }
 
-export type PublishedPostStore = ReturnType<typeof createPublishedPostStore>
+export type DueMetricsStore = ReturnType<typeof createDueMetricsStore>
 
-/** What the index holds; as `isDue` of the domain says it. */
+/** The condition of the partial index; corresponds to `isDue` in the domain. */
 const isOut = { publishedKeys: { $exists: true } }
 
 function dueEntry({ platforms, completedAfter, completedUntil, slot }: DueBounds) {

@@ -1,19 +1,20 @@
 import type { ClientSession } from 'mongoose'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { isDuplicateKey, type Database } from '../shared/database.ts'
-import type { PublishedPostStore } from './due-metrics.ts'
+import type { Database } from '../shared/database.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
+import type { DueMetricsStore } from './due-metrics.ts'
 import type { AccountSnapshot, PostSnapshot, SnapshotStore } from './snapshots.ts'
 import type { UserStore } from '../users/users.ts'
 
-export interface SaveSnapshotsDeps {
+export interface SnapshotWriterDeps {
   database: Pick<Database, 'transaction'>
   snapshots: Pick<SnapshotStore, 'save' | 'saveFollowers'>
-  published: Pick<PublishedPostStore, 'note'>
+  published: Pick<DueMetricsStore, 'recordFetch'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   retentionMs: number
 }
 
-/** Where and when snapshots were taken. */
+/** The account, platform and time of a fetch. */
 interface Occasion {
   userId: string
   platform: Platform
@@ -23,14 +24,14 @@ interface Occasion {
 
 type Seen = Omit<PostSnapshot, '_id' | 'removeAt' | keyof Occasion>
 
-/** Two processes that begin the same slot at once meet once; a third time is something else. */
+/** Two processes that write the same slot conflict once; a third conflict has another cause. */
 const TRIES = 3
 
 /**
- * Stores snapshots together with what rests on them: the time of the fetch on the posts, and the version of the user's analytics.
- * Posts that were deleted meanwhile get none, and nothing is stored of a user who is gone.
+ * Stores snapshots together with the fetch time of the posts and the version of the user's analytics. Posts deleted meanwhile
+ * get none, and nothing is stored for a deleted user.
  */
-export function createSaveSnapshots({ database, snapshots, published, users, retentionMs }: SaveSnapshotsDeps) {
+export function createSnapshotWriter({ database, snapshots, published, users, retentionMs }: SnapshotWriterDeps) {
   async function raised(userId: string, work: (session: ClientSession) => Promise<number>): Promise<number> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -48,27 +49,28 @@ export function createSaveSnapshots({ database, snapshots, published, users, ret
 
   return {
     /**
-     * Answers how many were stored.
-     * @param isChanged there is something new to tell of, also without a snapshot
+     * Stores snapshots of posts.
+     * @param isChanged raises the version of the user's analytics even without a snapshot
+     * @returns how many were stored
      */
-    async posts(occasion: Occasion, seen: Seen[], isChanged: boolean): Promise<number> {
+    async savePosts(occasion: Occasion, seen: Seen[], isChanged: boolean): Promise<number> {
       if (seen.length === 0 && !isChanged) return 0
       const { userId, platform, takenAt } = occasion
       const removeAt = new Date(takenAt.getTime() + retentionMs)
       return raised(userId, async (session) => {
         if (seen.length === 0) return 0
         const ids = seen.map(({ postId }) => postId)
-        const there = await published.note(platform, ids, occasion, session)
-        const kept = seen.filter(({ postId }) => there.has(postId))
-        if (kept.length > 0) {
-          const records = kept.map((one) => ({ ...one, ...occasion, removeAt }))
+        const there = await published.recordFetch(platform, ids, occasion, session)
+        const current = seen.filter(({ postId }) => there.has(postId))
+        if (current.length > 0) {
+          const records = current.map((one) => ({ ...one, ...occasion, removeAt }))
           await snapshots.save(records, session)
         }
-        return kept.length
+        return current.length
       })
     },
 
-    async followers(seen: Omit<AccountSnapshot, '_id' | 'removeAt'>): Promise<number> {
+    async saveFollowers(seen: Omit<AccountSnapshot, '_id' | 'removeAt'>): Promise<number> {
       const removeAt = new Date(seen.takenAt.getTime() + retentionMs)
       return raised(seen.userId, async (session) => {
         await snapshots.saveFollowers({ ...seen, removeAt }, session)
@@ -78,6 +80,6 @@ export function createSaveSnapshots({ database, snapshots, published, users, ret
   }
 }
 
-export type SaveSnapshots = ReturnType<typeof createSaveSnapshots>
+export type SnapshotWriter = ReturnType<typeof createSnapshotWriter>
 
 class OwnerGone extends Error {}

@@ -1,26 +1,26 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import type { DerivedFigures, PostCounts } from '../../domain/analytics/analytics.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { newId, schemaOptions } from '../shared/schema.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
-/** What a platform told of one post at one time (spec section 2). */
+/** The metrics that a platform reported for one post at one time. */
 export interface PostSnapshot extends PostCounts, DerivedFigures {
   _id: string
   userId: string
   postId: string
   platform: Platform
-  /** There is one snapshot a slot; `takenAt` lies in it, or shortly after. */
+  /** There is one snapshot per slot; `takenAt` is in it or shortly after it. */
   slot: Date
   takenAt: Date
   /** When the platform accepted the post. */
   completedAt: Date
   followerCountAtSnapshot: number | null
-  /** Goes by itself then; what has none is kept. */
+  /** When the record expires; without it the record stays. */
   removeAt?: Date
 }
 
-/** How many followers an account had on one day. What a platform did not tell is not stored. */
+/** The follower count of an account on one day. Unreported counts are not stored. */
 export interface AccountSnapshot {
   _id: string
   userId: string
@@ -29,12 +29,11 @@ export interface AccountSnapshot {
   slot: Date
   takenAt: Date
   followers: number
-  /** As of a post's. */
+  /** When the record expires. */
   removeAt?: Date
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-const count = { type: Number, default: null }
+const count = nullable(Number)
 const platform = { type: String, enum: PLATFORMS, required: true } as const
 
 const postSnapshotSchema = new Schema<PostSnapshot>(
@@ -61,9 +60,9 @@ const postSnapshotSchema = new Schema<PostSnapshot>(
   schemaOptions,
 )
 
-// Also what is known of a post, newest first, and what was known of it before a window.
+// Also serves the latest values of a post, and the values before a window.
 postSnapshotSchema.index({ postId: 1, platform: 1, slot: -1 }, { unique: true })
-// What is read: a window of one user's, of one platform or of all.
+// Serves a window of one user, for one platform or all.
 postSnapshotSchema.index({ userId: 1, takenAt: 1, platform: 1 })
 postSnapshotSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 
@@ -86,17 +85,17 @@ accountSnapshotSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 export const POST_SNAPSHOTS = 'postSnapshots'
 export const ACCOUNT_SNAPSHOTS = 'accountSnapshots'
 
-/** What the platforms told, over time. Reads of whole windows are in `analytics-reads.ts`. */
+/** Stores metrics over time. `analytics-reads.ts` reads whole windows. */
 export function createSnapshotStore(connection: Connection) {
   connection.model<PostSnapshot>('PostSnapshot', postSnapshotSchema, POST_SNAPSHOTS)
   connection.model<AccountSnapshot>('AccountSnapshot', accountSnapshotSchema, ACCOUNT_SNAPSHOTS)
-  const postSnapshots = driverCollection<PostSnapshot>(connection, POST_SNAPSHOTS)
-  const accountSnapshots = driverCollection<AccountSnapshot>(connection, ACCOUNT_SNAPSHOTS)
+  const postSnapshots = nativeCollection<PostSnapshot>(connection, POST_SNAPSHOTS)
+  const accountSnapshots = nativeCollection<AccountSnapshot>(connection, ACCOUNT_SNAPSHOTS)
 
   return {
     /**
-     * A later look in the same slot takes the place of the one before.
-     * @throws a duplicate key error when another process is just storing the same slot; a repeat does not meet it
+     * Stores snapshots; a later fetch in the same slot replaces the earlier one.
+     * @throws a duplicate key error when another process stores the same slot concurrently; a retry succeeds
      */
     async save(snapshots: Omit<PostSnapshot, '_id'>[], session: ClientSession): Promise<void> {
       await postSnapshots().bulkWrite(
@@ -111,7 +110,7 @@ export function createSnapshotStore(connection: Connection) {
       )
     },
 
-    /** As `save`, of followers. */
+    /** Like `save`, for follower counts. */
     async saveFollowers(snapshot: Omit<AccountSnapshot, '_id'>, session: ClientSession): Promise<void> {
       const { userId, platform: on, slot, ...seen } = snapshot
       await accountSnapshots().updateOne(
@@ -121,17 +120,17 @@ export function createSnapshotStore(connection: Connection) {
       )
     },
 
-    /** What is known of a post on one platform. */
+    /** The latest snapshot of a post on one platform. */
     latest: (postId: string, on: Platform): Promise<PostSnapshot | null> =>
       postSnapshots().findOne({ postId, platform: on }, { sort: { slot: -1 } }),
 
     latestFollowers: (userId: string, on: Platform): Promise<AccountSnapshot | null> =>
       accountSnapshots().findOne({ userId, platform: on }, { sort: { slot: -1 } }),
 
-    /** Newest first. */
+    /** All snapshots of the user, newest first. */
     allOf: (userId: string): AsyncIterable<PostSnapshot> => postSnapshots().find({ userId }).sort({ takenAt: -1 }),
 
-    /** By platform, newest first. */
+    /** All follower counts of the user, by platform, newest first. */
     allFollowersOf: (userId: string): AsyncIterable<AccountSnapshot> =>
       accountSnapshots().find({ userId }).sort({ platform: 1, slot: -1 }),
 

@@ -2,25 +2,22 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { PROCESSOR_STATES, type ProcessorInvoice, type ProcessorSubscription } from '../../domain/billing/billing.ts'
 import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
-import { isDuplicateKey } from '../shared/database.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-/** Longer than the processor sends an event again, on its own or because somebody asks it to. */
-const KEPT_MS = 90 * DAY
+/** Longer than the processor resends an event, by itself or on request. */
+const RETENTION_MS = 90 * DAY
 
-/** What a signed event asks for: it is done once the state says so, not when it was seen. */
+/** A stored payment event. It is done when its state is no longer `waiting`. */
 export interface StoredPaymentEvent extends Omit<PaymentEvent, 'id'> {
   _id: string
   receivedAt: Date
   state: 'waiting' | 'applied' | 'ignored'
   settledAt: Date | null
-  /** Until then a workflow sees to it that it is acted on; null where only those who told of it know. */
+  /** The workflow's lease ends then; null when no workflow of its own was started. */
   tendedUntil: Date | null
 }
-
-const nullable = <T>(type: T) => ({ type, default: null })
-const required = <T>(type: T) => ({ type, required: true }) as const
 
 const invoiceSchema = new Schema<ProcessorInvoice>(
   {
@@ -30,7 +27,7 @@ const invoiceSchema = new Schema<ProcessorInvoice>(
     isFirst: required(Boolean),
     isPaid: required(Boolean),
   },
-  { ...schemaOptions, _id: false },
+  subdocumentOptions,
 )
 
 const subscriptionSchema = new Schema<ProcessorSubscription>(
@@ -45,7 +42,7 @@ const subscriptionSchema = new Schema<ProcessorSubscription>(
     cancelAtPeriodEnd: nullable(Boolean),
     latestInvoice: nullable(invoiceSchema),
   },
-  { ...schemaOptions, _id: false },
+  subdocumentOptions,
 )
 
 const paymentEventSchema = new Schema<StoredPaymentEvent>(
@@ -67,18 +64,18 @@ const paymentEventSchema = new Schema<StoredPaymentEvent>(
   schemaOptions,
 )
 
-paymentEventSchema.index({ receivedAt: 1 }, { expireAfterSeconds: KEPT_MS / SECOND })
+paymentEventSchema.index({ receivedAt: 1 }, { expireAfterSeconds: RETENTION_MS / SECOND })
 paymentEventSchema.index({ receivedAt: 1, _id: 1 }, { partialFilterExpression: { state: 'waiting' } })
 paymentEventSchema.index({ userId: 1, createdAt: 1 })
 
 export function createPaymentEventStore(connection: Connection) {
   connection.model<StoredPaymentEvent>('PaymentEvent', paymentEventSchema, 'paymentEvents')
 
-  const collection = driverCollection<StoredPaymentEvent>(connection, 'paymentEvents')
+  const collection = nativeCollection<StoredPaymentEvent>(connection, 'paymentEvents')
 
   return {
-    /** Stores an event that is new; answers how the one of this id stands. */
-    async keep({ id, ...event }: PaymentEvent, receivedAt: Date): Promise<StoredPaymentEvent['state']> {
+    /** Stores a new event, and returns the state of the stored one. */
+    async insertOrRead({ id, ...event }: PaymentEvent, receivedAt: Date): Promise<StoredPaymentEvent['state']> {
       try {
         const waiting = { state: 'waiting', settledAt: null, tendedUntil: null } as const
         await collection().insertOne({ ...event, _id: id, receivedAt, ...waiting })
@@ -91,21 +88,21 @@ export function createPaymentEventStore(connection: Connection) {
 
     find: (id: string): Promise<StoredPaymentEvent | null> => collection().findOne({ _id: id }),
 
-    /** The event if it still waits, marked as looked after until then. */
-    tend: (id: string, tendedUntil: Date): Promise<StoredPaymentEvent | null> =>
+    /** Returns the event if it still waits, leased until then. */
+    lease: (id: string, tendedUntil: Date): Promise<StoredPaymentEvent | null> =>
       collection().findOneAndUpdate(
         { _id: id, state: 'waiting' },
         { $set: { tendedUntil } },
         { returnDocument: 'after' },
       ),
 
-    /** Whose it is, once that is found out. */
+    /** Sets the user once known. */
     async setUser(id: string, userId: string): Promise<void> {
       await collection().updateOne({ _id: id, state: 'waiting' }, { $set: { userId } })
     },
 
-    /** Nothing is left to do for it. What the payload said has served; what is ignored is nobody's, whoever it names. */
-    async settle(id: string, state: 'applied' | 'ignored', at: Date, session?: ClientSession): Promise<void> {
+    /** Marks the event processed and deletes its payload. An ignored event also loses its user. */
+    async markProcessed(id: string, state: 'applied' | 'ignored', at: Date, session?: ClientSession): Promise<void> {
       const forgotten = { told: null, toldInvoice: null, ...(state === 'ignored' && { userId: null }) }
       await collection().updateOne(
         { _id: id, state: 'waiting' },
@@ -114,7 +111,7 @@ export function createPaymentEventStore(connection: Connection) {
       )
     },
 
-    /** For the sweeper, those that nobody looks after, oldest first; the id of the event stands for a user who is not known yet. */
+    /** Waiting events without a lease, oldest first, for the sweeper. The event id replaces an unknown user id. */
     async listUnapplied(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
       const waiting = await collection()
         .find(

@@ -1,36 +1,34 @@
 import { Schema, type Connection } from 'mongoose'
 import { DAY, HOUR, MINUTE } from '../../domain/shared/times.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { nullable, required, schemaOptions } from '../shared/schema.ts'
 
-/** How long an upload address takes a file. */
+/** How long an upload address is valid. */
 const ADDRESS_LIFE_MS = 15 * MINUTE
-/** A file that was begun in the last moment is still being sent for a while; then its size is final. */
+/** An upload that starts in the last moment may continue for a while; after this time its size is final. */
 const SIZE_FINAL_AFTER_MS = ADDRESS_LIFE_MS + HOUR
-/** What nobody named by then the clean-up has deleted (ADR 13). */
-const KEPT_MS = 3 * DAY
-/** How often an object is checked whose address is signed for no length. */
+/** The cleanup deletes unused uploads before this time (ADR 13). */
+const RETENTION_MS = 3 * DAY
+/** How often an object without a signed length is checked. */
 const CHECK_EVERY_MS = MINUTE
 
-/** An upload address that was handed out, and the storage that it takes from its owner's quota. */
+/** An issued upload address, and the storage that it uses of its owner's quota. */
 export interface Upload {
   /** The storage key. */
   _id: string
   userId: string
-  /** What counts against the quota: the announced size, else the largest that is allowed; once the size is final, what is stored. */
+  /** Counts against the quota: the announced size, else the maximum; once the size is final, the stored size. */
   bytes: number
   maxBytes: number
-  /** Whether the address is signed for exactly `bytes`. */
+  /** True when the address is signed for exactly `bytes`. */
   isSized: boolean
-  /** Whether a post or the profile named it when that was looked up last. */
+  /** True when a post or the profile used it at the last lookup. */
   isNamed: boolean
   createdAt: Date
   /** When the stored object is checked next; null once its size is final. */
   checkAt: Date | null
   removeAt: Date
 }
-
-const required = <T>(type: T) => ({ type, required: true }) as const
 
 const uploadSchema = new Schema<Upload>(
   {
@@ -41,7 +39,7 @@ const uploadSchema = new Schema<Upload>(
     isSized: required(Boolean),
     isNamed: required(Boolean),
     createdAt: required(Date),
-    checkAt: { type: Date, default: null },
+    checkAt: nullable(Date),
     removeAt: required(Date),
   },
   schemaOptions,
@@ -56,7 +54,7 @@ type NewUpload = Pick<Upload, '_id' | 'userId' | 'bytes' | 'maxBytes' | 'isSized
 export function createUploadStore(connection: Connection, now: () => Date) {
   connection.model<Upload>('Upload', uploadSchema, 'uploads')
 
-  const collection = driverCollection<Upload>(connection, 'uploads')
+  const collection = nativeCollection<Upload>(connection, 'uploads')
   const after = (ms: number) => new Date(now().getTime() + ms)
 
   return {
@@ -66,7 +64,7 @@ export function createUploadStore(connection: Connection, now: () => Date) {
         isNamed: false,
         createdAt: now(),
         checkAt: after(upload.isSized ? SIZE_FINAL_AFTER_MS : CHECK_EVERY_MS),
-        removeAt: after(KEPT_MS),
+        removeAt: after(RETENTION_MS),
       })
     },
 
@@ -74,7 +72,7 @@ export function createUploadStore(connection: Connection, now: () => Date) {
       await collection().deleteOne({ _id: storageKey })
     },
 
-    /** What counts of a user's uploads, and how many addresses without a signed length still work. */
+    /** The user's counted bytes, and the number of valid addresses without a signed length. */
     async usageOf(userId: string): Promise<{ bytes: number; openUnsized: number }> {
       const isOpenUnsized = { $and: [{ $not: '$isSized' }, { $gt: ['$createdAt', after(-ADDRESS_LIFE_MS)] }] }
       const [usage] = await collection()
@@ -105,14 +103,14 @@ export function createUploadStore(connection: Connection, now: () => Date) {
       await collection().updateMany({ _id: { $in: storageKeys } }, { $set: { isNamed } })
     },
 
-    /** The uploads whose objects are to be checked now. */
+    /** The uploads whose objects are due for a check. */
     listDue: (limit: number): Promise<Upload[]> =>
       collection()
         .find({ checkAt: { $lte: now() } }, { sort: { checkAt: 1 }, limit })
         .toArray(),
 
     /**
-     * Notes what was found in storage. Until the size is final the reservation stays, since the file may still be replaced.
+     * Records the stored size. Until it is final the reservation stays, because the file may still be replaced.
      * @param bytes null when there is no object
      */
     async noteSize({ _id, createdAt }: Upload, bytes: number | null): Promise<void> {

@@ -1,41 +1,39 @@
 import { Schema, type Connection } from 'mongoose'
 import { MAIL_FAILURES, MAIL_KINDS, type MailFailure, type MailKind } from '../../domain/notifications/mails.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { nullable, required, schemaOptions } from '../shared/schema.ts'
 
-/** A mail to one person. Goes by itself some days later. */
+/** A mail to one recipient. Expires some days later. */
 export interface Mail {
   _id: string
-  /** Whose account it is about; null where there is none. */
+  /** The account that the mail concerns; null without an account. */
   userId: string | null
   kind: MailKind
-  /** Recipient and words, encrypted; gone once nobody needs them any more. */
+  /** Recipient and text, encrypted; null once the mail is sent or failed. */
   sealed: string | null
   state: 'waiting' | 'sent' | 'failed'
   failure: MailFailure | null
   /** Not sent after this instant. */
   worthUntil: Date
-  /** Until then a workflow looks after it, as far as is known. */
+  /** The workflow's lease ends then; the sweeper starts the mail again afterwards. */
   tendedUntil: Date
   createdAt: Date
   endedAt: Date | null
   removeAt: Date
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-
 const mailSchema = new Schema<Mail>(
   {
     _id: required(String),
-    userId: { type: String, default: null },
+    userId: nullable(String),
     kind: { type: String, enum: MAIL_KINDS, required: true },
-    sealed: { type: String, default: null },
+    sealed: nullable(String),
     state: { type: String, enum: ['waiting', 'sent', 'failed'], required: true },
     failure: { type: String, enum: [...MAIL_FAILURES, null], default: null },
     worthUntil: required(Date),
     tendedUntil: required(Date),
     createdAt: required(Date),
-    endedAt: { type: Date, default: null },
+    endedAt: nullable(Date),
     removeAt: required(Date),
   },
   schemaOptions,
@@ -48,22 +46,22 @@ mailSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 export function createMailStore(connection: Connection) {
   connection.model<Mail>('Mail', mailSchema, 'mails')
 
-  const collection = driverCollection<Mail>(connection, 'mails')
+  const collection = nativeCollection<Mail>(connection, 'mails')
 
   return {
     async insert(mail: Mail): Promise<void> {
       await collection().insertOne(mail)
     },
 
-    /** The mail if it still waits, marked as looked after until then. */
-    tend: (mailId: string, tendedUntil: Date): Promise<Mail | null> =>
+    /** Returns the mail if it still waits, leased until then. */
+    lease: (mailId: string, tendedUntil: Date): Promise<Mail | null> =>
       collection().findOneAndUpdate(
         { _id: mailId, state: 'waiting' },
         { $set: { tendedUntil } },
         { returnDocument: 'after' },
       ),
 
-    /** Ends the waiting; what it said is forgotten. */
+    /** Records the outcome and deletes the content. */
     async end(mailId: string, failure: MailFailure | null, endedAt: Date): Promise<void> {
       const state = failure === null ? 'sent' : 'failed'
       await collection().updateOne(
@@ -72,8 +70,8 @@ export function createMailStore(connection: Connection) {
       )
     },
 
-    /** Those that nobody has looked after since, oldest first. */
-    listUntended: (since: Date, limit: number): Promise<Mail[]> =>
+    /** Waiting mails whose lease ended before `since`, oldest first. */
+    listUnleased: (since: Date, limit: number): Promise<Mail[]> =>
       collection()
         .find({ state: 'waiting', tendedUntil: { $lt: since } })
         .sort({ tendedUntil: 1 })

@@ -2,20 +2,21 @@ import mongoose, { Schema, type ClientSession, type Connection } from 'mongoose'
 import { NOTIFICATION_TYPES, type NewNotification } from '../../domain/notifications/notifications.ts'
 import { PUSH_STATES, type PushState } from '../../domain/notifications/push.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { createBatches } from '../shared/batching.ts'
-import { newId, schemaOptions } from '../shared/schema.ts'
+import { DUPLICATE_KEY } from '../mongo-errors.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { batcher } from '../shared/batching.ts'
+import { newId, required, schemaOptions } from '../shared/schema.ts'
 
 export interface Notification extends NewNotification {
   _id: string
   read: boolean
   createdAt: Date
-  /** Decided when it is stored; missing on records of earlier versions. */
+  /** The push state, set when the notification is stored; absent in older records. */
   push?: {
     state: PushState
-    /** Devices that have it. */
+    /** Devices that received it. */
     servedDevices?: string[]
-    /** Why it failed, for operators. */
+    /** The reason of a failure, for operators. */
     reason?: string
   }
 }
@@ -28,19 +29,19 @@ interface NotificationPage {
 
 const notificationSchema = new Schema<Notification>(
   {
-    _id: { type: String, required: true },
-    userId: { type: String, required: true },
-    dedupeKey: { type: String, required: true },
-    message: { type: String, required: true },
+    _id: required(String),
+    userId: required(String),
+    dedupeKey: required(String),
+    message: required(String),
     type: { type: String, enum: NOTIFICATION_TYPES, required: true },
     reference: {
-      type: { type: String, required: true },
-      id: { type: String, required: true },
-      model: { type: String, required: true },
+      type: required(String),
+      id: required(String),
+      model: required(String),
     },
     options: { image: String, link: String },
-    read: { type: Boolean, required: true },
-    createdAt: { type: Date, required: true },
+    read: required(Boolean),
+    createdAt: required(Date),
     push: {
       state: { type: String, enum: PUSH_STATES },
       servedDevices: { type: [String], default: undefined },
@@ -52,35 +53,34 @@ const notificationSchema = new Schema<Notification>(
 
 notificationSchema.index({ dedupeKey: 1 }, { unique: true })
 notificationSchema.index({ userId: 1, createdAt: -1, _id: -1 })
-// Only what is unread: counting it, and marking it as read, looks at nothing else.
+// Only unread notifications: counting and marking them reads nothing else.
 notificationSchema.index({ userId: 1 }, { partialFilterExpression: { read: false } })
-// Only of those that no workflow has taken up: for the sweeper, and next to nothing for everybody else.
+// Only pushes that no workflow has started, for the sweeper.
 notificationSchema.index(
   { 'push.state': 1, createdAt: 1 },
   { partialFilterExpression: { 'push.state': 'waiting' satisfies PushState } },
 )
 
-const DUPLICATE_KEY = 11_000
 const LIST_DEADLINE_MS = 5 * SECOND
 
-/** What has to be known and done of push messages where notifications are stored. */
+/** The push functions that the notification store needs. */
 interface Pushing {
-  /** Which of these users have a device. */
-  ownersAmong(userIds: string[]): Promise<Set<string>>
-  /** Takes up the pushes of notifications that are stored now. Neither waits nor throws. */
+  /** Returns which of these users have a device. */
+  findDeviceOwners(userIds: string[]): Promise<Set<string>>
+  /** Starts the pushes of stored notifications. Neither waits nor throws. */
   begin(notifications: Notification[]): void
 }
 
-const NO_PUSH: Pushing = { ownersAmong: async () => new Set(), begin: () => undefined }
+const NO_PUSH: Pushing = { findDeviceOwners: async () => new Set(), begin: () => undefined }
 
-/** The stored notification list. */
+/** Stores notifications. */
 export function createNotificationStore(connection: Connection, now: () => Date, pushing: Pushing = NO_PUSH) {
   const model = connection.model<Notification>('Notification', notificationSchema, 'notifications')
 
-  const collection = driverCollection<Notification>(connection, 'notifications')
+  const collection = nativeCollection<Notification>(connection, 'notifications')
 
-  const insertBatch = createBatches<boolean, NewNotification>(async (notifications, settle) => {
-    const records = await recordsOf(notifications)
+  const insertBatch = batcher<boolean, NewNotification>(async (notifications, settle) => {
+    const records = await toRecords(notifications)
     const refused = new Set<number>()
     try {
       await collection().insertMany(records, { ordered: false })
@@ -92,13 +92,13 @@ export function createNotificationStore(connection: Connection, now: () => Date,
       }
     }
     records.forEach((_, index) => settle(index, !refused.has(index)))
-    stored(records.filter((_, index) => !refused.has(index)))
+    startPushes(records.filter((_, index) => !refused.has(index)))
   })
 
-  /** One look for all of them at who has devices. */
-  async function recordsOf(notifications: NewNotification[]): Promise<Notification[]> {
+  /** Builds records with one lookup of all users' devices. */
+  async function toRecords(notifications: NewNotification[]): Promise<Notification[]> {
     if (notifications.length === 0) return []
-    const owners = await pushing.ownersAmong([...new Set(notifications.map(({ userId }) => userId))])
+    const owners = await pushing.findDeviceOwners([...new Set(notifications.map(({ userId }) => userId))])
     return notifications.map((notification) => ({
       ...notification,
       _id: newId(),
@@ -108,30 +108,33 @@ export function createNotificationStore(connection: Connection, now: () => Date,
     }))
   }
 
-  function stored(records: Notification[]): void {
+  function startPushes(records: Notification[]): void {
     pushing.begin(records.filter(({ push }) => push?.state === 'waiting'))
   }
 
   return {
-    /** What is to be stored of them, for `insert`. */
-    recordsOf,
+    /** Builds the records for `insert`. */
+    toRecords,
 
-    /** Inside a transaction; a notification that is already stored fails it. `stored` is to be called after it. */
+    /** Inserts in a transaction, which fails when a notification is already stored. Call `startPushes` after it. */
     async insert(records: Notification[], session: ClientSession): Promise<void> {
       if (records.length > 0) await collection().insertMany(records, { session })
     },
 
-    /** Takes up the pushes of what a transaction has stored. */
-    stored,
+    /** Starts the pushes of records that a transaction stored. */
+    startPushes,
 
-    /** Stores the notification unless its event already has one; tells whether it did. Those that meet are stored together. */
+    /**
+     * Stores the notification unless its event already has one. Concurrent calls share a write.
+     * @returns whether it was stored
+     */
     insertOnce: (notification: NewNotification): Promise<boolean> => insertBatch(notification),
 
     /** Newest first. */
     listOf: (userId: string, limit: number): Promise<Notification[]> =>
       model.find({ userId }).sort({ createdAt: -1, _id: -1 }).limit(limit).lean<Notification[]>().exec(),
 
-    /** One page, newest first, with how many there are in all and how many of those are unread. */
+    /** One page, newest first, with the total and the number of unread notifications. */
     async page(userId: string, { page, limit }: { page: number; limit: number }): Promise<NotificationPage> {
       const options = { maxTimeMS: LIST_DEADLINE_MS }
       const [notifications, total, unread] = await Promise.all([
@@ -147,17 +150,17 @@ export function createNotificationStore(connection: Connection, now: () => Date,
       return { notifications, total, unread }
     },
 
-    /** The notification as it is now; null when the user has none of that id. */
+    /** Returns the updated notification; null when the user has none with that id. */
     markRead: (userId: string, id: string): Promise<Notification | null> =>
       collection().findOneAndUpdate({ _id: id, userId }, { $set: { read: true } }, { returnDocument: 'after' }),
 
-    /** Tells how many were unread. */
+    /** Returns how many were unread. */
     async markAllRead(userId: string): Promise<number> {
       const { modifiedCount } = await collection().updateMany({ userId, read: false }, { $set: { read: true } })
       return modifiedCount
     },
 
-    /** Newest first, without ever holding all of them. */
+    /** All notifications, newest first, as a stream. */
     allOf: (userId: string): AsyncIterable<Notification> =>
       collection().find({ userId }).sort({ createdAt: -1, _id: -1 }),
 

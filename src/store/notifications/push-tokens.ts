@@ -1,15 +1,15 @@
 import { Schema, type Connection } from 'mongoose'
 import { PUSH_PLATFORMS, type PushPlatform } from '../../domain/notifications/push.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf } from '../shared/batching.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { required, schemaOptions } from '../shared/schema.ts'
 
-/** Of one user; who registers more loses those not seen for the longest time. */
-const MOST_DEVICES = 20
+/** Devices per user; registering more removes those unused for the longest time. */
+const MAX_DEVICES = 20
 
 /** A device that gets push messages. */
 export interface PushDevice {
-  /** Hash of the token, so that a token is here once and is found without being kept in the clear. */
+  /** Hash of the token: a token is stored once and found without being stored in plain text. */
   _id: string
   userId: string
   platform: PushPlatform
@@ -22,23 +22,23 @@ export interface PushDevice {
 
 const pushDeviceSchema = new Schema<PushDevice>(
   {
-    _id: { type: String, required: true },
-    userId: { type: String, required: true },
+    _id: required(String),
+    userId: required(String),
     platform: { type: String, enum: PUSH_PLATFORMS, required: true },
-    sealedToken: { type: String, required: true },
-    createdAt: { type: Date, required: true },
-    lastSeen: { type: Date, required: true },
+    sealedToken: required(String),
+    createdAt: required(Date),
+    lastSeen: required(Date),
   },
   schemaOptions,
 )
 
-// Answers who has devices without a look at the records.
+// Covers the lookup of users with devices.
 pushDeviceSchema.index({ userId: 1, lastSeen: -1 })
 
-/** Which devices belong to whom (contract section 9). */
+/** Stores which devices belong to which user. */
 export function createPushTokenStore(connection: Connection, now: () => Date) {
   connection.model<PushDevice>('PushDevice', pushDeviceSchema, 'pushDevices')
-  const collection = driverCollection<PushDevice>(connection, 'pushDevices')
+  const collection = nativeCollection<PushDevice>(connection, 'pushDevices')
 
   const listOf = (userId: string): Promise<PushDevice[]> =>
     collection().find({ userId }).sort({ lastSeen: -1, _id: 1 }).toArray()
@@ -46,29 +46,29 @@ export function createPushTokenStore(connection: Connection, now: () => Date) {
   return {
     listOf,
 
-    /** The device is this user's from now on, whoever had it before. */
+    /** Registers the device for this user, also when it belonged to another one. */
     async register(device: Pick<PushDevice, '_id' | 'userId' | 'platform' | 'sealedToken'>): Promise<void> {
       const { _id, ...owned } = device
       const at = now()
       const createdAt = { $cond: [{ $eq: ['$userId', owned.userId] }, '$createdAt', at] }
       await collection().updateOne({ _id }, [{ $set: { ...owned, lastSeen: at, createdAt } }], { upsert: true })
-      const surplus = (await listOf(owned.userId)).slice(MOST_DEVICES).map((old) => old._id)
+      const surplus = (await listOf(owned.userId)).slice(MAX_DEVICES).map((old) => old._id)
       if (surplus.length > 0) await collection().deleteMany({ _id: { $in: surplus }, userId: owned.userId })
     },
 
-    /** False when this user has no such device. */
+    /** Returns false when this user has no such device. */
     async remove(userId: string, id: string): Promise<boolean> {
       const { deletedCount } = await collection().deleteOne({ _id: id, userId })
       return deletedCount === 1
     },
 
-    /** Forgets a device that is no more, unless it was registered again meanwhile. */
+    /** Removes a dead device, unless it was registered again meanwhile. */
     async removeUnlessRenewed({ _id, userId, lastSeen }: PushDevice): Promise<void> {
       await collection().deleteOne({ _id, userId, lastSeen })
     },
 
-    /** Which of these users have a device. Read from the index alone. */
-    async ownersAmong(userIds: string[]): Promise<Set<string>> {
+    /** Returns which of these users have a device, from the index alone. */
+    async findDeviceOwners(userIds: string[]): Promise<Set<string>> {
       return new Set(await collection().distinct('userId', { userId: anyOf(userIds) }))
     },
 

@@ -1,18 +1,18 @@
 import type { Connection } from 'mongoose'
 import type { PushState } from '../../domain/notifications/push.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { createBatches } from '../shared/batching.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { batcher } from '../shared/batching.ts'
 import type { Notification } from './notifications.ts'
 
-/** What becomes of the pushes that notifications ask for; it is kept on the notifications themselves. */
+/** Stores the progress of pushes on their notifications. */
 export function createPushStore(connection: Connection) {
-  const collection = driverCollection<Notification>(connection, 'notifications')
+  const collection = nativeCollection<Notification>(connection, 'notifications')
 
   return {
     find: (notificationId: string): Promise<Notification | null> => collection().findOne({ _id: notificationId }),
 
-    /** A workflow has taken it up. */
-    acknowledge: createBatches<void, string>(async (ids, settle) => {
+    /** Records that a workflow has started. */
+    acknowledge: batcher<void, string>(async (ids, settle) => {
       await collection().updateMany(
         { _id: { $in: ids }, 'push.state': 'waiting' },
         { $set: { 'push.state': 'started' satisfies PushState } },
@@ -20,20 +20,20 @@ export function createPushStore(connection: Connection) {
       ids.forEach((_, index) => settle(index, undefined))
     }),
 
-    /** This device has it: no later attempt sends it there again. */
-    async addServed(notificationId: string, deviceId: string): Promise<void> {
+    /** Records a delivered device, so that no later attempt sends there again. */
+    async addServedDevice(notificationId: string, deviceId: string): Promise<void> {
       await collection().updateOne({ _id: notificationId }, { $addToSet: { 'push.servedDevices': deviceId } })
     },
 
-    /** Nothing is left to do for it. `reason` is for operators. */
-    async settle(notificationId: string, state: PushState, reason?: string): Promise<void> {
+    /** Records the final state. `reason` is for operators. */
+    async finish(notificationId: string, state: PushState, reason?: string): Promise<void> {
       await collection().updateOne(
         { _id: notificationId },
         { $set: { 'push.state': state, ...(reason !== undefined && { 'push.reason': reason }) } },
       )
     },
 
-    /** For the sweeper, oldest first. */
+    /** Pushes that no workflow has started, oldest first, for the sweeper. */
     async listUnstarted(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
       const waiting = await collection()
         .find({ 'push.state': 'waiting', createdAt: { $lte: before } }, { projection: { userId: 1 } })

@@ -2,18 +2,15 @@ import { Schema } from 'mongoose'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import { DELIVERY_STATUSES, POST_STATUSES, type Post } from '../../domain/posts/post.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES, type TimelineEvent } from '../../domain/posts/timeline.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
 export type StoredPost = Post & { timeline: TimelineEvent[] }
 
-const nullable = <T>(type: T) => ({ type, default: null })
-const subdocument = { ...schemaOptions, _id: false } as const
-
 const mediaItemSchema = new Schema(
   {
-    storageKey: { type: String, required: true },
-    storageUrl: { type: String, required: true },
-    mimeType: { type: String, required: true },
+    storageKey: required(String),
+    storageUrl: required(String),
+    mimeType: required(String),
     originalFilename: String,
     sizeBytes: Number,
     width: Number,
@@ -21,36 +18,36 @@ const mediaItemSchema = new Schema(
     duration: Number,
     altText: String,
   },
-  subdocument,
+  subdocumentOptions,
 )
 
 const contentSchema = new Schema(
   { text: String, mediaItems: { type: [mediaItemSchema], default: undefined } },
-  subdocument,
+  subdocumentOptions,
 )
 
 const deliverySchema = new Schema(
   {
     key: nullable(String),
     startedAt: nullable(Date),
-    round: { type: Number, required: true },
-    attempt: { type: Number, required: true },
+    round: required(Number),
+    attempt: required(Number),
     accountId: nullable(String),
     contentVersion: nullable(Number),
     handles: { type: Schema.Types.Mixed, default: {} },
     leaseUntil: nullable(Date),
     outcome: { type: String, enum: ['none', 'accepted', 'refused', 'deferred', 'unknown'], required: true },
-    doubted: { type: Boolean, required: true },
+    doubted: required(Boolean),
     answered: Boolean,
     repeatAllowed: Boolean,
-    tries: { type: Number, required: true },
-    reconcileTries: { type: Number, required: true },
+    tries: required(Number),
+    reconcileTries: required(Number),
     nextAttemptAt: nullable(Date),
   },
-  subdocument,
+  subdocumentOptions,
 )
 
-const platformReasonSchema = new Schema({ code: nullable(String), text: nullable(String) }, subdocument)
+const platformReasonSchema = new Schema({ code: nullable(String), text: nullable(String) }, subdocumentOptions)
 
 const platformStatusSchema = new Schema(
   {
@@ -61,28 +58,28 @@ const platformStatusSchema = new Schema(
     error: nullable(String),
     errorCode: nullable(String),
     platformReason: nullable(platformReasonSchema),
-    attemptCount: { type: Number, required: true },
+    attemptCount: required(Number),
     lastAttemptAt: nullable(Date),
     completedAt: nullable(Date),
     lastAnalyticsFetch: nullable(Date),
     metricsSlot: Date,
-    delivery: { type: deliverySchema, required: true },
+    delivery: required(deliverySchema),
   },
-  subdocument,
+  subdocumentOptions,
 )
 
 const firstAnswerSchema = new Schema(
   {
     status: { type: String, enum: POST_STATUSES, required: true },
     scheduledAt: nullable(Date),
-    warnings: [new Schema({ path: String, code: String, message: String, platform: String }, subdocument)],
+    warnings: [new Schema({ path: String, code: String, message: String, platform: String }, subdocumentOptions)],
   },
-  subdocument,
+  subdocumentOptions,
 )
 
 const timelineEventSchema = new Schema<TimelineEvent>(
   {
-    at: { type: Date, required: true },
+    at: required(Date),
     type: { type: String, enum: TIMELINE_TYPES, required: true },
     status: { type: String, enum: POST_STATUSES },
     platform: { type: String, enum: PLATFORMS },
@@ -94,7 +91,7 @@ const timelineEventSchema = new Schema<TimelineEvent>(
     until: Date,
     runId: String,
   },
-  subdocument,
+  subdocumentOptions,
 )
 
 export const METRICS_INDEX = {
@@ -103,18 +100,18 @@ export const METRICS_INDEX = {
   'platformStatuses.metricsSlot': 1,
 } as const
 
-/** What the database keeps of a post. Its timeline is read on its own. */
+/** The stored post. Its timeline is read separately. */
 export const postSchema = new Schema<StoredPost>(
   {
-    _id: { type: String, required: true },
-    userId: { type: String, required: true },
-    content: { type: contentSchema, required: true },
+    _id: required(String),
+    userId: required(String),
+    content: required(contentSchema),
     platformSpecificContent: { type: Schema.Types.Mixed, default: {} },
-    contentVersion: { type: Number, required: true },
+    contentVersion: required(Number),
     selectedPlatforms: { type: [String], enum: PLATFORMS, required: true },
     scheduledAt: nullable(Date),
     dueAt: nullable(Date),
-    timezone: { type: String, required: true },
+    timezone: required(String),
     status: { type: String, enum: POST_STATUSES, required: true },
     platformStatuses: { type: [platformStatusSchema], required: true },
     correlationId: nullable(String),
@@ -122,11 +119,11 @@ export const postSchema = new Schema<StoredPost>(
     firstAnswer: { type: firstAnswerSchema, default: undefined },
     metadata: { source: { type: String, enum: ['web', 'api'], required: true } },
     allowanceMovedTo: { type: String, default: undefined },
-    startPending: { type: Boolean, required: true },
+    startPending: required(Boolean),
     publishedKeys: { type: [String], default: undefined },
-    revision: { type: Number, required: true },
-    createdAt: { type: Date, required: true },
-    updatedAt: { type: Date, required: true },
+    revision: required(Number),
+    createdAt: required(Date),
+    updatedAt: required(Date),
     timeline: { type: [timelineEventSchema], select: false },
   },
   { ...schemaOptions, timestamps: false },
@@ -140,10 +137,10 @@ postSchema.index({ userId: 1, createdAt: -1, _id: -1 })
 postSchema.index({ userId: 1, scheduledAt: -1, _id: -1 })
 postSchema.index({ userId: 1, status: 1, createdAt: -1, _id: -1 })
 postSchema.index({ status: 1, dueAt: 1 })
-// Immediate posts are not in it, and cost it nothing.
+// Immediate posts are not indexed here and cost nothing.
 postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: { $gt: new Date(0) } } })
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
-// An effect belongs to one post: what two posts could be taken for goes to the first that says so (design section 6).
+// A published platform post belongs to one post of ours: the first that claims it (docs/design/exactly-once.md).
 postSchema.index({ publishedKeys: 1 }, { unique: true, partialFilterExpression: { publishedKeys: { $exists: true } } })
-// What is out, by owner, age and the last slot of its metrics. Posts that are not out cost it nothing.
+// Published posts by owner, age and the last metrics slot. Unpublished posts cost nothing.
 postSchema.index(METRICS_INDEX, { partialFilterExpression: { publishedKeys: { $exists: true } } })

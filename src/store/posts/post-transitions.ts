@@ -1,40 +1,40 @@
 import { EffectTaken } from '../../domain/posts/delivery-moves.ts'
 import type { Move, Post } from '../../domain/posts/post.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
+import { postNotFound } from './post-not-found.ts'
 import { eventsOf, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
-import { isDuplicateKey } from '../shared/database.ts'
-import type { driverCollection } from '../shared/native-collection.ts'
-import { createLine } from '../shared/batching.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
+import type { nativeCollection } from '../shared/native-collection.ts'
+import { keyedBatcher } from '../shared/batching.ts'
 import type { StoredPost } from './post-schema.ts'
 
-/** What goes with a move besides the move itself. */
+/** Options of a transition. */
 interface TransitionOptions {
-  /** The workflow run on whose behalf it is made; goes into the timeline. */
+  /** The workflow run that requests the move; stored in the timeline. */
   runId?: string
-  /** What happened since the last move and has not been told yet. */
+  /** Events since the last move that are not stored yet. */
   notes?: TimelineEvent[]
   /**
-   * The post is likely to be as this process last saw it, so the first try goes without reading it. Not for moves that look
-   * at `startPending`, which changes without the revision.
+   * The post is probably unchanged since this process last saw it, so the first try skips the read. Not for moves that depend
+   * on `startPending`, which changes without the revision.
    */
   isKnown?: boolean
 }
 
 type Asked = { move: Move } & TransitionOptions
 
-/** Posts on their way through this process, the latest state it saw of each. */
+/** The number of posts whose latest known state this process caches. */
 const KNOWN_POSTS = 2_000
 
 interface TransitionDeps {
-  collection: ReturnType<typeof driverCollection<StoredPost>>
-  /** Reads a post; what it read may be told to `remember`. */
+  collection: ReturnType<typeof nativeCollection<StoredPost>>
+  /** Reads a post; callers may pass the result to `remember`. */
   find(postId: string): Promise<Post | null>
   now(): Date
 }
 
-/** The only way to change a stored post. */
+/** Applies moves to stored posts. Every change of a stored post goes through here. */
 export function createTransitions({ collection, find, now }: TransitionDeps) {
-  const inLine = createLine<Post, Asked>(applyMoves)
+  const enqueue = keyedBatcher<Post, Asked>(applyMoves)
   const known = new Map<string, Post>()
 
   function remember(post: Post): void {
@@ -45,17 +45,17 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
     if (known.size > KNOWN_POSTS) known.delete(known.keys().next().value!)
   }
 
-  /** At most one read and one conditional write for all moves that met; each gets its own post or its own error. */
+  /** Applies all moves that met with at most one read and one conditional write; each gets its own post or error. */
   async function applyMoves(postId: string, asked: Asked[], settle: (index: number, result: Post | Error) => void) {
     let remembered = asked.every(({ isKnown }) => isKnown) ? known.get(postId) : undefined
     for (;;) {
       const stored = remembered ?? (await find(postId))
       if (!stored) {
-        asked.forEach((_, index) => settle(index, new ServiceError('NOT_FOUND', 'Post not found or unauthorized')))
+        asked.forEach((_, index) => settle(index, postNotFound()))
         return
       }
       const { post, results, events } = afterMoves(stored, asked, now())
-      // A refusal holds only of the post as it is now; a write proves by the revision that nothing changed meanwhile.
+      // A refusal is valid only for the stored post; a write proves by the revision that nothing has changed.
       const isConclusive = !remembered || (post !== stored && results.every((result) => !(result instanceof Error)))
       const written = isConclusive && (post === stored || (await replace(stored, post, events)))
       if (written === 'taken') return applyOneByOne(postId, asked, settle)
@@ -69,7 +69,7 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
     }
   }
 
-  /** One of the moves takes what another post holds: it fails, and the others are made without it. */
+  /** One of the moves claims a platform post that another post holds: it fails, and the others are applied without it. */
   async function applyOneByOne(...[postId, asked, settle]: Parameters<typeof applyMoves>): Promise<void> {
     if (asked.length === 1) return settle(0, new EffectTaken())
     for (const [index, one] of asked.entries()) {
@@ -94,21 +94,24 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
   }
 
   return {
-    /** Notes the post as this process saw it last. */
+    /** Caches the post as this process saw it last. */
     remember,
 
     /**
-     * Applies a pure move to the stored post: reads it, and writes the result under the condition that its revision is
-     * still the one read, else reads again. So of two moves that exclude each other exactly one wins, whoever asks.
-     * Moves of one post that meet in this process share a read and a write.
+     * Applies a pure move to the stored post. It writes the result on condition that the revision is unchanged, else reads
+     * again. So of two moves that exclude each other exactly one wins. Concurrent moves of one post in this process share a
+     * read and a write.
      * @throws ServiceError NOT_FOUND when the post is gone, EffectTaken, and whatever the move throws
      */
     transition: (postId: string, move: Move, options: TransitionOptions = {}): Promise<Post> =>
-      inLine(postId, { move, ...options }),
+      enqueue(postId, { move, ...options }),
   }
 }
 
-/** The moves one after the other on one post: the post they leave, each one's result, and what is to be told of it. */
+/**
+ * Applies the moves in order to one post.
+ * @returns the resulting post, each move's result, and the timeline events
+ */
 function afterMoves(stored: Post, asked: Asked[], at: Date) {
   const results: (Post | Error)[] = []
   const events: TimelineEvent[] = []
@@ -117,8 +120,8 @@ function afterMoves(stored: Post, asked: Asked[], at: Date) {
     try {
       const moved = move(post, at)
       if (moved !== post) {
-        const told = [...notes, ...eventsOf(post, moved, at)]
-        events.push(...(runId === undefined ? told : told.map((event) => ({ ...event, runId }))))
+        const noted = [...notes, ...eventsOf(post, moved, at)]
+        events.push(...(runId === undefined ? noted : noted.map((event) => ({ ...event, runId }))))
         post = { ...moved, revision: stored.revision + 1, updatedAt: at }
       }
       results.push(post)
@@ -129,7 +132,7 @@ function afterMoves(stored: Post, asked: Asked[], at: Date) {
   return { post, results, events }
 }
 
-/** The fields a move changed, entry by entry, so that what other writers own (`lastAnalyticsFetch`) is left alone. */
+/** The fields that a move changed, entry by entry, so that fields of other writers (`lastAnalyticsFetch`) stay untouched. */
 function difference(before: Post, after: Post): Record<string, unknown> {
   const changes: Record<string, unknown> = {}
   const sameEntries =

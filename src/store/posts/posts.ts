@@ -5,54 +5,54 @@ import type { Post, PostStatus } from '../../domain/posts/post.ts'
 import { ownerOf } from '../../domain/media/storage-keys.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { firstEvent, sortedByTime, type TimelineEvent } from '../../domain/posts/timeline.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { anyOf, createBatchedRead, createBatches } from '../shared/batching.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { anyOf, batchLoader, batcher } from '../shared/batching.ts'
 import { createTransitions } from './post-transitions.ts'
 import { postSchema, type StoredPost } from './post-schema.ts'
 import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
 
 const LIST_DEADLINE_MS = 5 * SECOND
-/** Nothing looks at owner and account earlier than this before the instant for the last time. */
-const LONGEST_AHEAD_MS = MINUTE
+/** No delivery checks owner and account for the last time earlier than this before it is due. */
+const FINAL_CHECK_LEAD_MS = MINUTE
 
 export interface PostQuery {
   page: number
   limit: number
   statuses?: PostStatus[]
   platform?: Platform
-  /** Bounds on `scheduledAt`, or `createdAt` where there is none. */
+  /** Bounds on `scheduledAt`, or on `createdAt` where that is null. */
   from?: Date
   to?: Date
-  /** In the text for all platforms or for one, in any case. */
+  /** Searches the common text and each platform's text, ignoring case. */
   search?: string
-  /** `date` is what `from` and `to` are bounds of. */
+  /** `date` is the value that `from` and `to` bound. */
   sortBy: 'createdAt' | 'scheduledAt' | 'date'
   sortOrder: 'asc' | 'desc'
 }
 
-/** Which posts the sweeper has to look at, see `listStranded`. */
+/** The bounds of the sweeper's search, see `listStranded`. */
 export interface StrandedBounds {
-  /** `startPending` and due posts older than this are taken up. */
+  /** Posts with `startPending`, and due posts, older than this are started again. */
   overdueBefore: Date
-  /** Posts in delivery whose revision has not moved since. */
+  /** Posts in delivery whose revision has not changed since. */
   stalledBefore: Date
   now: Date
   limit: number
 }
 
-/** Where a post names media: for all platforms, and for one instead. */
+/** The paths under which a post names media. */
 const MEDIA_PATHS = ['content.mediaItems', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.mediaItems`)]
 const REGEX_SYNTAX = /[.*+?^${}()|[\]\\]/g
-/** Where a post has text. */
+/** The paths under which a post has text. */
 const TEXT_PATHS = ['content.text', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.text`)]
 const WITHOUT_TIMELINE = { projection: { timeline: 0 } } as const
 
-/** Posts, and the only way to change a stored one. */
+/** Stores posts. Stored posts change only through `transition`. */
 export function createPostStore(connection: Connection, now: () => Date) {
   const model = connection.model<StoredPost>('Post', postSchema, 'posts')
-  const collection = driverCollection<StoredPost>(connection, 'posts')
+  const collection = nativeCollection<StoredPost>(connection, 'posts')
 
-  const find = createBatchedRead<Post>(
+  const find = batchLoader<Post>(
     async (ids) => {
       const posts = await collection()
         .find<Post>({ _id: anyOf(ids) }, WITHOUT_TIMELINE)
@@ -65,7 +65,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
   const { transition, remember } = createTransitions({ collection, find, now })
 
   return {
-    /** @throws a duplicate key error when a user already has a post with this `correlationId` */
+    /** @throws a duplicate key error when the user already has a post with this `correlationId` */
     async insert(posts: Post[], session: ClientSession): Promise<void> {
       const records = posts.map((post) => ({ ...post, timeline: [firstEvent(post)] }))
       await collection().insertMany(records, { session })
@@ -73,7 +73,10 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     find,
 
-    /** Notes that the draft took over the post's allowance. Returns false, and changes nothing, when the post changed since it was read. */
+    /**
+     * Records that the draft took over the post's allowance. Returns false, without a change, when the post has changed since
+     * it was read.
+     */
     async moveAllowance({ _id, userId, revision }: Post, draftId: string, session: ClientSession): Promise<boolean> {
       const filter = { _id, userId, revision, allowanceMovedTo: { $exists: false } }
       const change = { $set: { allowanceMovedTo: draftId, updatedAt: now() }, $inc: { revision: 1 } }
@@ -86,14 +89,14 @@ export function createPostStore(connection: Connection, now: () => Date) {
       return post?.userId === userId ? post : null
     },
 
-    /** The newest events of a post, oldest first. */
+    /** The newest events of a post, oldest first; null when the user has no such post. */
     async timelineOf(userId: string, postId: string): Promise<TimelineEvent[] | null> {
       const found = await collection().findOne({ _id: postId, userId }, { projection: { timeline: 1 } })
       return found && sortedByTime(found.timeline ?? [])
     },
 
-    /** Whether the platform's post is on record as that of another post of ours. */
-    async isTaken(postId: string, platform: Platform, platformPostId: string): Promise<boolean> {
+    /** Returns whether another post of ours is recorded as this platform post. */
+    async belongsToOtherPost(postId: string, platform: Platform, platformPostId: string): Promise<boolean> {
       const filter = { publishedKeys: publishedKey(platform, platformPostId) }
       const holder = await collection().findOne(filter, { projection: { _id: 1 } })
       return holder !== null && holder._id !== postId
@@ -102,7 +105,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
     findByCorrelationId: (userId: string, correlationId: string): Promise<Post | null> =>
       model.findOne({ userId, correlationId }).lean<Post>().exec(),
 
-    /** A page of posts, bounded in bytes whatever is stored: large posts are shortened, so that page, limit and total hold. */
+    /** A page of posts, bounded in bytes: large posts are shortened, so that page, limit and total stay correct. */
     async list(userId: string, query: PostQuery): Promise<{ posts: ListedPost[]; total: number }> {
       const filter = listFilter(userId, query)
       const [posts, total] = await Promise.all([
@@ -118,20 +121,20 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     transition,
 
-    /** Forgets that a workflow start is owed, unless the post changed since. Moves neither revision nor `updatedAt`. */
-    acknowledgeStart: createBatches<void, Post>(async (posts, settle) => {
-      const asToldOf = posts.map(({ _id, revision }) => ({ _id, revision }))
-      await collection().updateMany({ $or: asToldOf, startPending: true }, { $set: { startPending: false } })
+    /** Clears `startPending`, unless the post has changed since. Changes neither revision nor `updatedAt`. */
+    acknowledgeStart: batcher<void, Post>(async (posts, settle) => {
+      const acknowledged = posts.map(({ _id, revision }) => ({ _id, revision }))
+      await collection().updateMany({ $or: acknowledged, startPending: true }, { $set: { startPending: false } })
       posts.forEach((_, index) => settle(index, undefined))
     }),
 
     /**
-     * Makes the deliveries of a user that are about to go out look at owner and account again: a claim for what they prepared
-     * is refused as stale. To be called after a change of either is stored and before it is acknowledged, because an armed
-     * delivery looks at them for the last time some moments before its instant.
+     * Invalidates what the user's imminent deliveries prepared: a claim with it is refused as stale, so they check owner and
+     * account again. Call it after such a change is stored and before it is acknowledged, because an armed delivery checks them
+     * for the last time shortly before it is due.
      */
-    async unsettle(userId: string): Promise<void> {
-      const dueAt = { $lte: new Date(now().getTime() + LONGEST_AHEAD_MS) }
+    async invalidatePrepared(userId: string): Promise<void> {
+      const dueAt = { $lte: new Date(now().getTime() + FINAL_CHECK_LEAD_MS) }
       await collection().updateMany(
         { userId, status: { $in: ['PENDING', 'SCHEDULED'] }, dueAt },
         { $inc: { contentVersion: 1, revision: 1 } },
@@ -139,10 +142,10 @@ export function createPostStore(connection: Connection, now: () => Date) {
     },
 
     /**
-     * Which of these media any post names, whether or not all platforms get it. Their owners' posts are looked through: that
-     * needs no index of its own, which every new post would pay for and one clean-up a day would use.
+     * Returns which of these media any post uses. It scans the owners' posts, because an index would cost every new post for
+     * one cleanup a day.
      */
-    async namedMedia(storageKeys: string[]): Promise<Set<string>> {
+    async findNamedMedia(storageKeys: string[]): Promise<Set<string>> {
       const owners = [...new Set(storageKeys.map(ownerOf))]
       const filter = {
         userId: { $in: owners },
@@ -160,7 +163,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
       return named
     },
 
-    /** The post as it was at its end. */
+    /** Deletes the post and returns its last state. */
     remove: (userId: string, postId: string, session?: ClientSession): Promise<Post | null> =>
       collection().findOneAndDelete({ _id: postId, userId }, { ...WITHOUT_TIMELINE, ...(session && { session }) }),
 
@@ -173,7 +176,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
       return waiting.map(({ _id }) => _id)
     },
 
-    /** Until when calls to platforms may be on their way for this user; null when there are none. */
+    /** Until when platform calls for this user may be running; null when there are none. */
     async leasedUntil(userId: string): Promise<Date | null> {
       const path = 'platformStatuses.delivery.leaseUntil'
       const [latest] = await collection()
@@ -186,11 +189,11 @@ export function createPostStore(connection: Connection, now: () => Date) {
       return leases ? new Date(Math.max(...leases)) : null
     },
 
-    /** Newest first, without ever holding all of them. */
+    /** All posts of the user, newest first, as a stream. */
     allOf: (userId: string): AsyncIterable<Post> =>
       collection().find<Post>({ userId }, WITHOUT_TIMELINE).sort({ createdAt: -1, _id: -1 }),
 
-    /** Any posts of the user, so many at most. */
+    /** Up to `limit` posts of the user, in any order. */
     listSome: (userId: string, limit: number): Promise<Post[]> =>
       collection()
         .find<Post>({ userId }, { ...WITHOUT_TIMELINE, limit })
@@ -200,8 +203,8 @@ export function createPostStore(connection: Connection, now: () => Date) {
       await collection().deleteMany({ userId, _id: { $in: postIds } })
     },
 
-    /** Posts with something left to deliver, the next due first; from the instant they are due, or all of them. */
-    openPosts: (dueFrom: Date | null): AsyncIterable<Post> =>
+    /** Posts with open deliveries, the next due first; all of them, or those due from an instant on. */
+    streamOpenPosts: (dueFrom: Date | null): AsyncIterable<Post> =>
       collection()
         .find<Post>(
           {
@@ -212,7 +215,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
         )
         .sort({ dueAt: 1 }),
 
-    /** Deliveries that nobody may be moving on: a start that was never acknowledged, an overdue post, a stalled one. */
+    /** Deliveries that may have no running workflow: unacknowledged starts, overdue posts, and stalled posts. */
     listStranded: ({ overdueBefore, stalledBefore, now: instant, limit }: StrandedBounds): Promise<Post[]> =>
       collection()
         .find<Post>(
@@ -222,14 +225,15 @@ export function createPostStore(connection: Connection, now: () => Date) {
               {
                 status: { $in: ['PENDING', 'SCHEDULED'] },
                 dueAt: { $lte: overdueBefore },
-                platformStatuses: unattended(instant),
+                platformStatuses: openWithoutRetry(instant),
               },
-              { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: unattended(instant) },
+              { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: openWithoutRetry(instant) },
             ],
           },
           WITHOUT_TIMELINE,
         )
-        // What a workflow was not told leaves the list once it is; overdue posts may stay for a while and must not bar the way.
+        // Unacknowledged starts come first, because they leave the list once acknowledged; overdue posts may stay on it for a
+        // while.
         .sort({ startPending: -1, dueAt: 1 })
         .limit(limit)
         .maxTimeMS(LIST_DEADLINE_MS)
@@ -239,8 +243,8 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
 export type PostStore = ReturnType<typeof createPostStore>
 
-/** An open entry that nothing is said to look at later. */
-function unattended(instant: Date) {
+/** Matches an open entry without a later attempt. */
+function openWithoutRetry(instant: Date) {
   return {
     $elemMatch: {
       status: { $in: ['pending', 'processing'] },
@@ -264,7 +268,7 @@ function listFilter(userId: string, query: PostQuery): QueryFilter<Post> {
   return filter
 }
 
-/** The fields that an index sorts by are sorted without computing anything. */
+/** Sorts indexed fields without computing them. */
 function pageStages(filter: QueryFilter<Post>, { sortBy, sortOrder, page, limit }: PostQuery): object[] {
   const direction = sortOrder === 'asc' ? 1 : -1
   const date = { $ifNull: ['$scheduledAt', '$createdAt'] }

@@ -1,16 +1,16 @@
 import type { Post } from '../../domain/posts/post.ts'
 
-/** The size of one page of posts. Each may take an equal share. */
+/** The size of one page of posts. Each post may take an equal part. */
 const PAGE_BYTES = 2 * 1_048_576
-/** Code points. */
+/** In code points. */
 const EXCERPT_LENGTH = 500
 
 /** A shortened post has an excerpt of its text, and neither overrides nor descriptions of media. */
 export type ListedPost = Post & { isShortened: boolean }
 
 /**
- * Pipeline stages over posts that shorten each one larger than its share of a page, so that a page is bounded in bytes and still has
- * as many posts as were asked for. The database does it, before anything is sent and decoded.
+ * Pipeline stages that shorten each post larger than its part of a page. A page is then bounded in bytes and still has all its
+ * posts. The database shortens them before they are sent.
  * @param limit posts on the page
  */
 export function shortenLargePosts(limit: number) {

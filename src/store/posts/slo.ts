@@ -4,26 +4,26 @@ import { SECOND } from '../../domain/shared/times.ts'
 
 const DEADLINE_MS = 10 * SECOND
 
-export interface PunctualityWindow {
+export interface SloWindow {
   /** Posts scheduled after this and up to `until`. */
   since: Date
   until: Date
   missAfterMs: number
-  /** At most so many posts are looked at, the latest ones. */
-  mostPosts: number
+  /** The maximum number of posts to read, the latest ones. */
+  maxPosts: number
 }
 
 /**
- * Reads the posts of the window by the index on `scheduledAt`, and lets the database count those entries together that
- * went the same way to the millisecond: exact figures from an answer that does not grow with the posts on time.
+ * Builds the pipeline that counts the deliveries of the window. It reads posts by the index on `scheduledAt` and groups entries
+ * with equal lateness in milliseconds. The result is exact and does not grow with the number of punctual posts.
  */
-export function punctualityPipeline({ since, until, missAfterMs, mostPosts }: PunctualityWindow): PipelineStage[] {
+export function sloPipeline({ since, until, missAfterMs, maxPosts }: SloWindow): PipelineStage[] {
   const bound = new Date(until.getTime() - missAfterMs)
   const entry = '$platformStatuses'
   return [
     { $match: { scheduledAt: { $gt: since, $lte: until }, status: { $ne: 'DRAFT' } } },
     { $sort: { scheduledAt: -1 } },
-    { $limit: mostPosts },
+    { $limit: maxPosts },
     { $project: { scheduledAt: 1, dueAt: 1, status: 1, platformStatuses: 1 } },
     { $unwind: { path: entry, includeArrayIndex: 'index' } },
     {
@@ -45,17 +45,17 @@ export function punctualityPipeline({ since, until, missAfterMs, mostPosts }: Pu
   ]
 }
 
-/** How scheduled posts kept their instants. Only reads. */
-export function createPunctualityStore(connection: Connection) {
+/** Reads the punctuality of scheduled posts. */
+export function createSloStore(connection: Connection) {
   return {
-    /** `since` is later than asked for when there were more posts than `mostPosts`. */
-    async read(window: PunctualityWindow): Promise<{ groups: EntryGroup[]; since: Date }> {
+    /** Returns a later `since` than requested when there were more than `maxPosts` posts. */
+    async read(window: SloWindow): Promise<{ groups: EntryGroup[]; since: Date }> {
       const found = await connection
         .collection('posts')
-        .aggregate<Found>(punctualityPipeline(window), { maxTimeMS: DEADLINE_MS, allowDiskUse: true })
+        .aggregate<Found>(sloPipeline(window), { maxTimeMS: DEADLINE_MS, allowDiskUse: true })
         .toArray()
       const groups = found.map(({ _id, entries, posts }) => ({ ..._id, entries, posts }))
-      const isCut = groups.reduce((total, { posts }) => total + posts, 0) >= window.mostPosts
+      const isCut = groups.reduce((total, { posts }) => total + posts, 0) >= window.maxPosts
       const oldest = Math.min(...found.map((group) => group.oldest.getTime()))
       return { groups, since: isCut ? new Date(oldest) : window.since }
     },

@@ -1,9 +1,10 @@
 import mongoose from 'mongoose'
+import { withDeadline } from '../../deadlines.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 
 const { MongoOperationTimeoutError } = mongoose.mongo
 
-/** Applies a batch of moves to one record; calls `settle` once for every move. A rejection fails the whole batch. */
+/** Applies a batch to one record and calls `settle` once for every item. A rejection fails the whole batch. */
 type ApplyBatch<Result, Item> = (
   key: string,
   items: Item[],
@@ -17,10 +18,10 @@ interface Waiting<Result, Item> {
 }
 
 /**
- * Puts changes of the same record in line: while one batch is being written, what arrives meanwhile waits and goes
- * together in the next. Measured on posts with three platforms, this takes conflicts from 5.5 a post to none.
+ * Batches changes of the same record: items that arrive while one batch is written share the next batch. On posts with three
+ * platforms this reduces conflicts from 5.5 per post to none.
  */
-export function createLine<Result, Item>(
+export function keyedBatcher<Result, Item>(
   applyBatch: ApplyBatch<Result, Item>,
   largestBatch = Infinity,
 ): (key: string, item: Item) => Promise<Result> {
@@ -56,38 +57,33 @@ export function createLine<Result, Item>(
       }
       const newLine = [waiting]
       lines.set(key, newLine)
-      // What comes with the same turn of the event loop meets in the first batch as well.
+      // Items of the same event loop turn share the first batch.
       setImmediate(() => void drain(key, newLine))
     })
 }
 
 /**
- * Longer than the driver's own deadlines, one of which is missing: it waits without end for a connection that broke while a write was
- * half sent (mongodb 7.8, `Connection.writeCommand`). A change that is made after all is a change like any other: it has its condition.
+ * Longer than the driver's own deadlines, one of which is missing: it waits without end for a connection that broke during a
+ * write (mongodb 7.8, `Connection.writeCommand`). A write that succeeds after the deadline is safe, because every write is
+ * conditional.
  */
 const LONGEST_BATCH_MS = 35 * SECOND
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new MongoOperationTimeoutError('MongoDB did not answer in time')), LONGEST_BATCH_MS)
-  })
-  try {
-    return await Promise.race([work, tooLate])
-  } finally {
-    clearTimeout(timer)
-  }
+function inTime<T>(work: Promise<T>): Promise<T> {
+  return withDeadline(work, LONGEST_BATCH_MS, () => new MongoOperationTimeoutError('MongoDB did not answer in time'))
 }
 
-/** A batch that takes longer, because of one connection or one contended record, must not hold up those after it. */
+/** A slow batch, caused by one connection or one contended record, delays the next batch by at most this time. */
 const LONGEST_TURN_MS = 50
 
-/** One line for all: what arrives while a batch is on its way, though not for long, goes together in the next. */
-export function createBatches<Result, Item>(
+/**
+ * Batches items without a key: items that arrive while a batch is written share the next one, after at most `LONGEST_TURN_MS`.
+ */
+export function batcher<Result, Item>(
   applyBatch: (items: Item[], settle: (index: number, result: Result | Error) => void) => Promise<void>,
   largestBatch?: number,
 ): (item: Item) => Promise<Result> {
-  const line = createLine<Result, Item>((_, items, settle) => {
+  const line = keyedBatcher<Result, Item>((_, items, settle) => {
     const applied = inTime(applyBatch(items, settle))
     const settled = applied.catch((error: Error) => items.forEach((_, index) => settle(index, error)))
     return atMost(LONGEST_TURN_MS, settled)
@@ -105,18 +101,18 @@ function atMost(ms: number, work: Promise<void>): Promise<void> {
   })
 }
 
-/** Reads records that are asked for at about the same time together, each after it was asked for. */
-export function createBatchedRead<T>(
+/** Loads records in batches. Every record is read after it was requested. */
+export function batchLoader<T>(
   load: (ids: string[]) => Promise<T[]>,
   idOf: (record: T) => string,
 ): (id: string) => Promise<T | null> {
-  return createBatches<T | null, string>(async (ids, settle) => {
+  return batcher<T | null, string>(async (ids, settle) => {
     const found = new Map((await load([...new Set(ids)])).map((record) => [idOf(record), record]))
     ids.forEach((id, index) => settle(index, found.get(id) ?? null))
   })
 }
 
-/** A filter for one value or several: the plain form is cheaper to plan, and most batches are of one. */
+/** Returns a filter for one id or several. The plain form is cheaper to plan, and most batches have one item. */
 export function anyOf(ids: string[]): string | { $in: string[] } {
   return ids.length === 1 ? ids[0]! : { $in: ids }
 }

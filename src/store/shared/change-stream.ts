@@ -6,17 +6,17 @@ import { isDatabaseOutage } from '../mongo-errors.ts'
 
 type ResumeToken = mongoose.mongo.ResumeToken
 
-/** What is told of the database as it happens; of users and sessions only that they have to be looked at again. */
-export type Change =
+/** A change in the database. Changes of users and sessions carry only the id. */
+export type RecordChange =
   | { kind: 'notification'; notification: Notification }
   | { kind: 'user'; userId: string }
   | { kind: 'session'; sessionId: string }
 
-interface Follower {
-  onChange(change: Change): void
-  /** Changes were missed: the database no longer knows the place where it was left. What comes from now on is told again. */
+interface ChangeHandlers {
+  onChange(change: RecordChange): void
+  /** Called when changes were missed, because the database no longer has the resume token. Later changes are reported again. */
   onGap(): void
-  /** The database cannot be followed for the moment; told once for each time. */
+  /** Called once each time the change stream breaks. */
   onTrouble(error: unknown): void
 }
 
@@ -49,28 +49,28 @@ const PIPELINE = [
     $project: {
       'ns.coll': 1,
       documentKey: 1,
-      // Of users and sessions the secrets stay where they are.
+      // Leaves out the secrets of users and sessions.
       fullDocument: { $cond: [{ $eq: ['$ns.coll', 'notifications'] }, '$fullDocument', '$$REMOVE'] },
     },
   },
 ]
 
 /**
- * Tells of changes from now on, over one change stream for all collections. It is taken up again where it was left after an
- * outage or a change of the primary, so that each change is told once.
+ * Reports changes from now on over one change stream for all collections. After an outage or a new primary it resumes where it
+ * stopped, so each change is reported once.
  */
-export function followChanges(connection: Connection, follower: Follower) {
+export function watchChanges(connection: Connection, follower: ChangeHandlers) {
   const closing = new AbortController()
   let place: ResumeToken
   let hasGap = false
   let isTroubled = false
-  let following = Promise.withResolvers<void>()
+  let watching = Promise.withResolvers<void>()
 
-  /** Told first when the stream is open on the server, before there is anything to tell: from then on nothing is missed. */
+  /** First called when the stream is open on the server, before any change. From then on no change is missed. */
   function onPlace(token: ResumeToken): void {
     place = token
     isTroubled = false
-    following.resolve()
+    watching.resolve()
     if (hasGap) follower.onGap()
     hasGap = false
   }
@@ -84,7 +84,7 @@ export function followChanges(connection: Connection, follower: Follower) {
     try {
       while (!closing.signal.aborted) {
         const event = await stream.tryNext()
-        const change = event && changeOf(event)
+        const change = event && toRecordChange(event)
         if (change) follower.onChange(change)
       }
     } finally {
@@ -94,7 +94,7 @@ export function followChanges(connection: Connection, follower: Follower) {
   }
 
   function onBreak(error: unknown): void {
-    following = Promise.withResolvers()
+    watching = Promise.withResolvers()
     if (place !== undefined && isRefused(error)) {
       place = undefined
       hasGap = true
@@ -117,21 +117,21 @@ export function followChanges(connection: Connection, follower: Follower) {
 
   void follow()
   return {
-    /** Resolves when whatever changes from then on will be told. */
-    following: (): Promise<void> => following.promise,
+    /** Resolves when the stream is open and later changes will be reported. */
+    following: (): Promise<void> => watching.promise,
 
     close: (): void => closing.abort(),
   }
 }
 
-export type ChangeFeed = ReturnType<typeof followChanges>
+export type ChangeFeed = ReturnType<typeof watchChanges>
 
-/** The server answers, and says that it cannot go on from there. */
+/** Returns whether the server refused to resume, as opposed to being unreachable. */
 function isRefused(error: unknown): boolean {
   return error instanceof mongoose.mongo.MongoServerError && !isDatabaseOutage(error)
 }
 
-function changeOf({ ns, documentKey, fullDocument }: Event): Change | null {
+function toRecordChange({ ns, documentKey, fullDocument }: Event): RecordChange | null {
   switch (ns.coll) {
     case 'notifications':
       return fullDocument ? { kind: 'notification', notification: fullDocument } : null

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import mongoose, { type ClientSession } from 'mongoose'
+import { raceAbort } from '../../deadlines.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isDatabaseOutage } from '../mongo-errors.ts'
@@ -12,13 +13,13 @@ const CONNECT_AGAIN_MS = SECOND / 2
 interface DatabaseOptions {
   /** Upper bound of the driver's connection pool. */
   maxPoolSize?: number
-  /** Called with what went wrong each time the first connection could not be made. */
+  /** Called with the error each time the first connection fails. */
   onUnreachable?: (error: unknown) => void
 }
 
 /**
- * Opens one connection to the replica set. Models are defined on it by the stores; nothing here is global.
- * An outage shows as an error within 5 s, and the driver reconnects by itself.
+ * Opens one connection to the replica set. The stores define their models on it; nothing is global. An outage becomes an error
+ * within 5 s, and the driver reconnects by itself.
  * @throws when the database does not answer now
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
@@ -27,7 +28,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   return database
 }
 
-/** Like `openDatabase`, for processes that are started before their database: it is tried again until `connected` resolves. */
+/** Like `openDatabase`, for processes that start before their database. It retries until `connected` resolves. */
 export function connectDatabase(url: string, options: DatabaseOptions = {}): Database {
   return createDatabase(url, options, { isPatient: true })
 }
@@ -58,7 +59,7 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
         })
         return
       } catch (error) {
-        // A wrong address or password does not pass.
+        // A wrong address or password is permanent.
         if (!isPatient || closing.signal.aborted || !isDatabaseOutage(error)) throw error
         options.onUnreachable?.(error)
       }
@@ -69,11 +70,11 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
   return {
     connection,
 
-    /** Resolves when the database has answered once; rejects when that cannot happen. */
+    /** Resolves when the database has answered once; rejects on a permanent error. */
     connected,
 
     /**
-     * Runs `work` in one transaction, repeated by the driver on write conflicts, for at most 5 s.
+     * Runs `work` in one transaction. The driver repeats it on write conflicts for at most 5 s.
      * @throws ServiceError SERVICE_UNAVAILABLE when it cannot be committed in that time
      */
     async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
@@ -83,7 +84,7 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
       try {
         return await session.withTransaction(
           async () => {
-            // The driver would go on for two minutes, and takes no deadline of ours.
+            // The driver would repeat for two minutes and accepts no other deadline.
             if (Date.now() >= deadline) throw busy(lastConflict)
             try {
               return await work(session)
@@ -102,9 +103,9 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
     /** @throws within 2 s */
     async ping(): Promise<void> {
       if (!connection.db) throw new Error('The database has not answered yet')
-      // The driver's own deadlines are longer, and it heeds the signal only once it has a connection.
+      // The driver's own deadlines are longer, and it checks the signal only once it has a connection.
       const deadline = AbortSignal.timeout(PING_DEADLINE_MS)
-      await Promise.race([connection.db.command({ ping: 1 }, { signal: deadline }), whenAborted(deadline)])
+      await raceAbort(connection.db.command({ ping: 1 }, { signal: deadline }), deadline)
     },
 
     async createIndexes(): Promise<void> {
@@ -114,7 +115,7 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
       }
     },
 
-    /** Names of the indexes that the schemas declare and the database does not have. */
+    /** The declared indexes that the database does not have. */
     async missingIndexes(): Promise<string[]> {
       const missing = await Promise.all(
         Object.values(connection.models).map(async (model) => {
@@ -129,7 +130,7 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
 
     async close(): Promise<void> {
       closing.abort()
-      // Else a first connection that is still being looked for would be waited for.
+      // Otherwise closing would wait for a first connection that is still being tried.
       if (connection.readyState === mongoose.ConnectionStates.connecting) await connection.getClient().close()
       await connection.close()
     },
@@ -138,19 +139,9 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
 
 export type Database = ReturnType<typeof createDatabase>
 
-function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-  })
-}
-
-/** A unique index, or one over any of these fields, already holds what was to be written. */
-export function isDuplicateKey(error: unknown, fields?: readonly string[]): boolean {
-  if (!(error instanceof mongoose.mongo.MongoServerError) || error.code !== 11_000) return false
-  const pattern: unknown = error['keyPattern']
-  return !fields || Object.keys(pattern ?? {}).some((field) => fields.includes(field))
-}
-
 function busy(cause: unknown): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy, try again', { cause, retryAfterSeconds: 2 })
+  return new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy. Try again in a moment.', {
+    cause,
+    retryAfterSeconds: 2,
+  })
 }

@@ -4,11 +4,11 @@ type Document = mongoose.mongo.Document
 type Collection<T extends Document> = mongoose.mongo.Collection<T>
 
 /**
- * The driver's own collection, for paths where mongoose's casting would cost more than the work. What goes in is built by our
- * own code, field by field; filters are of validated scalars only.
- * @returns a function, since there is no database before the connection is up; it throws like the driver does meanwhile
+ * Returns the driver's own collection, for paths where mongoose's casting would cost more than the work. Our code builds
+ * documents field by field, and filters hold validated scalars only.
+ * @returns a function, because the database does not exist before the connection is up; until then it throws like the driver
  */
-export function driverCollection<T extends Document>(connection: Connection, name: string): () => Collection<T> {
+export function nativeCollection<T extends Document>(connection: Connection, name: string): () => Collection<T> {
   let collection: Collection<T> | undefined
   return () => {
     if (collection) return collection

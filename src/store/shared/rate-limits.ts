@@ -3,43 +3,40 @@ import { Schema, type Connection } from 'mongoose'
 import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND, waitInWords } from '../../domain/shared/times.ts'
-import { driverCollection } from './native-collection.ts'
-import { schemaOptions } from './schema.ts'
+import { nativeCollection } from './native-collection.ts'
+import { required, schemaOptions } from './schema.ts'
 
 const COLLECTION = 'rateLimits'
 
-/** What the limiter library keeps; declared here so that setup makes its indexes like all others. */
-const rateLimitSchema = new Schema(
-  { key: { type: String, required: true }, points: { type: Number, required: true }, expire: Date },
-  schemaOptions,
-)
+/** The limiter library's records, declared here so that setup creates their indexes. */
+const rateLimitSchema = new Schema({ key: required(String), points: required(Number), expire: Date }, schemaOptions)
 rateLimitSchema.index({ key: 1 }, { unique: true })
 rateLimitSchema.index({ expire: 1 }, { expireAfterSeconds: 0 })
 
-/** The message of a refusal, made from the time to wait, like `40 seconds`. */
+/** Builds the message of a refusal from the time to wait, such as `40 seconds`. */
 type Refusal = (wait: string) => string
 
 interface Bucket {
-  /** Of the bucket, as error bodies name it. */
+  /** The name in error bodies. */
   name: string
   points: number
   windowMs: number
 }
 
 /**
- * Limits that are counted in MongoDB, because they must hold over processes and restarts (contract section 11). Keys that
- * name people are kept hashed only.
+ * Rate limits counted in MongoDB, because they must hold across processes and restarts. Keys that name people are stored only
+ * as hashes.
  */
 export function createRateLimits(connection: Connection) {
   connection.model('RateLimit', rateLimitSchema, COLLECTION)
 
-  const collection = driverCollection<{ key: string }>(connection, COLLECTION)
+  const collection = nativeCollection<{ key: string }>(connection, COLLECTION)
   const names = new Set<string>()
 
   function limiter({ name, points, windowMs }: Bucket): () => RateLimiterMongo {
     names.add(name)
     let made: RateLimiterMongo | undefined
-    // The library wants a database that has answered.
+    // The library needs a connected database.
     return () =>
       (made ??= new RateLimiterMongo({
         storeClient: connection.db,
@@ -52,27 +49,27 @@ export function createRateLimits(connection: Connection) {
   }
 
   return {
-    /** Counted without refusing: for limits that are looked at before and counted after. */
+    /** A counter that does not refuse, for limits that are checked before and counted after the work. */
     limiter,
 
-    /** Forgets what was counted of these people, who are named by their ids or addresses. */
-    async forget(people: string[]): Promise<void> {
-      const keys = people.flatMap((person) => [...names].map((name) => `${name}:${hashed(person)}`))
-      // What follows the hash, such as a network address, is separated by a character that sorts after it.
+    /** Deletes the counts of these people, named by ids or addresses. */
+    async clearAllOf(people: string[]): Promise<void> {
+      const keys = people.flatMap((person) => [...names].map((name) => `${name}:${hashKey(person)}`))
+      // A suffix, such as a network address, follows a separator that sorts after the hash.
       const ranges = keys.map((key) => ({ key: { $gte: key, $lt: `${key}\uffff` } }))
       await collection().deleteMany({ $or: ranges })
     },
 
-    /** Counts every call that asks. */
+    /** A limit that counts every call. */
     bucket(bucket: Bucket, refusal: Refusal = (wait) => `Too many requests. Try again in ${wait}.`) {
       const open = limiter(bucket)
-      const keyOf = (person: string, place?: string) =>
-        place === undefined ? hashed(person) : personKey(person, place)
+      const toKey = (person: string, place?: string) =>
+        place === undefined ? hashKey(person) : personKey(person, place)
       return {
-        /** Takes one when there is one left. */
+        /** Takes one unit; returns false when none is left. */
         async tryTake(person: string): Promise<boolean> {
           try {
-            await open().consume(hashed(person))
+            await open().consume(hashKey(person))
             return true
           } catch (error) {
             if (error instanceof RateLimiterRes) return false
@@ -81,26 +78,26 @@ export function createRateLimits(connection: Connection) {
         },
 
         /**
-         * @param place counts the person's calls from there on their own
-         * @throws ServiceError RATE_LIMITED when the key has used its share up
+         * @param place counts the person's calls from there separately
+         * @throws ServiceError RATE_LIMITED when the key has used all its units
          */
         async take(person: string, place?: string): Promise<void> {
           try {
-            await open().consume(keyOf(person, place))
+            await open().consume(toKey(person, place))
           } catch (error) {
-            if (error instanceof RateLimiterRes) throw tooMany(refusal, bucket.name, error.msBeforeNext)
+            if (error instanceof RateLimiterRes) throw rateLimited(refusal, bucket.name, error.msBeforeNext)
             throw error
           }
         },
 
-        /** What was taken for something that came to nothing. */
-        async giveBack(person: string, place?: string): Promise<void> {
-          await open().reward(keyOf(person, place))
+        /** Returns a unit that was taken for failed work. */
+        async refund(person: string, place?: string): Promise<void> {
+          await open().reward(toKey(person, place))
         },
 
-        /** Returns the whole share. For a share of one: calls that were refused meanwhile count as well, and `giveBack` leaves them. */
+        /** Resets the count. For limits of one unit: refused calls count as well, and `refund` does not remove them. */
         async clear(person: string): Promise<void> {
-          await open().delete(hashed(person))
+          await open().delete(hashKey(person))
         },
       }
     },
@@ -109,7 +106,10 @@ export function createRateLimits(connection: Connection) {
 
 export type RateLimits = ReturnType<typeof createRateLimits>
 
-export function tooMany(message: Refusal, bucket: string, waitMs: number): ServiceError {
+/** One limit, with a count per key. */
+export type RateLimit = ReturnType<RateLimits['bucket']>
+
+export function rateLimited(message: Refusal, bucket: string, waitMs: number): ServiceError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / SECOND))
   return new ServiceError('RATE_LIMITED', message(waitInWords(retryAfterSeconds)), {
     retryAfterSeconds,
@@ -117,12 +117,12 @@ export function tooMany(message: Refusal, bucket: string, waitMs: number): Servi
   })
 }
 
-/** The key of a limit on one person from one place. `forget` finds it by the person. */
+/** The key of a limit on one person from one place. `clearAllOf` finds it by the person. */
 export function personKey(person: string, place: string): string {
-  return `${hashed(person)}|${hashed(place)}`
+  return `${hashKey(person)}|${hashKey(place)}`
 }
 
-/** Of bounded length, and telling nobody's address. */
-export function hashed(key: string): string {
+/** Hashes a key, which bounds its length and hides the address. */
+export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('base64url')
 }

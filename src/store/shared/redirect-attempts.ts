@@ -1,27 +1,24 @@
 import { Schema, type Connection } from 'mongoose'
-import { driverCollection } from './native-collection.ts'
-import { schemaOptions } from './schema.ts'
+import { nativeCollection } from './native-collection.ts'
+import { nullable, required, schemaOptions } from './schema.ts'
 
-/** Somebody who was sent to another site's page and may come back (safety.md section 3). Goes by itself soon after its end. */
+/** A user who was redirected to another site and may return. Expires by itself. */
 export interface RedirectAttempt {
   /** Hash of the random part of `state`. */
   _id: string
-  /** Sealed; gone once the attempt is used. */
+  /** Sealed; null once the attempt is consumed. */
   secrets: string | null
-  /** Hash of what the browser it was begun in holds in a cookie; null when it was begun by no browser. */
+  /** Hash of the binding that the browser holds in a cookie; null when no browser started the attempt. */
   bindingHash: string | null
-  /** Hash of what the callback names where the other site knows no `state`. */
+  /** Hash of the callback's token where the other site supports no `state`. */
   lookupHash?: string
   expiresAt: Date
   consumedAt: Date | null
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-const nullable = <T>(type: T) => ({ type, default: null })
-
 /**
- * @param model the name of what is attempted
- * @param fields what its records have besides those of every attempt
+ * @param model the name of the mongoose model
+ * @param fields fields besides those of every attempt
  */
 export function createRedirectAttemptStore<Attempt extends RedirectAttempt, Name extends object>(
   connection: Connection,
@@ -43,7 +40,7 @@ export function createRedirectAttemptStore<Attempt extends RedirectAttempt, Name
   schema.index({ lookupHash: 1 }, { unique: true, sparse: true })
   connection.model(model, schema, name)
 
-  const collection = driverCollection<RedirectAttempt>(connection, name)
+  const collection = nativeCollection<RedirectAttempt>(connection, name)
 
   return {
     async insert(attempt: Attempt): Promise<void> {
@@ -51,10 +48,10 @@ export function createRedirectAttemptStore<Attempt extends RedirectAttempt, Name
     },
 
     /**
-     * Uses the attempt up, by one conditional write: of all that come with the same name one gets it, and once only.
-     * A callback in the wrong browser does not use it up.
-     * @param bindingHashes those of which the attempt may have one; null among them stands for an attempt without
-     * @returns the attempt with its secrets, or null when there is none that is still open
+     * Consumes the attempt by one conditional write: of concurrent callbacks exactly one gets it. A callback in the wrong
+     * browser does not consume it.
+     * @param bindingHashes the accepted bindings; null accepts an attempt without one
+     * @returns the attempt with its secrets, or null when no open attempt matches
      */
     async consume(attempt: Name, bindingHashes: (string | null)[], at: Date): Promise<Attempt | null> {
       const before = await collection().findOneAndUpdate(

@@ -2,40 +2,38 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { addCode, joinNewestCode, tryCode, type MailedCode } from '../../domain/users/address-codes.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { HOUR } from '../../domain/shared/times.ts'
-import { isDuplicateKey } from '../shared/database.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { hashed } from '../shared/rate-limits.ts'
-import { schemaOptions } from '../shared/schema.ts'
-import { createTurns } from '../shared/turns.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { hashKey } from '../shared/rate-limits.ts'
+import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
+import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
 
-/** Longer than a code and what it proves are good. */
-const KEPT_MS = HOUR
+/** Longer than a code and its proof are valid. */
+const RETENTION_MS = HOUR
 
-const MOST_CONFLICTS = 50
+const MAX_CONFLICTS = 50
 
-/** The codes that an address was sent, and the proof that one of them was entered. */
+/** The codes mailed to an address, and the proof that one was entered. */
 interface AddressCode {
-  /** Stands for the address. */
+  /** Keyed hash of the address. */
   _id: string
   codes: MailedCode[]
   revision: number
-  /** Until when the proof works. */
+  /** When the proof expires. */
   verifiedUntil: Date | null
-  /** Hash of the proof that whoever sent the right code was given. Absent before, and in records of versions without proofs. */
+  /** Hash of the proof issued for the right code. Absent before, and in records of older versions. */
   proofHash?: string
   removeAt: Date
 }
-
-const required = <T>(type: T) => ({ type, required: true }) as const
 
 const mailedCodeSchema = new Schema<MailedCode>(
   {
     codeHash: required(String),
     expiresAt: required(Date),
-    senders: [new Schema({ key: required(String), triesLeft: required(Number) }, { ...schemaOptions, _id: false })],
+    senders: [new Schema({ key: required(String), triesLeft: required(Number) }, subdocumentOptions)],
     strangerTriesLeft: required(Number),
   },
-  { ...schemaOptions, _id: false },
+  subdocumentOptions,
 )
 
 const codeSchema = new Schema<AddressCode>(
@@ -43,7 +41,7 @@ const codeSchema = new Schema<AddressCode>(
     _id: required(String),
     codes: [mailedCodeSchema],
     revision: { type: Number, default: 0 },
-    verifiedUntil: { type: Date, default: null },
+    verifiedUntil: nullable(Date),
     proofHash: String,
     removeAt: required(Date),
   },
@@ -61,22 +59,25 @@ interface Proof {
 export function createAddressCodeStore(connection: Connection, now: () => Date) {
   connection.model<AddressCode>('AddressCode', codeSchema, 'addressCodes')
 
-  const collection = driverCollection<AddressCode>(connection, 'addressCodes')
-  const removal = () => new Date(now().getTime() + KEPT_MS)
+  const collection = nativeCollection<AddressCode>(connection, 'addressCodes')
+  const removal = () => new Date(now().getTime() + RETENTION_MS)
   const provenBy = (addressKey: string, proofHashes: string[]) => ({
     _id: addressKey,
     proofHash: { $in: proofHashes },
     verifiedUntil: { $gt: now() },
   })
 
-  const inTurn = createTurns(1)
+  const inTurn = createKeyedSemaphore(1)
 
-  /** Applies a move to the codes of the address under the revision of its record. A move that returns `null` changes nothing. */
+  /**
+   * Applies a move to the codes of the address, conditional on the revision of its record. A move that returns null changes
+   * nothing.
+   */
   const change = (_id: string, move: (codes: MailedCode[]) => Partial<AddressCode> | null) =>
     inTurn(_id, async () => {
-      for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts += 1) {
+      for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
         const stored = await collection().findOne({ _id })
-        const moved = move(codesOf(stored))
+        const moved = move(readCodes(stored))
         if (moved === null || (await write(_id, stored, moved))) return moved
       }
       throw new ServiceError('SERVICE_UNAVAILABLE', 'This address is busy. Try again in a moment.', {
@@ -88,7 +89,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
     if (stored) {
       const { revision } = stored
       const $set = { ...moved, revision: (revision ?? 0) + 1 }
-      // A record of the version before has no revision.
+      // Records of older versions have no revision.
       const filter = revision === undefined ? { _id, revision: { $exists: false } } : { _id, revision }
       return (await collection().updateOne(filter, { $set })).matchedCount === 1
     }
@@ -102,30 +103,30 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
   }
 
   return {
-    /** Stores a code for its sender. The proof of an earlier code stays, so that strangers cannot undo it. */
+    /** Stores a code for its sender. The proof of an earlier code stays, so that strangers cannot remove it. */
     async put(addressKey: string, code: { codeHash: string; expiresAt: Date; sender: string }): Promise<void> {
-      const added = { ...code, sender: hashed(code.sender), now: now() }
+      const added = { ...code, sender: hashKey(code.sender), now: now() }
       await change(addressKey, (codes) => ({ codes: addCode(codes, added), removeAt: removal() }))
     },
 
-    /** Lets the sender try the newest code. False when there is none. */
+    /** Lets the sender try the newest code. Returns false when there is none. */
     async join(addressKey: string, sender: string): Promise<boolean> {
       const joined = await change(addressKey, (codes) => {
-        const left = joinNewestCode(codes, { sender: hashed(sender), now: now() })
+        const left = joinNewestCode(codes, { sender: hashKey(sender), now: now() })
         return left && { codes: left }
       })
       return joined !== null
     },
 
     /**
-     * One try of the sender. Guesses sent side by side share its tries. The right code ends all of the address, and stores the proof
-     * in place of an earlier one.
-     * @returns whether it was right
+     * Counts one try of the sender, which concurrent guesses share. The right code removes all codes of the address and stores
+     * the proof in place of an earlier one.
+     * @returns whether the code was right
      */
     async verify(addressKey: string, guess: { codeHash: string; sender: string }, proof: Proof): Promise<boolean> {
       const tried = await change(addressKey, (stored) => {
         if (stored.length === 0) return null
-        const sender = hashed(guess.sender)
+        const sender = hashKey(guess.sender)
         const { codes, isRight } = tryCode(stored, { codeHash: guess.codeHash, sender, now: now() })
         return { codes, ...(isRight && { ...proof, removeAt: removal() }) }
       })
@@ -136,7 +137,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
       await collection().deleteOne({ _id: addressKey })
     },
 
-    /** The address that any of these proofs still works for, as its key; null when there is none. */
+    /** The key of the address that any of these proofs is valid for; null when none is valid. */
     async findProven(proofHashes: string[]): Promise<string | null> {
       const found = await collection().findOne(
         { proofHash: { $in: proofHashes }, verifiedUntil: { $gt: now() } },
@@ -145,12 +146,12 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
       return found?._id ?? null
     },
 
-    /** Whether any of these proofs works for the address. */
+    /** Returns whether any of these proofs is valid for the address. */
     async isProven(addressKey: string, proofHashes: string[]): Promise<boolean> {
       return (await collection().findOne(provenBy(addressKey, proofHashes), { projection: { _id: 1 } })) !== null
     },
 
-    /** Uses the proof of the address up. False when none of these works for it. */
+    /** Consumes the proof of the address. Returns false when none is valid for it. */
     async useProof(addressKey: string, proofHashes: string[], session: ClientSession): Promise<boolean> {
       const { matchedCount } = await collection().updateOne(
         provenBy(addressKey, proofHashes),
@@ -162,8 +163,8 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
   }
 }
 
-/** Records of the version before hold one code at the top level. They are gone an hour after the update. */
-function codesOf(
+/** Records of the previous version hold one code at the top level. They expire an hour after the update. */
+function readCodes(
   stored: (AddressCode & { codeHash?: string; expiresAt?: Date; triesLeft?: number }) | null,
 ): MailedCode[] {
   if (!stored) return []
@@ -171,3 +172,5 @@ function codesOf(
   if (codes) return codes
   return codeHash && expiresAt ? [{ codeHash, expiresAt, senders: [], strangerTriesLeft: triesLeft }] : []
 }
+
+export type AddressCodeStore = ReturnType<typeof createAddressCodeStore>

@@ -1,12 +1,10 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { AUDIT_ACTIONS, type AuditEntry } from '../../domain/users/audit.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { nullable, required, schemaOptions } from '../shared/schema.ts'
 
 const LIST_DEADLINE_MS = 4 * SECOND
-
-const required = <T>(type: T) => ({ type, required: true }) as const
 
 const auditSchema = new Schema<AuditEntry>(
   {
@@ -17,8 +15,8 @@ const auditSchema = new Schema<AuditEntry>(
     subjectId: required(String),
     before: required(Schema.Types.Mixed),
     after: required(Schema.Types.Mixed),
-    requestId: { type: String, default: null },
-    ipAddress: { type: String, default: null },
+    requestId: nullable(String),
+    ipAddress: nullable(String),
   },
   schemaOptions,
 )
@@ -27,11 +25,14 @@ auditSchema.index({ at: -1, _id: -1 })
 auditSchema.index({ subjectId: 1, at: 1 })
 auditSchema.index({ actorId: 1 })
 
-/** What admins changed, and which posts they read. Entries are never changed but for the network address, which goes with the actor's account. */
+/**
+ * The audit log: changes by admins and their reads of posts. Entries never change, except that the network address is deleted
+ * with the actor's account.
+ */
 export function createAuditLog(connection: Connection) {
   connection.model<AuditEntry>('AuditEntry', auditSchema, 'auditLog')
 
-  const collection = driverCollection<AuditEntry>(connection, 'auditLog')
+  const collection = nativeCollection<AuditEntry>(connection, 'auditLog')
 
   return {
     async insert(entry: AuditEntry, session?: ClientSession): Promise<void> {
@@ -56,7 +57,7 @@ export function createAuditLog(connection: Connection) {
     about: (subjectId: string): AsyncIterable<AuditEntry> =>
       collection().find({ subjectId }, { maxTimeMS: LIST_DEADLINE_MS }).sort({ at: 1 }),
 
-    /** What the person did stays, by their id; from where they did it goes. */
+    /** Deletes the actor's network addresses; the actions stay under the actor's id. */
     async forgetAddressesOf(actorId: string): Promise<void> {
       await collection().updateMany({ actorId, ipAddress: { $ne: null } }, { $set: { ipAddress: null } })
     },

@@ -1,30 +1,28 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
-import { driverCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { nullable, required, schemaOptions } from '../shared/schema.ts'
 
 /**
- * What remains of an account that was erased: that there was one of this id, so that what names it elsewhere by its id (the audit
- * log, backups that are played back) is known to be somebody who has gone. Nothing in it is personal.
+ * The record of an erased account: it marks the id in the audit log and in restored backups as erased. It contains no personal
+ * data.
  */
 export interface Erasure {
   /** The id of the user. */
   _id: string
   requestedAt: Date
-  /** When the user record went; null while the erasure is under way. */
+  /** When the user record was deleted; null while the erasure runs. */
   erasedAt: Date | null
-  /** True until everything was looked through a second time. */
+  /** True until the second pass over all data is done. */
   isOpen: boolean
-  /** Until then a workflow looks after it, as far as is known. */
+  /** The workflow's lease ends then; the sweeper starts the erasure again afterwards. */
   tendedUntil: Date
 }
-
-const required = <T>(type: T) => ({ type, required: true }) as const
 
 const erasureSchema = new Schema<Erasure>(
   {
     _id: required(String),
     requestedAt: required(Date),
-    erasedAt: { type: Date, default: null },
+    erasedAt: nullable(Date),
     isOpen: required(Boolean),
     tendedUntil: required(Date),
   },
@@ -36,24 +34,24 @@ erasureSchema.index({ tendedUntil: 1 }, { partialFilterExpression: { isOpen: tru
 export function createErasureStore(connection: Connection) {
   connection.model<Erasure>('Erasure', erasureSchema, 'erasures')
 
-  const collection = driverCollection<Erasure>(connection, 'erasures')
+  const collection = nativeCollection<Erasure>(connection, 'erasures')
 
   return {
     find: (userId: string): Promise<Erasure | null> => collection().findOne({ _id: userId }),
 
-    /** Whether an account has gone, or is about to. */
+    /** Returns whether the account is erased or its erasure has started. */
     async isBegun(userId: string, session: ClientSession): Promise<boolean> {
       return (await collection().findOne({ _id: userId }, { session, projection: { _id: 1 } })) !== null
     },
 
-    /** An erasure that was begun before goes on as it is. */
+    /** Starts an erasure; one that runs already stays unchanged. */
     async begin(userId: string, requestedAt: Date, session: ClientSession): Promise<void> {
       const erasure = { requestedAt, erasedAt: null, isOpen: true, tendedUntil: requestedAt }
       await collection().updateOne({ _id: userId }, { $setOnInsert: erasure }, { upsert: true, session })
     },
 
-    /** The erasure if there is still something to do for it, marked as looked after until then. */
-    tend: (userId: string, tendedUntil: Date): Promise<Erasure | null> =>
+    /** Returns the erasure if it is still open, leased until then. */
+    lease: (userId: string, tendedUntil: Date): Promise<Erasure | null> =>
       collection().findOneAndUpdate(
         { _id: userId, isOpen: true },
         { $set: { tendedUntil } },
@@ -68,8 +66,8 @@ export function createErasureStore(connection: Connection) {
       await collection().updateOne({ _id: userId }, { $set: { isOpen: false } })
     },
 
-    /** Those that nobody has looked after since, oldest first. */
-    listUntended: (since: Date, limit: number): Promise<Erasure[]> =>
+    /** Open erasures whose lease ended before `since`, oldest first. */
+    listUnleased: (since: Date, limit: number): Promise<Erasure[]> =>
       collection()
         .find({ isOpen: true, tendedUntil: { $lt: since } })
         .sort({ tendedUntil: 1 })

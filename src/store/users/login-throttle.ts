@@ -9,30 +9,30 @@ import {
 } from '../../domain/users/login-throttle.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { isDuplicateKey } from '../shared/database.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { hashed, personKey, tooMany, type RateLimits } from '../shared/rate-limits.ts'
-import { schemaOptions } from '../shared/schema.ts'
-import { createTurns } from '../shared/turns.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { hashKey, personKey, rateLimited, type RateLimits } from '../shared/rate-limits.ts'
+import { required, schemaOptions } from '../shared/schema.ts'
+import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
 
 const WINDOW_MS = 15 * MINUTE
-/** Attempts on one account at a time per process: as many as the password hasher checks at once. */
+/** Concurrent attempts on one account per process: as many as the password hasher checks concurrently. */
 const ACCOUNT_WIDTH = 4
-const MOST_CONFLICTS = 20
+const MAX_CONFLICTS = 20
 
-/** Which limit a failure reached. */
+/** The limit that a failure reached. */
 export type LoginLimit = 'device' | 'account-address' | 'address' | 'account'
 
 export interface LoginAttempt {
   email: string
   ipAddress: string
-  /** Identifies the client where it proves that it logged in to this account before; `null` for a stranger. */
+  /** The id of a device that proved an earlier login to this account; null for a stranger. */
   device: string | null
-  /** Whether the account has a session from the same network. */
+  /** True when the account has a session from the same network. */
   isKnownNetwork: boolean
 }
 
-/** A count of failures that is emptied some time after its first. */
+/** A failure count that resets some time after its first failure. */
 interface Window {
   limit: LoginLimit
   open: ReturnType<RateLimits['limiter']>
@@ -46,8 +46,6 @@ interface StoredLevel extends FailureLevel {
   revision: number
   removeAt: Date
 }
-
-const required = <T>(type: T) => ({ type, required: true }) as const
 
 const levelSchema = new Schema<StoredLevel>(
   {
@@ -67,11 +65,11 @@ interface LoginLimits {
   perAccount: number
   /** Failures in 15 minutes, per network over all accounts. */
   perAddress: number
-  /** Failures per account over all networks before each next attempt has to wait. */
+  /** Failures per account over all networks before each further attempt is delayed. */
   beforeDelay: number
 }
 
-interface Deps {
+interface LoginThrottleDeps {
   connection: Connection
   rateLimits: Pick<RateLimits, 'limiter'>
   now: () => Date
@@ -80,21 +78,24 @@ interface Deps {
 }
 
 /**
- * Limits on guessing passwords, kept in MongoDB because they hold over processes and restarts. A device that logged in before has a
- * limit of its own, so no stranger can lock it out. Strangers are limited per account and network, per network, and slowed down by
- * growing delays per account over all networks. Successes do not count.
+ * Limits password guessing. The counts are stored in MongoDB, because they hold across processes and restarts. A device that
+ * logged in before has its own limit, so no stranger can lock it out. Strangers are limited per account and network and per
+ * network, and slowed by growing delays per account over all networks. Successful logins do not count.
  */
-export function createLoginThrottle({ connection, rateLimits: { limiter }, now, onLimit }: Deps, limits: LoginLimits) {
+export function createLoginThrottle(
+  { connection, rateLimits: { limiter }, now, onLimit }: LoginThrottleDeps,
+  limits: LoginLimits,
+) {
   connection.model<StoredLevel>('LoginLevel', levelSchema, 'loginLevels')
 
-  const levels = driverCollection<StoredLevel>(connection, 'loginLevels')
+  const levels = nativeCollection<StoredLevel>(connection, 'loginLevels')
   const byDevice = limiter({ name: 'login-device', points: limits.perAccount, windowMs: WINDOW_MS })
   const byAccount = limiter({ name: 'login-account', points: limits.perAccount, windowMs: WINDOW_MS })
   const byAddress = limiter({ name: 'login-address', points: limits.perAddress, windowMs: WINDOW_MS })
-  const inTurn = createTurns(1)
-  const inAccountTurn = createTurns(ACCOUNT_WIDTH)
+  const inTurn = createKeyedSemaphore(1)
+  const inAccountTurn = createKeyedSemaphore(ACCOUNT_WIDTH)
 
-  const windowsOf = ({ email, ipAddress, device }: LoginAttempt): Window[] => {
+  const toWindows = ({ email, ipAddress, device }: LoginAttempt): Window[] => {
     const network = toNetwork(ipAddress)
     const person = normalizeEmail(email)
     if (device !== null) {
@@ -106,9 +107,9 @@ export function createLoginThrottle({ connection, rateLimits: { limiter }, now, 
     ]
   }
 
-  /** Runs `check` while no window is full, and counts a result of `null` in each. */
+  /** Runs `check` while no window is full, and counts a null result in each. */
   async function withinWindows<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
-    const windows = windowsOf(attempt)
+    const windows = toWindows(attempt)
     const counts = await Promise.all(windows.map(({ open, key }) => open().get(key)))
     const waits = windows.map(({ points }, index) => {
       const count = counts[index]
@@ -125,7 +126,10 @@ export function createLoginThrottle({ connection, rateLimits: { limiter }, now, 
     return null
   }
 
-  /** Runs `check` when the account's delay is over. The attempt counts from before `check`, so parallel ones cannot slip past. */
+  /**
+   * Runs `check` when the account's delay is over. The attempt counts before `check` runs, so parallel ones cannot exceed the
+   * limit.
+   */
   async function withDelay<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
     const account = accountKey(attempt)
     const counted = await change(account, (level) => {
@@ -147,9 +151,12 @@ export function createLoginThrottle({ connection, rateLimits: { limiter }, now, 
     return result
   }
 
-  /** Applies a move to the stored level under its revision. @returns what was stored; `null` from the move stores nothing */
+  /**
+   * Applies a move to the stored level, conditional on its revision.
+   * @returns the stored level; null from the move stores nothing
+   */
   async function change(_id: string, move: (level: FailureLevel | null) => FailureLevel | null) {
-    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts += 1) {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
       const stored = await levels().findOne({ _id })
       const moved = move(stored)
       if (moved === null) return null
@@ -157,7 +164,7 @@ export function createLoginThrottle({ connection, rateLimits: { limiter }, now, 
       const record = { ...moved, _id, revision, removeAt: forgottenAt(moved) }
       if (await (stored ? replace(record, stored.revision) : insert(record))) return moved
     }
-    // So many processes at work on one account are an attack on it.
+    // So many concurrent writers on one account indicate an attack.
     throw tooManyFailures(0)
   }
 
@@ -178,7 +185,8 @@ export function createLoginThrottle({ connection, rateLimits: { limiter }, now, 
 
   return {
     /**
-     * Runs `check`, and counts a failure when it resolves to `null`. Attempts from one network or known device run one after another.
+     * Runs `check`, and counts a failure when it resolves to null. Attempts from one network or known device run one after
+     * another.
      * @throws ServiceError RATE_LIMITED before `check` runs
      */
     attempt<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
@@ -195,9 +203,11 @@ export function createLoginThrottle({ connection, rateLimits: { limiter }, now, 
 }
 
 function accountKey({ email }: Pick<LoginAttempt, 'email'>): string {
-  return hashed(normalizeEmail(email))
+  return hashKey(normalizeEmail(email))
 }
 
 function tooManyFailures(waitMs: number) {
-  return tooMany((wait) => `Too many failed logins. Try again in ${wait}, or reset your password.`, 'login', waitMs)
+  return rateLimited((wait) => `Too many failed logins. Try again in ${wait}, or reset your password.`, 'login', waitMs)
 }
+
+export type LoginThrottle = ReturnType<typeof createLoginThrottle>

@@ -1,35 +1,30 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
-import { driverCollection } from '../shared/native-collection.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-/** More than are mailed to one address while a link works, whoever asks: a stranger's requests must not end the owner's link. */
-const MOST_OUTSTANDING = 20
+/** More than are mailed to one address while a link is valid: a stranger's requests must not end the owner's link. */
+const MAX_OUTSTANDING = 20
 
 interface ResetToken {
   hash: string
   expiresAt: Date
 }
 
-/** The ways to a new password that an address was sent; there is one for nobody, too. Gone when one of them is used. */
+/** The reset tokens mailed to an address, also for addresses without an account. Deleted when one is used. */
 interface PasswordReset {
-  /** Stands for the address. */
+  /** Keyed hash of the address. */
   _id: string
   userId: string | null
   tokens: ResetToken[]
   removeAt: Date
 }
 
-const required = <T>(type: T) => ({ type, required: true }) as const
-
-const tokenSchema = new Schema<ResetToken>(
-  { hash: required(String), expiresAt: required(Date) },
-  { ...schemaOptions, _id: false },
-)
+const tokenSchema = new Schema<ResetToken>({ hash: required(String), expiresAt: required(Date) }, subdocumentOptions)
 
 const resetSchema = new Schema<PasswordReset>(
   {
     _id: required(String),
-    userId: { type: String, default: null },
+    userId: nullable(String),
     tokens: [tokenSchema],
     removeAt: required(Date),
   },
@@ -42,7 +37,7 @@ resetSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 export function createPasswordResetStore(connection: Connection, now: () => Date) {
   connection.model<PasswordReset>('PasswordReset', resetSchema, 'passwordResets')
 
-  const collection = driverCollection<PasswordReset>(connection, 'passwordResets')
+  const collection = nativeCollection<PasswordReset>(connection, 'passwordResets')
 
   const withToken = (addressKey: string, hash: string) => ({
     _id: addressKey,
@@ -50,24 +45,27 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
   })
 
   return {
-    /** Beside those that are still good: whoever asks twice may follow either link. */
+    /** Adds a token. Earlier valid tokens stay, so either link works. */
     async add(addressKey: string, userId: string | null, token: ResetToken): Promise<void> {
       await collection().updateOne(
         { _id: addressKey },
         {
           $set: { userId, removeAt: token.expiresAt },
-          $push: { tokens: { $each: [token], $slice: -MOST_OUTSTANDING } },
+          $push: { tokens: { $each: [token], $slice: -MAX_OUTSTANDING } },
         },
         { upsert: true },
       )
     },
 
-    async isGood(addressKey: string, hash: string): Promise<boolean> {
+    async isValid(addressKey: string, hash: string): Promise<boolean> {
       return (await collection().findOne(withToken(addressKey, hash))) !== null
     },
 
-    /** Uses the token up, and all others of the address with it. @returns whose it was, or null when it is not good */
-    async use(addressKey: string, hash: string, session: ClientSession): Promise<string | null> {
+    /**
+     * Consumes the token and deletes all others of the address.
+     * @returns the owner's id, or null when the token is not valid
+     */
+    async consume(addressKey: string, hash: string, session: ClientSession): Promise<string | null> {
       const used = await collection().findOneAndDelete(withToken(addressKey, hash), { session })
       return used?.userId ?? null
     },
@@ -77,3 +75,5 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
     },
   }
 }
+
+export type PasswordResetStore = ReturnType<typeof createPasswordResetStore>

@@ -1,21 +1,21 @@
 import { Schema, type Connection } from 'mongoose'
-import { driverCollection } from '../shared/native-collection.ts'
-import { anyOf, createBatchedRead } from '../shared/batching.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { anyOf, batchLoader } from '../shared/batching.ts'
+import { required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-const MOST_LISTED = 200
+const MAX_LISTED = 200
 
-/** A login that lasts: the family of refresh tokens that descend from one another. Tokens are stored hashed only. */
+/** A login session: a family of refresh tokens that descend from one another. Tokens are stored only as hashes. */
 export interface Session {
   _id: string
   userId: string
-  /** The user's `tokenVersion` when it was opened: with that it ends, also when it was being opened just then. */
+  /** The user's `tokenVersion` at the start. The session ends when that grows, also during its opening. */
   version: number
-  /** Hash of the one refresh token that is good now. */
+  /** Hash of the current refresh token. */
   tokenHash: string
-  /** How many times the token was replaced. Read by versions whose tokens have no tag, while both run. */
+  /** The number of token rotations. Older versions, whose tokens have no tag, read it while both run. */
   generation: number
-  /** Tokens replaced a moment ago, whose repetition is still answered. */
+  /** Recently replaced tokens, which are still accepted. */
   replaced: { tokenHash: string; at: Date }[]
   ipAddress: string
   userAgent: string
@@ -26,25 +26,25 @@ export interface Session {
 
 const sessionSchema = new Schema<Session>(
   {
-    _id: { type: String, required: true },
-    userId: { type: String, required: true },
-    version: { type: Number, required: true },
-    tokenHash: { type: String, required: true },
-    generation: { type: Number, required: true },
+    _id: required(String),
+    userId: required(String),
+    version: required(Number),
+    tokenHash: required(String),
+    generation: required(Number),
     replaced: [
       new Schema(
         {
-          tokenHash: { type: String, required: true },
-          at: { type: Date, required: true },
+          tokenHash: required(String),
+          at: required(Date),
         },
-        { ...schemaOptions, _id: false },
+        subdocumentOptions,
       ),
     ],
     ipAddress: { type: String, default: '' },
     userAgent: { type: String, default: '' },
-    createdAt: { type: Date, required: true },
-    lastActive: { type: Date, required: true },
-    expiresAt: { type: Date, required: true },
+    createdAt: required(Date),
+    lastActive: required(Date),
+    expiresAt: required(Date),
   },
   schemaOptions,
 )
@@ -57,15 +57,15 @@ export type Rotation = Pick<Session, 'tokenHash' | 'replaced' | 'lastActive' | '
 export function createSessionStore(connection: Connection) {
   const model = connection.model<Session>('Session', sessionSchema, 'sessions')
 
-  const collection = driverCollection<Session>(connection, 'sessions')
+  const collection = nativeCollection<Session>(connection, 'sessions')
 
   return {
     async insert(session: Session): Promise<void> {
       await model.insertMany([session], { lean: true })
     },
 
-    /** Every request asks: those that come at about the same time are read together. */
-    find: createBatchedRead<Session>(
+    /** Reads a session. Concurrent reads share a query, because every request needs one. */
+    find: batchLoader<Session>(
       (ids) =>
         collection()
           .find({ _id: anyOf(ids) })
@@ -73,30 +73,30 @@ export function createSessionStore(connection: Connection) {
       ({ _id }) => _id,
     ),
 
-    /** Puts the successor in the token's place; false when someone else did first, or the session is gone. */
+    /** Replaces the token by its successor. Returns false when another request did first, or the session is gone. */
     async replaceToken(sessionId: string, tokenHash: string, rotation: Rotation): Promise<boolean> {
       const { matchedCount } = await model.updateOne({ _id: sessionId, tokenHash }, { $set: rotation })
       return matchedCount === 1
     },
 
-    /** Those that have not ended, the one used last first. */
+    /** The active sessions, the most recently used first. */
     listOf: (userId: string, now: Date): Promise<Session[]> =>
       collection()
         .find({ userId, expiresAt: { $gt: now } })
         .sort({ lastActive: -1, _id: -1 })
-        .limit(MOST_LISTED)
+        .limit(MAX_LISTED)
         .toArray(),
 
-    /** The addresses from which sessions that have not ended were opened. */
+    /** The client addresses of the active sessions. */
     async addressesOf(userId: string, now: Date): Promise<string[]> {
       const recent = collection()
         .find({ userId, expiresAt: { $gt: now } }, { projection: { ipAddress: 1 } })
         .sort({ createdAt: -1 })
-        .limit(MOST_LISTED)
+        .limit(MAX_LISTED)
       return (await recent.toArray()).map(({ ipAddress }) => ipAddress)
     },
 
-    /** False when the user has no such session. */
+    /** Returns false when the user has no such session. */
     async removeOf(userId: string, sessionId: string): Promise<boolean> {
       const { deletedCount } = await collection().deleteOne({ _id: sessionId, userId })
       return deletedCount === 1
@@ -115,3 +115,5 @@ export function createSessionStore(connection: Connection) {
     },
   }
 }
+
+export type SessionStore = ReturnType<typeof createSessionStore>

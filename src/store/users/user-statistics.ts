@@ -2,16 +2,16 @@ import type { Connection } from 'mongoose'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { UserCounts } from '../../domain/users/user-statistics.ts'
-import { driverCollection } from '../shared/native-collection.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
 
-/** Below that of a request, so that what goes wrong can be told. */
+/** Shorter than a request's deadline, so that the error reaches the client. */
 const DEADLINE_MS = 4 * SECOND
 
 export function createUserStatistics(connection: Connection) {
-  const collection = driverCollection<User>(connection, 'users')
+  const collection = nativeCollection<User>(connection, 'users')
 
   return {
-    /** Everything that is counted of all users, in one pass. */
+    /** Counts all users in one pass. */
     async count({ thisMonth, lastMonth }: { thisMonth: Date; lastMonth: Date }): Promise<UserCounts> {
       const createdLastMonth = { $and: [{ $gte: ['$createdAt', lastMonth] }, { $lt: ['$createdAt', thisMonth] }] }
       const group = {

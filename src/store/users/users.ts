@@ -14,34 +14,31 @@ import {
   type User,
 } from '../../domain/users/user.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { isDuplicateKey } from '../shared/database.ts'
-import { driverCollection } from '../shared/native-collection.ts'
-import { anyOf, createBatchedRead } from '../shared/batching.ts'
-import { schemaOptions } from '../shared/schema.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
+import { nativeCollection } from '../shared/native-collection.ts'
+import { anyOf, batchLoader } from '../shared/batching.ts'
+import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
 const LIST_DEADLINE_MS = 4 * SECOND
-/** Of all users in one go, however slowly they are taken. */
+/** Deadline for streaming all users, however slowly they are read. */
 const WHOLE_LIST_DEADLINE_MS = 30 * SECOND
 const NEWEST_FIRST = { createdAt: -1, _id: -1 } as const
 
-/** The fields that are changed by somebody else than the user. */
+/** The fields that admins change. */
 export type UserChange = Partial<
   { 'subscription.plan': SubscriptionPlan } & { limits: Limits; isDisabled: boolean; role: Role }
 >
 
-/** What follows from the payment processor's truth. */
+/** The fields that follow from the payment processor's state. */
 export type BillingChange = Partial<
   { [K in keyof Subscription as `subscription.${K}`]: Subscription[K] } & { usage: Usage; limits: Limits } & {
     [K in Exclude<keyof Billing, 'revision'> as `billing.${K}`]: Billing[K]
   }
 >
 
-/** Where the processor's id stands that a user is listed by. */
+/** The field with the processor's id by which users are listed. */
 const BILLED_BY = { subscription: 'subscription.processorSubscriptionId', checkout: 'billing.checkoutId' } as const
 const PROCESSOR_IDS = ['subscription.processorCustomerId', BILLED_BY.subscription]
-
-const nullable = <T>(type: T) => ({ type, default: null })
-const required = <T>(type: T) => ({ type, required: true }) as const
 
 const userSchema = new Schema<User>(
   {
@@ -82,7 +79,7 @@ const userSchema = new Schema<User>(
       applied: nullable(
         new Schema<NonNullable<Billing['applied']>>(
           { subscriptionId: required(String), state: { type: String, enum: PROCESSOR_STATES, required: true } },
-          { ...schemaOptions, _id: false },
+          subdocumentOptions,
         ),
       ),
       endedIds: [String],
@@ -108,22 +105,22 @@ const userSchema = new Schema<User>(
 userSchema.index({ email: 1 }, { unique: true })
 userSchema.index({ 'auth.subject': 1 }, { unique: true, sparse: true })
 userSchema.index({ createdAt: -1, _id: -1 })
-// Ids of the processor, where there are any.
+// Only records with an id of the processor.
 for (const id of PROCESSOR_IDS) {
   userSchema.index({ [id]: 1 }, { unique: true, partialFilterExpression: { [id]: { $gt: '' } } })
 }
 userSchema.index({ [BILLED_BY.checkout]: 1 }, { partialFilterExpression: { [BILLED_BY.checkout]: { $gt: '' } } })
 userSchema.index({ role: 1 }, { partialFilterExpression: { role: 'admin' } })
 
-/** User records. Whoever reads one holds the password hash: what leaves the process goes through a `present` function. */
+/** Stores user records. They contain the password hash: responses must go through a `present` function. */
 export function createUserStore(connection: Connection) {
   const model = connection.model<User>('User', userSchema, 'users')
 
-  const collection = driverCollection<User>(connection, 'users')
+  const collection = nativeCollection<User>(connection, 'users')
 
   return {
-    /** Every request and every delivery asks: those that come at about the same time are read together. */
-    findById: createBatchedRead<User>(
+    /** Reads a user. Concurrent reads share a query, because every request and delivery needs one. */
+    findById: batchLoader<User>(
       (ids) =>
         collection()
           .find({ _id: anyOf(ids) })
@@ -137,17 +134,17 @@ export function createUserStore(connection: Connection) {
         .lean<User>()
         .exec(),
 
-    /** By the identity provider's own id of the account. */
+    /** Finds a user by the identity provider's own id. */
     findBySubject: (subject: string): Promise<User | null> => collection().findOne({ 'auth.subject': subject }),
 
-    /** @throws a duplicate key error when the address or the provider's account is taken */
+    /** @throws a duplicate key error when the email address or the provider's account is taken */
     async insert(user: User, session?: ClientSession): Promise<void> {
       await model.insertMany([user], { lean: true, ...(session && { session }) })
     },
 
     /**
-     * Counts one post or one generation of captions against the allowance stored on the user's record, if it is not used up
-     * (invariant I4). `used` and `limit` are the figures after the call.
+     * Counts one post or caption generation against the user's allowance, if the allowance is not used up. `used` and `limit`
+     * are the values after the call.
      */
     async takeAllowance(
       kind: AllowanceKind,
@@ -163,7 +160,7 @@ export function createUserStore(connection: Connection) {
       return { taken: counted !== null, ...(user ? allowanceOf(kind, user) : { used: 0, limit: 0 }) }
     },
 
-    /** Counts so many posts of each user; false when one of them has too little left, and then the transaction must end. */
+    /** Counts posts of several users. Returns false when one user has too little left; then the transaction must be aborted. */
     async takePostAllowances(counts: Map<string, number>, session: ClientSession): Promise<boolean> {
       const { matchedCount } = await collection().bulkWrite(
         [...counts].map(([userId, count]) => ({
@@ -182,7 +179,7 @@ export function createUserStore(connection: Connection) {
       await model.updateOne({ _id: userId }, { $set: { name } })
     },
 
-    /** The timezones of those among these users who are there. */
+    /** The time zones of these users; users that do not exist are missing. */
     async findTimezones(userIds: string[]): Promise<Map<string, string>> {
       const users = await collection()
         .find({ _id: { $in: userIds } }, { projection: { timezone: 1 } })
@@ -194,7 +191,7 @@ export function createUserStore(connection: Connection) {
       await model.updateOne({ _id: userId }, { $set: { timezone } })
     },
 
-    /** Answers the avatar that it takes the place of. */
+    /** Returns the previous avatar. */
     async replaceAvatar(userId: string, avatar: string): Promise<string | null> {
       const before = await collection().findOneAndUpdate(
         { _id: userId },
@@ -204,13 +201,13 @@ export function createUserStore(connection: Connection) {
       return before?.avatar ?? null
     },
 
-    /** The avatars of those among these users who are there. */
-    async avatarsOf(userIds: string[]): Promise<string[]> {
+    /** The avatars of these users. */
+    async findAvatars(userIds: string[]): Promise<string[]> {
       const users = collection().find({ _id: { $in: userIds } }, { projection: { avatar: 1 } })
       return (await users.toArray()).flatMap(({ avatar }) => (avatar === null ? [] : [avatar]))
     },
 
-    /** False when the password is no longer the one with this hash. */
+    /** Returns false when the password has changed since the user was read. */
     async replacePassword(
       { _id, passwordHash: currentHash }: Pick<User, '_id' | 'passwordHash'>,
       passwordHash: string,
@@ -224,7 +221,7 @@ export function createUserStore(connection: Connection) {
       return matchedCount === 1
     },
 
-    /** With it every session and access token of the user ends. False for an account without a password. */
+    /** Sets a password and ends every session and access token of the user. Returns false for an account without a password. */
     async resetPassword(userId: string, passwordHash: string, session: ClientSession): Promise<boolean> {
       const { matchedCount } = await model.updateOne(
         { _id: userId, 'auth.provider': 'email' },
@@ -234,15 +231,12 @@ export function createUserStore(connection: Connection) {
       return matchedCount === 1
     },
 
-    /** Makes every access token of the user invalid. */
+    /** Invalidates every access token of the user. */
     async raiseTokenVersion(userId: string): Promise<void> {
       await model.updateOne({ _id: userId }, { $inc: { tokenVersion: 1 } })
     },
 
-    /**
-     * What analytics were worked out for the user before is out of date from now on, in every process. False when there is no
-     * such user.
-     */
+    /** Invalidates cached analytics of the user in every process. Returns false when there is no such user. */
     async raiseAnalyticsVersion(userId: string, session?: ClientSession): Promise<boolean> {
       const { matchedCount } = await collection().updateOne(
         { _id: userId },
@@ -252,7 +246,7 @@ export function createUserStore(connection: Connection) {
       return matchedCount === 1
     },
 
-    /** The record before and after the change; null when there is no such user. */
+    /** Returns the record before and after the change; null when there is no such user. */
     async change(
       userId: string,
       change: UserChange,
@@ -263,8 +257,8 @@ export function createUserStore(connection: Connection) {
       return before && after && { before, after }
     },
 
-    /** Nobody logs in as this user any more, and every request and socket is refused from now on. */
-    async shutOut(userId: string, session: ClientSession): Promise<void> {
+    /** Disables the user: logins, requests and sockets are refused from now on. */
+    async disable(userId: string, session: ClientSession): Promise<void> {
       await collection().updateOne({ _id: userId }, { $set: { isDisabled: true } }, { session })
     },
 
@@ -276,8 +270,8 @@ export function createUserStore(connection: Connection) {
       collection().findOne({ 'subscription.processorCustomerId': customerId }),
 
     /**
-     * False when the record moved on since this revision of its billing was read.
-     * @throws `isTaken` of it: the customer or the subscription is another user's
+     * Changes the billing of a record. Returns false when its billing revision has changed since it was read.
+     * @throws an error for which `isProcessorIdTaken` is true when another user has the customer or subscription
      */
     async changeBilling(
       userId: string,
@@ -285,7 +279,7 @@ export function createUserStore(connection: Connection) {
       change: BillingChange,
       session?: ClientSession,
     ): Promise<boolean> {
-      // A record from before there were payments has no revision.
+      // Records from before payments have no revision.
       const read = revision === 0 ? { $in: [0, null] } : revision
       const { matchedCount } = await collection().updateOne(
         { _id: userId, 'billing.revision': read },
@@ -295,7 +289,7 @@ export function createUserStore(connection: Connection) {
       return matchedCount === 1
     },
 
-    /** Users with a subscription, or with a checkout that may have become one, in the order of its id (`key`). */
+    /** Users with a subscription or a checkout that may have become one, in the order of its id (`key`). */
     async listBilled(by: keyof typeof BILLED_BY, { after, limit }: { after: string; limit: number }) {
       const field = BILLED_BY[by]
       const billed = await collection()
@@ -314,7 +308,7 @@ export function createUserStore(connection: Connection) {
       return (await admins.toArray()).map(({ _id }) => _id)
     },
 
-    /** Newest first, without ever holding all of them. */
+    /** All users, newest first, as a stream. */
     all: (): AsyncIterable<User> =>
       collection().find({}, { sort: NEWEST_FIRST, maxTimeMS: WHOLE_LIST_DEADLINE_MS, batchSize: 500 }),
 
@@ -331,7 +325,7 @@ export function createUserStore(connection: Connection) {
   }
 }
 
-export function isTaken(error: unknown): boolean {
+export function isProcessorIdTaken(error: unknown): boolean {
   return isDuplicateKey(error, PROCESSOR_IDS)
 }
 

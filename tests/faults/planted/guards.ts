@@ -249,8 +249,8 @@ export const GUARDS: Guard[] = [
     removed: [
       {
         file: 'commands/accounts/account-credentials.ts',
-        find: 'if (!(await accounts.takeLease(userId, platform, version, holder, until))) {',
-        put: 'if (!(await accounts.takeLease(userId, platform, version, holder, until)) && false) {',
+        find: 'if (!(await accounts.takeLease({ userId, platform, version }, holder, until))) {',
+        put: 'if (!(await accounts.takeLease({ userId, platform, version }, holder, until)) && false) {',
       },
     ],
     scenario: 'posts are due on an access token that has ended',

@@ -103,15 +103,15 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
       startWork: async () => temporal.answers,
       listOverdue: async () => [],
       terminateStuck: async () => false,
-      tellOfPayment: async () => temporal.answers,
-      forget: async () => {},
+      notifySubscription: async () => temporal.answers,
+      deleteWorkflows: async () => {},
       ping: async () => {},
       hasSchedules: async () => true,
       restartPosts: async () => {},
       ensureSearchAttributes: async () => {},
       ensureSchedules: async () => {},
       refreshMetrics: async () => 'failed' as const,
-      problems: async () => [],
+      findProblems: async () => [],
       close: async () => {},
     } satisfies PublishOrchestrator
     const context = await createContext(config, {

@@ -10,7 +10,7 @@ import { gate, rotatingPlatform, shiftableClock, startProcess } from './world.ts
 const signal = new AbortController().signal
 const inMs = (ms: number) => new Date(Date.now() + ms)
 
-/** A user with one connected account, seen by two processes. */
+/** A user with one connected account, used by two processes. */
 async function connected(life?: Parameters<ReturnType<typeof rotatingPlatform>['login']>[1]) {
   const platform = rotatingPlatform()
   const [here, there] = await Promise.all([startProcess(platform.adapter), startProcess(platform.adapter)])
@@ -23,7 +23,7 @@ async function connected(life?: Parameters<ReturnType<typeof rotatingPlatform>['
   return { platform, here, there, userId, stored, health, current }
 }
 
-/** Resolves once this process found the lease taken by another one. */
+/** Resolves when this process has found the lease taken by another one. */
 function foundLeaseTaken({ accounts }: Awaited<ReturnType<typeof startProcess>>): Promise<void> {
   const { opened, open } = gate()
   const takeLease = accounts.takeLease
@@ -36,7 +36,7 @@ function foundLeaseTaken({ accounts }: Awaited<ReturnType<typeof startProcess>>)
 }
 
 describe('account credentials', () => {
-  it('come back as they were connected', async () => {
+  it('credentials are returned as they were connected', async () => {
     const { platform, here, userId } = await connected()
     const secrets = platform.login()
     await here.connect(userId, secrets)
@@ -44,7 +44,7 @@ describe('account credentials', () => {
     expect(platform.calls).toEqual([])
   })
 
-  it('are null for a platform that is not connected', async () => {
+  it('credentials are null for a platform that is not connected', async () => {
     const { here, userId } = await connected()
     expect(await here.credentials.get(newId(), 'bluesky', { signal })).toBeNull()
     expect(await here.credentials.get(userId, 'mastodon', { signal })).toBeNull()
@@ -52,7 +52,7 @@ describe('account credentials', () => {
     expect(await here.credentials.get(userId, 'bluesky', { signal })).toBeNull()
   })
 
-  it('lie sealed in the database', async () => {
+  it('credentials are sealed in the database', async () => {
     const { here, userId, current } = await connected()
     const { accessToken, refreshToken } = await current()
     const text = JSON.stringify(await here.raw(userId))
@@ -61,14 +61,14 @@ describe('account credentials', () => {
     expect(text).not.toContain(refreshToken)
   })
 
-  it('are renewed ahead when less life is left than asked for', async () => {
+  it('credentials with less remaining life than requested are renewed first', async () => {
     const { platform, here, userId } = await connected({ expiresAt: inMs(11 * MINUTE) })
     expect((await here.credentials.get(userId, 'bluesky', { signal }))?.version).toBe(1)
     expect((await here.credentials.get(userId, 'bluesky', { signal, minLifeMs: 12 * MINUTE }))?.version).toBe(2)
     expect(platform.calls).toHaveLength(1)
   })
 
-  it('serve to their end while they cannot be renewed, and then say so', async () => {
+  it('credentials that cannot be renewed are used until they expire, then an error says so', async () => {
     const { platform, here, userId } = await connected({ expiresAt: inMs(5 * MINUTE) })
     platform.answerBy(() => {
       throw new PlatformError('transient', 'Bluesky is down', { certain: false })
@@ -84,7 +84,7 @@ describe('account credentials', () => {
     })
   })
 
-  it('that can no longer be opened ask for a new login', async () => {
+  it('credentials that cannot be decrypted require a new login', async () => {
     const { platform, here, userId, health } = await connected()
     const otherKeys = createTokenCipher(`k1:${randomBytes(32).toString('base64')}`)
     const { credentials } = await startProcess(platform.adapter, { cipher: otherKeys })
@@ -96,7 +96,7 @@ describe('account credentials', () => {
     expect(await here.notifications.listOf(userId, 10)).toHaveLength(1)
   })
 
-  it('copied to another user cannot be opened', async () => {
+  it('credentials copied to another user cannot be opened', async () => {
     const { here, userId, stored } = await connected()
     const thief = newId()
     const { auth } = (await stored())!
@@ -114,7 +114,7 @@ describe('account credentials', () => {
 })
 
 describe('renewing credentials', () => {
-  it('makes one call for twenty callers in two processes with one expired rotating token', async () => {
+  it('twenty callers in two processes with one expired rotating token cause one renewal', async () => {
     const { platform, here, there, userId } = await connected({ expiresAt: inMs(-MINUTE) })
     const { opened, open } = gate()
     platform.answerBy(async (rotate) => {
@@ -133,7 +133,7 @@ describe('renewing credentials', () => {
     expect(new Set(got.map((credentials) => credentials?.accessToken)).size).toBe(1)
   })
 
-  it('makes one call when the same version is reported refused one after the other', async () => {
+  it('the same version reported as refused twice in a row causes one renewal', async () => {
     const { platform, here, there, userId, current } = await connected()
     const refused = await current()
     const first = await here.credentials.renew(userId, 'bluesky', refused, { signal })
@@ -146,7 +146,7 @@ describe('renewing credentials', () => {
     expect(third).toEqual(first)
   })
 
-  it('makes one call a version, over many rotations', async () => {
+  it('many rotations cause one renewal per version', async () => {
     const { platform, here, there, userId, current } = await connected()
     for (let rotation = 1; rotation <= 5; rotation += 1) {
       const refused = await current()
@@ -158,7 +158,7 @@ describe('renewing credentials', () => {
     expect((await current()).version).toBe(6)
   })
 
-  it('goes on and is saved when the one who asked gives up', async () => {
+  it('a renewal continues and is saved after its caller gives up', async () => {
     const { platform, here, userId, current } = await connected()
     const { opened, open } = gate()
     const asked = gate()
@@ -180,7 +180,7 @@ describe('renewing credentials', () => {
     expect(platform.calls).toHaveLength(1)
   })
 
-  it('marks the connection expired when the platform refuses, and tells the user once', async () => {
+  it('a refused renewal marks the connection expired and notifies the user once', async () => {
     const { platform, here, there, userId, current, stored } = await connected()
     const refused = await current()
     platform.answerBy(() => {
@@ -208,7 +208,7 @@ describe('renewing credentials', () => {
     expect(platform.calls).toHaveLength(1)
   })
 
-  it('marks a refused connection expired where logins cannot be renewed, and tells the user once', async () => {
+  it('a refused connection without renewable logins is marked expired, with one notification', async () => {
     const { renew: _, ...adapter } = rotatingPlatform().adapter
     const here = await startProcess(adapter)
     const userId = newId()
@@ -227,7 +227,7 @@ describe('renewing credentials', () => {
     ['a 5xx', () => new PlatformError('transient', 'Bluesky is down', { certain: false }), 'transient'],
     ['a 429', () => new PlatformError('rate_limited', 'Wait', { certain: true, retryAfterMs: 1 }), 'rate_limited'],
     ['missing rights', () => new PlatformError('permission', 'Not allowed', { certain: true }), 'permission'],
-  ])('leaves health alone on %s', async (_case, trouble, errorClass) => {
+  ])('a renewal leaves health unchanged on %s', async (_case, trouble, errorClass) => {
     const { platform, here, userId, current, health } = await connected()
     platform.answerBy(() => {
       throw trouble()
@@ -241,7 +241,7 @@ describe('renewing credentials', () => {
     expect(await here.notifications.listOf(userId, 10)).toEqual([])
   })
 
-  it('ends a call that hangs at its deadline, while health stays', async () => {
+  it('a hanging renewal ends at its deadline and leaves health unchanged', async () => {
     const { platform, userId, current, health } = await connected()
     const { credentials } = await startProcess(platform.adapter, { renewalTimeoutMs: 200 })
     platform.answerBy(() => new Promise(() => {}))
@@ -255,7 +255,7 @@ describe('renewing credentials', () => {
     expect(await health()).toMatchObject({ status: 'active' })
   })
 
-  it('does not try again for those who waited for a renewal that failed', async () => {
+  it('callers that waited for a failed renewal do not retry it', async () => {
     const { platform, here, there, userId, current } = await connected()
     const refused = await current()
     const { opened, open } = gate()
@@ -279,7 +279,7 @@ describe('renewing credentials', () => {
     expect(platform.calls).toHaveLength(1)
   })
 
-  it('keeps the wait the platform stated, for everyone', async () => {
+  it('every process respects the wait that the platform stated', async () => {
     const { platform, userId, current } = await connected()
     const clock = shiftableClock()
     const [here, there] = [
@@ -303,7 +303,7 @@ describe('renewing credentials', () => {
     expect((await there.credentials.renew(userId, 'bluesky', refused, { signal })).version).toBe(2)
   })
 
-  it('repeats with the old token when the answer of a renewal was lost', async () => {
+  it('a renewal whose response was lost is repeated with the old token', async () => {
     const { platform, userId, current } = await connected()
     const clock = shiftableClock()
     const { credentials } = await startProcess(platform.adapter, { clock })
@@ -320,10 +320,10 @@ describe('renewing credentials', () => {
     expect(platform.calls).toEqual([refused.refreshToken, refused.refreshToken])
   })
 
-  it('is taken over after its process died, once the lease has run out', async () => {
+  it('a renewal is taken over after its process died, once the lease has expired', async () => {
     const { platform, here, userId, current, stored } = await connected()
     const refused = await current()
-    expect(await here.accounts.takeLease(userId, 'bluesky', 1, 'died', inMs(20_000))).toBe(true)
+    expect(await here.accounts.takeLease({ userId, platform: 'bluesky', version: 1 }, 'died', inMs(20_000))).toBe(true)
     const clock = shiftableClock()
     const there = await startProcess(platform.adapter, { clock })
     const waits = foundLeaseTaken(there)
@@ -336,7 +336,7 @@ describe('renewing credentials', () => {
     expect((await stored())?.refreshLease).toBeNull()
   })
 
-  it('loses against a disconnect, and ends the session it had won', async () => {
+  it('a renewal loses against a disconnect and ends the session it created', async () => {
     const { platform, here, there, userId, current } = await connected()
     platform.answerBy(async (rotate) => {
       const renewed = rotate()
@@ -351,7 +351,7 @@ describe('renewing credentials', () => {
     expect(platform.revoked[0]).toMatch(/-1$/)
   })
 
-  it('loses against a new connection, whose credentials everyone gets', async () => {
+  it('a renewal loses against a new connection, whose credentials all callers get', async () => {
     const { platform, here, there, userId, current, health } = await connected()
     const anew = gate()
     platform.answerBy(async () => {
@@ -371,7 +371,7 @@ describe('renewing credentials', () => {
     expect(await here.notifications.listOf(userId, 10)).toEqual([])
   })
 
-  it('does not overwrite a new connection with what it brought', async () => {
+  it('a late renewal does not overwrite a new connection', async () => {
     const { platform, here, there, userId, current } = await connected()
     const accountId = `did:plc:${newId()}`
     platform.answerBy(async (rotate) => {
@@ -387,7 +387,7 @@ describe('renewing credentials', () => {
 })
 
 describe('marking a connection expired', () => {
-  it('changes it and tells the user once', async () => {
+  it('marking a connection expired changes it and notifies the user once', async () => {
     const { here, there, userId, current, health } = await connected()
     const used = await current()
     const marks = [here, there, here].map(({ credentials }) =>
@@ -398,7 +398,7 @@ describe('marking a connection expired', () => {
     expect(await here.notifications.listOf(userId, 10)).toHaveLength(1)
   })
 
-  it('does neither when the process ends before it has told the user', async () => {
+  it('a process that dies before notifying the user leaves the connection unchanged', async () => {
     const { here, there, userId, current, health } = await connected()
     const used = await current()
     vi.spyOn(here.notifications, 'insert').mockRejectedValueOnce(new Error('it ended'))
@@ -408,7 +408,7 @@ describe('marking a connection expired', () => {
     expect(await there.notifications.listOf(userId, 10)).toHaveLength(1)
   })
 
-  it('never touches an account that was renewed, connected anew or disconnected since', async () => {
+  it('marking expired never touches an account that was renewed, reconnected or disconnected since', async () => {
     const { platform, here, there, userId, current, health } = await connected()
     const used = await current()
     await there.credentials.renew(userId, 'bluesky', used, { signal })
@@ -428,7 +428,7 @@ describe('marking a connection expired', () => {
     expect(await here.notifications.listOf(userId, 10)).toEqual([])
   })
 
-  it('ends with connecting again', async () => {
+  it('reconnecting clears the expired state', async () => {
     const { platform, here, userId, current, health } = await connected()
     await here.credentials.markExpired(userId, 'bluesky', await current(), 'Refused')
     await here.connect(userId, platform.login())

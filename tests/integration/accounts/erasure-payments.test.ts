@@ -49,14 +49,14 @@ async function subscribed() {
 const stored = (userId: string) => world.context.users.findById(userId)
 const subscription = (id: string) => world.context.payments!.readSubscription(id)
 
-/** What the processor still says of a customer. */
+/** The processor's remaining data about a customer. */
 async function customer(id: string): Promise<object> {
   const { STRIPE_SECRET_KEY: key, STRIPE_API_URL: url } = processor.env('http://127.0.0.1:9')
   const response = await fetch(`${url}/v1/customers/${id}`, { headers: { authorization: `Bearer ${key}` } })
   return (await response.json()) as object
 }
 
-it('ends the subscription at once, and has the processor forget the customer', async () => {
+it('an erasure ends the subscription immediately and deletes the customer at the processor', async () => {
   const { userId, email, subscriptionId, customerId } = await subscribed()
   expect(await customer(customerId)).toMatchObject({ email })
   await eraser(world.context).round(userId)
@@ -65,7 +65,7 @@ it('ends the subscription at once, and has the processor forget the customer', a
   expect(await stored(userId)).toBeNull()
 })
 
-it('forgets the customer of a subscription that had ended before', async () => {
+it('an erasure deletes the customer of a subscription that ended before', async () => {
   const { userId, subscriptionId, customerId } = await subscribed()
   processor.processor.end(subscriptionId)
   await world.context.syncSubscription(userId, buildEvent({ subscriptionId, customerId }))
@@ -74,7 +74,7 @@ it('forgets the customer of a subscription that had ended before', async () => {
   expect(await customer(customerId)).toMatchObject({ deleted: true })
 })
 
-it('closes a checkout that nobody can use any more', async () => {
+it('an erasure closes an open checkout', async () => {
   const opened = await open()
   const { userId } = await dueForErasure({ checkoutId: opened.id })
   await eraser(world.context).round(userId)
@@ -82,7 +82,7 @@ it('closes a checkout that nobody can use any more', async () => {
   expect(await stored(userId)).toBeNull()
 })
 
-it('ends what was paid at the last moment, of which no event has come', async () => {
+it('an erasure ends a subscription paid at the last moment, before its event arrives', async () => {
   const opened = await open()
   const { userId } = await dueForErasure({ checkoutId: opened.id })
   const { subscriptionId, customerId } = processor.processor.pay(opened.id)
@@ -91,14 +91,14 @@ it('ends what was paid at the last moment, of which no event has come', async ()
   expect(await customer(customerId!)).toMatchObject({ deleted: true })
 })
 
-it('keeps the record, which alone tells of it, until the processor has said that it is done', async () => {
+it('an erasure keeps the user record until the processor has confirmed', async () => {
   const { userId, subscriptionId, customerId } = await subscribed()
   const control = controlOf(processor.control)
   await control.fault({ method: 'DELETE', path: '/v1/subscriptions', action: { status: 500 } })
   await expect(eraser(world.context).round(userId)).rejects.toThrow('end a subscription')
   expect(await stored(userId)).not.toBeNull()
   await control.clearFaults()
-  // Done, and the answer lost: the next try finds it done.
+  // The call succeeds and its response is lost; the next try finds it done.
   await control.fault({ method: 'DELETE', path: '/v1/customers', times: 2, action: { dropAfterAccept: true } })
   await eraser(world.context).round(userId, 2)
   expect(await subscription(subscriptionId)).toMatchObject({ state: 'canceled' })
@@ -108,8 +108,8 @@ it('keeps the record, which alone tells of it, until the processor has said that
 
 function open() {
   return world.context.payments!.openCheckout({
-    userId: 'somebody',
-    email: 'somebody@example.com',
+    userId: 'another-user',
+    email: 'another-user@example.com',
     customerId: null,
     successUrl: 'http://localhost/success',
     cancelUrl: 'http://localhost/cancel',

@@ -8,7 +8,7 @@ import { deriveFrom, NO_COUNTS } from '../../../src/domain/analytics/analytics.t
 import { HOUR } from '../../../src/domain/shared/times.ts'
 import type { PaymentEvent } from '../../../src/domain/billing/payment-events.ts'
 import type { User } from '../../../src/domain/users/user.ts'
-import { hashed } from '../../../src/store/shared/rate-limits.ts'
+import { hashKey } from '../../../src/store/shared/rate-limits.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { signIn, type SignedIn } from '../../support/api.ts'
 import { storeNotifications } from '../../support/notifications.ts'
@@ -16,7 +16,7 @@ import { buildPost } from '../../support/posts.ts'
 import { allKeys, recordsByCollection } from '../../support/traces.ts'
 import type { Secrets } from './world.ts'
 
-/** A user with something in every collection and every folder of object storage. */
+/** Creates a user with data in every collection and every folder of object storage. */
 export async function userWithEverything(
   context: Context,
   login: Secrets,
@@ -50,7 +50,7 @@ export async function userWithEverything(
   })
   const [_id, key] = [newId(), context.oneTimeCodes.addressKey(email)]
   await context.pushTokens.register({ _id, userId, platform: 'web', sealedToken: 'sealed' })
-  await context.paymentEvents.keep(eventOf(userId), new Date())
+  await context.paymentEvents.insertOrRead(eventOf(userId), new Date())
   await storeSnapshots(context, userId, posts[0]!._id)
   await context.passwordResets.add(key, userId, { hash: 'hash', expiresAt: inAnHour })
   await context.addressCodes.put(key, { codeHash: 'hash', expiresAt: inAnHour, sender: '192.0.2.1' })
@@ -93,17 +93,17 @@ export function connect({ accounts, cipher }: Context, userId: string, login: Se
 export const upload = ({ storage }: Pick<Context, 'storage'>, key: string) =>
   storage.put({ key, body: Buffer.from('bytes'), contentType: 'image/png' })
 
-/** Where anything names a user by one of these words, or by what is made of them: collections of the database, `storage`. */
-export async function traces(context: Context, ...said: string[]): Promise<string[]> {
-  const words = [...said, ...said.map(hashed), ...said.map(context.oneTimeCodes.addressKey)]
-  const names = (text: string) => words.some((word) => text.includes(word))
+/** Returns the collections, and `storage`, that contain any of these words or their hashes. */
+export async function traces(context: Context, ...words: string[]): Promise<string[]> {
+  const needles = [...words, ...words.map(hashKey), ...words.map(context.oneTimeCodes.addressKey)]
+  const names = (text: string) => needles.some((needle) => text.includes(needle))
   const collections = await recordsByCollection(context)
   const found = collections.filter(({ records }) => records.some((record) => names(JSON.stringify(record))))
   const keys = await allKeys(context)
   return [...found.map(({ name }) => name), ...(keys.some(names) ? ['storage'] : [])].toSorted()
 }
 
-/** Runs the activities as the workflow does, without the waits. */
+/** Runs the activities like the workflow, without its waits. */
 export function eraser(deps: EraseAccountDeps) {
   const activities = createEraseAccountActivities(deps)
   const inActivity = <A extends unknown[], R>(work: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
@@ -112,7 +112,7 @@ export function eraser(deps: EraseAccountDeps) {
   const begin = (userId: string) => inActivity(activities.beginErasure, userId)
   return {
     begin,
-    /** @param attempts how often a step is tried that fails */
+    /** @param attempts how often a failing step is tried */
     async round(userId: string, attempts = 1): Promise<void> {
       const plan = await begin(userId)
       for (const step of plan?.steps ?? []) await tryStep(userId, step, attempts)
@@ -131,7 +131,7 @@ export function eraser(deps: EraseAccountDeps) {
   }
 }
 
-/** Steps that fail are what is tested. */
+/** These tests are about failing steps. */
 const QUIET = { logger: new DefaultLogger('ERROR') }
 const WORDS = { subject: 'Subject', text: 'Words', html: 'Words' }
 

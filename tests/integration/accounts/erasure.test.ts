@@ -18,7 +18,7 @@ import { openTestSession } from '../../support/sessions.ts'
 let world: ApiWorld
 let context: Context
 const bluesky = rotatingPlatform()
-/** Whether Temporal hears of what is to be done; nothing here is done by it. */
+/** Whether Temporal accepts starts; these tests run the activities themselves. */
 let isTemporalThere = true
 const started: string[] = []
 const forgotten: string[] = []
@@ -37,15 +37,15 @@ beforeAll(async () => {
         },
         listOverdue: async () => [],
         terminateStuck: async () => false,
-        tellOfPayment: async () => isTemporalThere,
-        forget: async (ids) => void forgotten.push(...ids),
+        notifySubscription: async () => isTemporalThere,
+        deleteWorkflows: async (ids) => void forgotten.push(...ids),
         hasSchedules: async () => true,
         restartPosts: async () => {},
         ensureSearchAttributes: async () => {},
         ensureSchedules: async () => {},
         refreshMetrics: async () => 'failed' as const,
         ping: async () => {},
-        problems: async () => [],
+        findProblems: async () => [],
         close: async () => {},
       },
     },
@@ -80,8 +80,8 @@ const withPassword = async () => whole({ passwordHash: await context.passwords.h
 const stored = ({ user }: SignedIn) => context.users.findById(user._id)
 const WHERE_IDS_STAY = ['auditLog', 'erasures']
 
-describe('asking for erasure', () => {
-  it('shuts the account at once: no session, no login, nobody enables it again', async () => {
+describe('requesting erasure', () => {
+  it('an erasure request closes the account immediately: no session, no login, no admin can enable it', async () => {
     const who = await withPassword()
     const { _id: userId, email } = who.user
     const response = await erase(who, { password: PASSWORD })
@@ -98,7 +98,7 @@ describe('asking for erasure', () => {
     expect(await erase(who, { password: PASSWORD })).toMatchObject({ statusCode: 401 })
   })
 
-  it('wants the password of an account that has one', async () => {
+  it('an erasure request requires the password of an account that has one', async () => {
     const who = await withPassword()
     expect((await erase(who, { password: 'not the password' })).json()).toMatchObject({
       statusCode: 400,
@@ -111,7 +111,7 @@ describe('asking for erasure', () => {
     expect(await stored(who)).toMatchObject({ isDisabled: false })
   })
 
-  it('counts wrong passwords as failed logins', async () => {
+  it('wrong passwords in erasure requests count as failed logins', async () => {
     const who = await withPassword()
     const guess = (password: string) =>
       world.app.inject({ method: 'DELETE', url: '/api/profile', headers: who.headers, payload: { password } })
@@ -122,7 +122,7 @@ describe('asking for erasure', () => {
     expect(await stored(who)).toMatchObject({ isDisabled: false })
   })
 
-  it('wants a login of the last ten minutes of an account without a password', async () => {
+  it('an erasure request for an account without a password requires a login within ten minutes', async () => {
     const who = await whole({ auth: { provider: 'google' } })
     const loggedInAt = (ago: number) =>
       context.database.connection
@@ -135,7 +135,7 @@ describe('asking for erasure', () => {
     expect((await erase(who)).statusCode).toBe(202)
   })
 
-  it('comes to the same when it is asked twice at once', async () => {
+  it('two concurrent erasure requests have the same effect as one', async () => {
     const who = await whole({ auth: { provider: 'google' } })
     const answers = await Promise.all([erase(who), erase(who), erase(who)])
     const statuses = answers.map(({ statusCode }) => statusCode)
@@ -145,7 +145,7 @@ describe('asking for erasure', () => {
     expect(await traces(context, who.user._id, who.user.email)).toEqual(WHERE_IDS_STAY)
   })
 
-  it('is not lost while Temporal is away: the sweeper starts it', async () => {
+  it('an erasure request survives a Temporal outage: the sweeper starts it', async () => {
     const who = await whole({ auth: { provider: 'google' } })
     const { _id: id } = who.user
     const unstarted = async () => {
@@ -163,7 +163,7 @@ describe('asking for erasure', () => {
 })
 
 describe('an erased account', () => {
-  it('leaves a tombstone and ids in the audit log, and nothing else', async () => {
+  it('an erased account leaves only a tombstone and ids in the audit log', async () => {
     const who = await whole({ auth: { provider: 'google' } })
     const other = await whole()
     const { _id: userId, email } = who.user
@@ -189,7 +189,7 @@ describe('an erased account', () => {
     expect((await traces(context, other.user._id)).length).toBeGreaterThan(11)
   })
 
-  it('frees its address for a new one', async () => {
+  it('an erased account frees its address for a new account', async () => {
     const who = await withPassword()
     const { _id: userId, email } = who.user
     await erase(who, { password: PASSWORD })
@@ -199,7 +199,7 @@ describe('an erased account', () => {
     expect((await logIn(email)).statusCode).toBe(200)
   })
 
-  it('is looked through a second time for what was on its way', async () => {
+  it('an erased account is scanned a second time for late writes', async () => {
     const who = await whole({ auth: { provider: 'google' } })
     const { _id: userId, email } = who.user
     await erase(who)
@@ -220,7 +220,7 @@ describe('an erased account', () => {
     expect(await context.erasures.find(userId)).toMatchObject({ isOpen: false })
   })
 
-  it('takes no new posts, although a request for one was let in before', async () => {
+  it('an erased account accepts no new posts, even from a request that was admitted before', async () => {
     const who = await whole({ auth: { provider: 'google' } })
     const { _id: userId } = who.user
     await erase(who)
@@ -232,7 +232,7 @@ describe('an erased account', () => {
   })
 })
 
-it('is tried on users with something in every collection that names them', async () => {
+it('the erasure test covers every collection that names a user', async () => {
   const { user } = await whole()
   const models = Object.values(context.database.connection.models)
   const naming = models
@@ -242,7 +242,7 @@ it('is tried on users with something in every collection that names them', async
   expect(await traces(context, user._id)).toEqual(expect.arrayContaining(naming))
 })
 
-it('waits for a call that is on its way, as long as that may take, and cancels what waits meanwhile', async () => {
+it('an erasure waits for a running call as long as it may take, and cancels waiting posts meanwhile', async () => {
   const who = await whole({ auth: { provider: 'google' } })
   const { _id: userId } = who.user
   const post = buildPost({ userId }, new Date())
@@ -259,7 +259,7 @@ it('waits for a call that is on its way, as long as that may take, and cancels w
   expect(left.map(({ status }) => status).toSorted()).toEqual(['CANCELLED', 'DRAFT', 'PROCESSING'])
 })
 
-it('asks a platform that is away a few times to end the login, and then forgets it all the same', async () => {
+it('an erasure asks an unreachable platform a few times to end the login, then deletes it anyway', async () => {
   const away = rotatingPlatform()
   let calls = 0
   const adapter = {
@@ -277,10 +277,10 @@ it('asks a platform that is away a few times to end the login, and then forgets 
   expect(await traces(context, userId, who.user.email)).toEqual(WHERE_IDS_STAY)
 })
 
-describe('killed after any of its calls and repeated', () => {
+describe('an erasure killed after any of its calls and repeated', () => {
   class Killed extends Error {}
 
-  /** The same parts, of which the `at`th call is made and never answered. */
+  /** The same deps, whose `at`th call runs and never returns. */
   function killing(at: number): { deps: EraseAccountDeps; calls: () => number } {
     let calls = 0
     const watched =
@@ -322,9 +322,9 @@ describe('killed after any of its calls and repeated', () => {
     return { deps, calls: () => calls }
   }
 
-  it('comes to the same end', async () => {
+  it('a killed and repeated erasure has the same result', async () => {
     const names: string[] = []
-    /** False when there are fewer calls than that. */
+    /** Returns false when there are fewer calls. */
     const kill = async (at: number): Promise<boolean> => {
       const who = await userWithEverything(context, rotatingPlatform().login())
       const { _id: userId, email } = who.user

@@ -3,7 +3,7 @@ import { newId } from '../../../src/store/shared/schema.ts'
 import { rotatingPlatform, startProcess } from './world.ts'
 
 describe('platform accounts', () => {
-  it('are one document per user, also when first connections meet', async () => {
+  it('a user has one account document, even when first connections are concurrent', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts, raw } = await startProcess(platform.adapter)
     const userId = newId()
@@ -13,7 +13,7 @@ describe('platform accounts', () => {
     expect((await raw(userId))?.['bluesky'].version).toBe(8)
   })
 
-  it('never repeat a version, over disconnecting and connecting again', async () => {
+  it('versions never repeat across disconnecting and reconnecting', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts, credentials } = await startProcess(platform.adapter)
     const userId = newId()
@@ -29,19 +29,26 @@ describe('platform accounts', () => {
     expect(seen).toEqual([1, 2, 4, 5, 7, 8])
   })
 
-  it('give no lease once the connection has expired, whoever read it before that', async () => {
+  it('an expired connection gives no lease, even to a process that read it before', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts } = await startProcess(platform.adapter)
     const userId = newId()
     const account = await connect(userId, platform.login())
     const lease = (holder: string) =>
-      accounts.takeLease(userId, 'bluesky', account.version, holder, new Date(Date.now() + 60_000))
+      accounts.takeLease(
+        { userId, platform: 'bluesky', version: account.version },
+        holder,
+        new Date(Date.now() + 60_000),
+      )
     expect(await lease('first')).toBe(true)
-    await accounts.markBroken(userId, 'bluesky', account.version, 'expired', 'refused')
+    await accounts.markBroken(
+      { userId, platform: 'bluesky', version: account.version },
+      { status: 'expired', reason: 'refused' },
+    )
     expect(await lease('second')).toBe(false)
   })
 
-  it('belong to one user each, until that user disconnects', async () => {
+  it('a platform account belongs to one user until that user disconnects', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts } = await startProcess(platform.adapter)
     const secrets = platform.login()
@@ -62,7 +69,7 @@ describe('platform accounts', () => {
     expect((await accounts.findConnected(other, 'bluesky'))?.accountId).toBe(secrets.accountId)
   })
 
-  it('that come together are stored together, or not at all', async () => {
+  it('accounts connected together are stored together or not at all', async () => {
     const platform = rotatingPlatform()
     const { accounts, connectTogether } = await startProcess(platform.adapter)
     const [owner, other] = [newId(), newId()]
@@ -82,7 +89,7 @@ describe('platform accounts', () => {
     expect(await accounts.connectedPlatforms(other)).toEqual(new Set(['instagram', 'facebook']))
   })
 
-  it('can be without an account on a platform for many users at once', async () => {
+  it('many users can have no account on a platform', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts } = await startProcess(platform.adapter)
     for (const userId of [newId(), newId()]) {
@@ -92,7 +99,7 @@ describe('platform accounts', () => {
     }
   })
 
-  it('keep nothing of a connection that was cut but its version, and when it ended', async () => {
+  it('a disconnected account keeps only its version and the time of its end', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts, raw } = await startProcess(platform.adapter)
     const userId = newId()
@@ -105,7 +112,7 @@ describe('platform accounts', () => {
     expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
   })
 
-  it('know since when an account is another, and not when it was connected again', async () => {
+  it('a reconnect of the same account is not recorded as a change of account', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts, raw } = await startProcess(platform.adapter)
     const userId = newId()
@@ -121,17 +128,20 @@ describe('platform accounts', () => {
     expect(await endings()).toEqual([expect.any(Date), expect.any(Date)])
   })
 
-  it('take a profile only for the version it was read with', async () => {
+  it('a profile is saved only for the version it was read with', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts } = await startProcess(platform.adapter)
     const userId = newId()
     const account = await connect(userId, platform.login())
     const profile = { displayName: 'Renamed', handle: 'renamed.test', avatar: null }
-    expect(await accounts.saveProfile(userId, 'bluesky', account.version, profile)).toBe(true)
+    expect(await accounts.saveProfile({ userId, platform: 'bluesky', version: account.version }, profile)).toBe(true)
     await connect(userId, platform.login())
-    expect(await accounts.saveProfile(userId, 'bluesky', account.version, { ...profile, displayName: 'Late' })).toBe(
-      false,
-    )
+    expect(
+      await accounts.saveProfile(
+        { userId, platform: 'bluesky', version: account.version },
+        { ...profile, displayName: 'Late' },
+      ),
+    ).toBe(false)
     expect((await accounts.findConnected(userId, 'bluesky'))?.profile.displayName).toBe('Alice')
   })
 })

@@ -20,7 +20,7 @@ async function worldWith(adapter: PlatformAdapter) {
     clock: systemClock,
   })
 
-  /** All pages of one day. */
+  /** Runs all pages of one day. */
   async function renewAll() {
     const total = { renewed: 0, warned: 0, pages: 0 }
     for (let after: string | null = null; ;) {
@@ -45,8 +45,8 @@ async function worldWith(adapter: PlatformAdapter) {
   }
 }
 
-describe('connections that come to their end', () => {
-  it('are renewed ten days before, and nobody is told', async () => {
+describe('connections that are about to expire', () => {
+  it('a connection is renewed ten days before its end without a notification', async () => {
     const platform = rotatingPlatform()
     const world = await worldWith(platform.adapter)
     const [ending, fresh, endless] = [newId(), newId(), newId()]
@@ -61,7 +61,7 @@ describe('connections that come to their end', () => {
     expect(await world.renewAll()).toEqual({ renewed: 0, warned: 0, pages: 1 })
   })
 
-  it('are told of once, seven days before, where only a new login helps', async () => {
+  it('a connection that only a new login can renew causes one notification seven days before its end', async () => {
     const { renew: _, ...adapter } = rotatingPlatform().adapter
     const world = await worldWith(adapter)
     const [soon, later] = [newId(), newId()]
@@ -77,7 +77,7 @@ describe('connections that come to their end', () => {
     expect(await world.warningsOf(later)).toEqual([])
   })
 
-  it('are tried again the next day when the platform is away', async () => {
+  it('a renewal is retried the next day when the platform is unreachable', async () => {
     const platform = rotatingPlatform()
     const world = await worldWith(platform.adapter)
     const userId = newId()
@@ -89,7 +89,7 @@ describe('connections that come to their end', () => {
     expect((await world.accounts.findConnected(userId, 'bluesky'))?.health.status).toBe('active')
   })
 
-  it('have ended when the platform refuses, which the user is told once', async () => {
+  it('a connection expires when the platform refuses the renewal, with one notification', async () => {
     const platform = rotatingPlatform()
     const world = await worldWith(platform.adapter)
     const userId = newId()
@@ -105,7 +105,7 @@ describe('connections that come to their end', () => {
     ])
   })
 
-  it('are gone through page by page', async () => {
+  it('the renewal run reads connections page by page', async () => {
     const { renew: _, ...adapter } = rotatingPlatform().adapter
     const world = await worldWith(adapter)
     const users = Array.from({ length: 120 }, () => newId())

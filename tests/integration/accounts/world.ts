@@ -19,7 +19,7 @@ import { testConfig } from '../../support/servers.ts'
 const config = testConfig()
 export const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
 
-/** The system's clock, which a test can put forward. */
+/** The system clock, which a test can move forward. */
 export function shiftableClock() {
   let shiftMs = 0
   const clock: Clock = {
@@ -29,7 +29,7 @@ export function shiftableClock() {
   return { ...clock, forward: (ms: number) => void (shiftMs += ms) }
 }
 
-/** What one process of the service has of its own: a connection, stores, and the renewals it knows of. */
+/** The parts of one service process: a connection, stores and its own renewals. */
 export async function startProcess(
   adapter: PlatformAdapter,
   options: { clock?: Clock; cipher?: typeof cipher; renewalTimeoutMs?: number } = {},
@@ -71,10 +71,10 @@ export async function startProcess(
     accounts,
     notifications,
     credentials,
-    /** The stored document as it lies in the database. */
+    /** The stored document as it is in the database. */
     raw: (userId: string) => database.connection.collection('platformAccounts').findOne({ userId }),
 
-    /** Other tests' accounts, for what looks at everybody's. */
+    /** Accounts of other tests, for functions that read all accounts. */
     forgetAll: () => database.connection.collection('platformAccounts').deleteMany({}),
 
     async connect(userId: string, secrets: Secrets): Promise<ConnectedAccount> {
@@ -88,8 +88,8 @@ export async function startProcess(
 export type Secrets = Omit<Credentials, 'version'>
 
 /**
- * A platform that rotates its refresh tokens and takes each only once. Counts the renewals it is asked for, and answers them
- * as `answer` says: by default at once.
+ * A platform that rotates its refresh tokens and accepts each only once. It counts renewals and answers them as `answer` says,
+ * by default immediately.
  */
 export function rotatingPlatform() {
   const calls: string[] = []
@@ -129,16 +129,16 @@ export function rotatingPlatform() {
 
   return {
     adapter,
-    /** Refresh tokens of the renewals asked for, in order. */
+    /** Refresh tokens of the renewal calls, in order. */
     calls,
-    /** Access tokens of the sessions ended. */
+    /** Access tokens of the ended sessions. */
     revoked,
-    /** A new session, by default of a new account. */
+    /** Creates a session, by default of a new account. */
     login(accountId = `did:plc:${newId()}`, life: Partial<Pick<Secrets, 'expiresAt' | 'endsAt'>> = {}): Secrets {
       current = { accountId, session: newId(), generation: 0 }
       return { ...secrets(), ...life }
     },
-    /** How renewals are answered from now on. */
+    /** Sets the response to further renewals. */
     answerBy(next: typeof answer) {
       answer = next
     },
@@ -149,7 +149,7 @@ function unused(): never {
   throw new Error('Not part of this test')
 }
 
-/** Something a test waits for and lets happen. */
+/** A gate that a test waits for and opens. */
 export function gate() {
   const opened = Promise.withResolvers<void>()
   return { opened: opened.promise, open: () => opened.resolve() }

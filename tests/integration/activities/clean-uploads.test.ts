@@ -182,11 +182,11 @@ describe('an upload that a post takes while it is being removed', () => {
   async function takenTooLate(key: string): Promise<void> {
     const { posts } = context
     const namedMedia = async (keys: string[]) => {
-      const named = await posts.namedMedia(keys)
+      const named = await posts.findNamedMedia(keys)
       if (keys.includes(key)) await postWith(key)
       return named
     }
-    await clean(TOMORROW, { posts: { namedMedia } })
+    await clean(TOMORROW, { posts: { findNamedMedia: namedMedia } })
     expect([await isThere(key), await isRemoved(key)]).toEqual([false, true])
   }
 

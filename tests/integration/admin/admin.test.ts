@@ -52,14 +52,14 @@ it('takes the password from standard input, and then shows none', async () => {
 
 it('grants the admin role, at once and for good', async () => {
   const user = await createAccount(world.context)
-  expect(await admin(['grant', user.email])).toMatchObject({ code: 0, output: `${user.email} is an admin now.\n` })
+  expect(await admin(['grant', user.email])).toMatchObject({ code: 0, output: `${user.email} is now an admin.\n` })
   expect((await world.context.users.findById(user._id))!.role).toBe('admin')
 })
 
 it('takes the role back, disables and enables, and leaves a line in the audit log for each', async () => {
   const user = await createAccount(world.context, { role: 'admin' })
   const { email } = user
-  expect((await admin(['revoke', email])).output).toBe(`${email} is a user now.\n`)
+  expect((await admin(['revoke', email])).output).toBe(`${email} is no longer an admin.\n`)
   expect((await admin(['disable', email])).output).toBe(`${email} is disabled.\n`)
   expect(await world.context.users.findById(user._id)).toMatchObject({ role: 'user', isDisabled: true })
   expect((await admin(['enable', email])).output).toBe(`${email} is enabled.\n`)

@@ -105,7 +105,7 @@ describe.each(BOUNDS.map((bounds, index) => ({ index, bounds })))('age class $in
       idsOf(await context.published.listDueOf(userId, of, { postId: null, limit: 999 }))
     const others = { ...bounds, platforms: ['mastodon' as const] }
     const before = await left(others)
-    await context.published.settleDue(userId, one)
+    await context.published.markDueDone(userId, one)
     expect(await left(one)).toEqual([])
     expect(await left(others)).toEqual(before)
   })

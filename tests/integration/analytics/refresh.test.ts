@@ -36,7 +36,7 @@ it('brings the counts of now, in the place of those of the same slot', async () 
   await world.control.setMetrics(id, { likes: 3 })
   expect(await refresh(userId, _id)).toMatchObject({ fresh: true, snapshot: { postId: _id, likes: 3 } })
   await world.control.setMetrics(id, { likes: 9 })
-  await world.context.rateLimits.forget([userId])
+  await world.context.rateLimits.clearAllOf([userId])
   expect(await refresh(userId, _id)).toMatchObject({ fresh: true, snapshot: { likes: 9 } })
   expect(await countOf(_id)).toBe(1)
 })
@@ -64,7 +64,7 @@ it('answers what is known, not fresh, when the account is not connected any more
   const { userId, posts } = await world.author(1)
   const [{ _id }] = posts as [(typeof posts)[0]]
   expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
-  await world.context.rateLimits.forget([userId])
+  await world.context.rateLimits.clearAllOf([userId])
   await world.context.accounts.disconnect(userId, 'mastodon')
   expect(await refresh(userId, _id)).toMatchObject({ fresh: false, snapshot: { postId: _id } })
 })
@@ -73,10 +73,10 @@ it('answers what is known, not fresh, when the platform fails or takes too long'
   const { userId, posts } = await world.author(2)
   const [first, second] = posts.map(({ _id }) => _id) as [string, string]
   expect(await refresh(userId, first)).toMatchObject({ fresh: true })
-  await world.context.rateLimits.forget([userId])
+  await world.context.rateLimits.clearAllOf([userId])
   await world.control.fault({ path: '/api/v1/statuses', action: { status: 500 } })
   expect(await refresh(userId, first)).toMatchObject({ fresh: false, snapshot: { postId: first } })
-  await world.context.rateLimits.forget([userId])
+  await world.context.rateLimits.clearAllOf([userId])
   await world.control.clearFaults()
   await world.control.fault({ path: '/api/v1/statuses', action: { delayMs: 8_000 } })
   const startedAt = performance.now()
@@ -135,7 +135,7 @@ describe('the allowance of a refresh', () => {
   it('stays spent when the answer that came late was a snapshot', async () => {
     const { ask, isRefused, later, calls, read, userId, postId } = await refreshing('unknown')
     await ask()
-    await world.context.rateLimits.forget([userId])
+    await world.context.rateLimits.clearAllOf([userId])
     expect(await refresh(userId, postId)).toMatchObject({ fresh: true })
     later.resolve()
     await expect.poll(() => read.times).toBe(2)
@@ -162,7 +162,7 @@ it('answers within six seconds while no worker runs', async () => {
   const { userId, posts } = await world.author(1)
   const [{ _id }] = posts as [(typeof posts)[0]]
   expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
-  await world.context.rateLimits.forget([userId])
+  await world.context.rateLimits.clearAllOf([userId])
   await workers?.stop()
   workers = null
   const startedAt = performance.now()

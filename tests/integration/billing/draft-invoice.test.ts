@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close())
 
-test('while the invoice of a renewal is a draft, the new period counts and the usage does not begin anew', async () => {
+test('while the invoice of a renewal is a draft, the new period applies and the usage is not reset', async () => {
   const { _id: userId } = await world.newUser()
   const { subscriptionId } = world.subscribe(userId)
   await world.context.syncSubscription(userId, (await world.eventsOf(userId))[0])

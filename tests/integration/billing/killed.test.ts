@@ -10,7 +10,7 @@ import { createProcesses, said } from '../../support/processes.ts'
 import { poll } from '../../support/service-in-process.ts'
 import { startBillingService, type BillingService } from './service.ts'
 
-/** Workers are killed at random instants, between an event's receipt and its effect, and others started in their place. */
+/** Workers are killed at random instants between an event's receipt and its effect, and replaced. */
 const PAYERS = 100
 const KILLS = 3
 const processes = createProcesses()
@@ -50,7 +50,7 @@ const stored = () => world.context.database.connection.collection<{ _id: string;
 const waiting = () => stored().countDocuments({ state: 'waiting' })
 const users = () => world.context.database.connection.collection<{ _id: string }>('users')
 
-/** Every event of this type, over all of them at about the same time. */
+/** Sends every event of this type at about the same time. */
 async function deliver(type: string): Promise<string[]> {
   const ids = world.controls.events().flatMap((event) => (event.type === type ? [event.id] : []))
   const tenths = Array.from({ length: 10 }, (_, tenth) => ids.filter((_id, index) => index % 10 === tenth))
@@ -59,7 +59,10 @@ async function deliver(type: string): Promise<string[]> {
   return ids
 }
 
-/** Calls take a while, so that all are on their way when it happens. Answers how many events had not been acted on then. */
+/**
+ * Calls are slow, so that all events are in progress when the workers are killed.
+ * @returns how many events were not processed then
+ */
 async function killAtRandom(): Promise<number[]> {
   await world.faults.fault({ path: '/v1/subscriptions', action: { delayMs: 700 } })
   const left: number[] = []
@@ -79,7 +82,7 @@ const isApplied = async (ids: string[]) =>
   (await stored().countDocuments({ _id: { $in: ids }, state: 'applied' })) === ids.length
 
 describe('a hundred events of as many users, while workers are killed', () => {
-  it('are all applied, and once: by those that Temporal was told of', async () => {
+  it('events whose workflows were started are all applied once while workers are killed', async () => {
     const delivering = deliver('checkout.session.completed')
     const left = await killAtRandom()
     const ids = await delivering
@@ -96,14 +99,14 @@ describe('a hundred events of as many users, while workers are killed', () => {
     }
   })
 
-  it('are all applied, and once: by those that only the sweeper knows of', async () => {
+  it('events that only the sweeper knows of are all applied once while workers are killed', async () => {
     world.controls.advance({ advanceMs: 32 * DAY })
     await users().updateMany({}, { $set: { 'usage.postsCreated': 5 } })
     const { orchestrator, clock } = world.context
-    const { tellOfPayment } = orchestrator
-    orchestrator.tellOfPayment = async () => false
+    const { notifySubscription: tellOfPayment } = orchestrator
+    orchestrator.notifySubscription = async () => false
     const renewals = await deliver('invoice.payment_succeeded').finally(() => {
-      orchestrator.tellOfPayment = tellOfPayment
+      orchestrator.notifySubscription = tellOfPayment
     })
     expect(await waiting()).toBe(2 * PAYERS)
     const later = { ...clock, now: () => new Date(Date.now() + MINUTE + 1_000) }
@@ -112,7 +115,7 @@ describe('a hundred events of as many users, while workers are killed', () => {
     const sweeping = sweep()
     const left = await killAtRandom()
     await sweeping
-    // What Temporal did not acknowledge in time is the next sweep's.
+    // Starts that Temporal did not acknowledge in time are left to the next sweep.
     await poll(
       async () => {
         await sweep()
@@ -125,7 +128,7 @@ describe('a hundred events of as many users, while workers are killed', () => {
     expect(await users().countDocuments({ 'usage.postsCreated': 0 })).toBe(PAYERS)
   })
 
-  it('do nothing more when they come again', async () => {
+  it('repeated events have no further effect', async () => {
     await users().updateMany({}, { $set: { 'usage.postsCreated': 7 } })
     await deliver('checkout.session.completed')
     await deliver('invoice.payment_succeeded')

@@ -14,15 +14,15 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** How it ends at the processor, and what the record has to say then. All begin with a month paid for and one that was not. */
+/** The final state at the processor and the expected record. All begin with one paid and one unpaid month. */
 interface Truth {
   name: string
-  /** Every so many of the 120 orders; where it matters most, each. */
+  /** Runs every nth of the 120 orders; where it matters most, every one. */
   every: number
   end(subscriber: Subscriber): void
   last: PaymentEvent['type']
   expected: Partial<Subscription>
-  /** What was used before counts on. */
+  /** Earlier usage continues to count. */
   isUsed?: true
 }
 
@@ -140,14 +140,14 @@ async function eventsByUser(): Promise<Map<string, PaymentEvent[]>> {
   return Map.groupBy(events, ({ userId }) => userId ?? '')
 }
 
-/** One of each type, the newest: of what happened twice the first is left out. */
+/** The newest event of each type. */
 function pick(events: PaymentEvent[], { last }: Truth): PaymentEvent[] {
   const found = TYPES.map((type) => events.findLast((event) => event.type === type)!)
   const fifth = events.findLast((event) => event.type === last && !found.includes(event))!
   return [...found, fifth]
 }
 
-/** Some come twice in a row, some again at the end. */
+/** Some arrive twice in a row, some again at the end. */
 function withRepeats<T>(items: T[], seed: number): T[] {
   const twice = items.flatMap((item, index) => ((seed + index) % 12 === 0 ? [item, item] : [item]))
   return [...twice, ...items.filter((_, index) => (seed + index) % 10 === 0)]

@@ -6,7 +6,7 @@ import { readHistories } from '../../faults/gather.ts'
 import { allRecords, keepLog } from '../../support/traces.ts'
 import { startBillingService, type BillingService } from './service.ts'
 
-/** People pay, and then the processor is away for a minute: from the first call of a look on, or in its middle. */
+/** Users pay, and then the processor is unreachable for a minute: from the first call of a sync on, or in its middle. */
 const AWAY = [
   { action: { cut: true }, call: 'checkout' },
   { action: { cut: true }, call: 'subscription' },
@@ -14,15 +14,15 @@ const AWAY = [
   { action: { hang: true }, call: 'subscription' },
 ] as const
 
-const kept = keepLog()
+const log = keepLog()
 const payers: { userId: string; email: string; accessToken: string }[] = []
 const acknowledged: { status: number | null; tookMs: number }[] = []
-/** The records meanwhile. */
+/** The records during the outage. */
 const seen: User[] = []
 let world: BillingService
 
 beforeAll(async () => {
-  world = await startBillingService({ LOG_LEVEL: 'trace', PAYMENTS_TIMEOUT_MS: 1_500 }, { logger: kept.logger })
+  world = await startBillingService({ LOG_LEVEL: 'trace', PAYMENTS_TIMEOUT_MS: 1_500 }, { logger: log.logger })
   const { controls, faults, recordOf } = world
   await world.startWorkers()
   controls.webhooks({ held: true })
@@ -49,15 +49,15 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 describe('while the payment processor is away for a minute', () => {
-  it('whatever it tells of is acknowledged within a second, again and again', () => {
+  it('events are acknowledged within a second while the processor is unreachable, also repeatedly', () => {
     expect(acknowledged.length).toBeGreaterThan(50)
     expect(acknowledged.every(({ status }) => status === 200)).toBe(true)
-    // Of a machine that has other things to do, one may take longer.
+    // On a busy machine one response may take longer.
     const times = acknowledged.map(({ tookMs }) => tookMs).toSorted((one, other) => one - other)
     expect(times[Math.floor(times.length * 0.75)]).toBeLessThan(SECOND)
   })
 
-  it('nothing is applied by halves', () => {
+  it('no event is applied partially during an outage', () => {
     expect(seen.length).toBeGreaterThan(4 * payers.length)
     for (const { subscription, limits, billing } of seen) {
       expect(subscription).toMatchObject({ plan: 'free', processorCustomerId: null, processorSubscriptionId: null })
@@ -66,7 +66,7 @@ describe('while the payment processor is away for a minute', () => {
     }
   })
 
-  it('and everybody is on Pro afterwards, with the dates, and told so once', async () => {
+  it('every user is on Pro after the outage, with the dates and one notification', async () => {
     for (const { userId } of payers) {
       const { subscription, limits } = await world.recordOf(userId)
       expect(subscription).toMatchObject({ plan: 'pro', status: 'active', processorCustomerId: expect.any(String) })
@@ -79,14 +79,14 @@ describe('while the payment processor is away for a minute', () => {
   })
 })
 
-describe('what belongs to a customer alone', () => {
-  it('stands neither in histories nor in what operators read, nor in the log or a stored event', async () => {
+describe('personal payment data', () => {
+  it('customer data is in no history, no operator view, no log and no stored event', async () => {
     const { context, processor } = world
     const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, STRIPE_SECRET_KEY } = context.config
     const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
     const details = (await Promise.all(payers.map(({ userId }) => world.detailsOf(userId)))).join('\n')
     const records = (await allRecords(context)).filter((record) => !('passwordHash' in record))
-    const places = [histories, details, kept.written(), JSON.stringify(records)]
+    const places = [histories, details, log.written(), JSON.stringify(records)]
     const secrets = payers.flatMap(({ email, accessToken }) => [email, accessToken])
     for (const secret of [...secrets, STRIPE_SECRET_KEY, processor.facts.webhookSecret]) {
       expect(secret.length).toBeGreaterThan(10)
@@ -96,7 +96,7 @@ describe('what belongs to a customer alone', () => {
     expect(histories).not.toMatch(/"Ann"|@example/)
   })
 
-  it('is not needed to follow what happened to one of them', async () => {
+  it('an event can be traced without customer data', async () => {
     const story = await world.detailsOf(payers[0]!.userId)
     expect(story).toMatch(/^pro\/active, period ends 20\S+Z\n/)
     expect(story).toMatch(/- 20\S+Z checkout\.session\.completed evt_\w+: /)

@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 afterAll(() => world?.stop())
 
-/** What the Schedule starts every day. */
+/** Runs the daily workflow. */
 const reconcile = () =>
   world.client.workflow.execute('reconcileBilling', { taskQueue: 'maintenance', workflowId: 'reconcileBilling' })
 const failedTo = (path: string) => world.faults.fault({ path, action: { status: 500 } })
@@ -26,13 +26,13 @@ const planOf = async ({ userId }: { userId: string }) => (await world.recordOf(u
 const isWatched = async ({ userId }: { userId: string }) =>
   (await world.workflowOf(userId).describe()).status.name === 'RUNNING'
 
-/** As a worker runs them, without one. */
+/** The activities without a worker. */
 const activities = () => createBillingActivities(world.context)
 const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
   new MockActivityEnvironment().run(activity, ...args)
 
-describe('what was never told of', () => {
-  it('is found by the daily look: an end, a renewal and a checkout', async () => {
+describe('changes without a webhook', () => {
+  it('the daily sync finds an end, a renewal and a checkout without webhooks', async () => {
     const [ended, renewed] = [await world.customer(), await world.customer()]
     const bought = await world.atCheckout()
     world.controls.webhooks({ held: true })
@@ -51,12 +51,12 @@ describe('what was never told of', () => {
     expect(after.subscription.currentPeriodEnd!.getTime()).toBeGreaterThan(
       before.subscription.currentPeriodEnd!.getTime() + 25 * DAY,
     )
-    // Whoever pays is watched over again.
+    // The subscription workflow runs again for a paying user.
     expect(await isWatched(renewed)).toBe(true)
     expect(await isWatched(bought)).toBe(true)
   })
 
-  it('is found although the processor refuses to speak of somebody else', async () => {
+  it('the daily sync continues when the processor refuses to answer for one user', async () => {
     const [refused, ended] = [await world.customer(), await world.customer()]
     world.controls.webhooks({ held: true })
     world.controls.end(refused.subscriptionId)
@@ -69,40 +69,40 @@ describe('what was never told of', () => {
     expect(await planOf(refused)).toBe('free')
   })
 
-  it('is asked for again where the processor answers nobody', async () => {
+  it('the daily sync is retried when the processor is unreachable', async () => {
     await world.customer()
     await failedTo('/v1/')
     await expect(run(activities().reconcileBilled, { by: 'subscription', after: '' })).rejects.toThrow(/read/)
   })
 })
 
-describe('an event of which no workflow was told', () => {
+describe('an event without a workflow', () => {
   const waiting = () => world.context.paymentEvents.listUnapplied(new Date(Date.now() + HOUR), 10)
   const sweepAt = (aheadMs: number) => {
     const clock = { ...world.context.clock, now: () => new Date(Date.now() + aheadMs) }
     return run(createSweepActivities({ ...world.context, clock }).sweepDeliveries)
   }
 
-  /** Has it told of while Temporal hears nothing. */
-  async function untold(happen: (who: Customer) => void): Promise<Customer> {
+  /** Sends the event while Temporal does not answer. */
+  async function sendUnacknowledged(happen: (who: Customer) => void): Promise<Customer> {
     const who = await world.customer()
     await world.untilSettled()
     const { orchestrator } = world.context
-    const { tellOfPayment } = orchestrator
+    const { notifySubscription: tellOfPayment } = orchestrator
     try {
-      orchestrator.tellOfPayment = async () => false
+      orchestrator.notifySubscription = async () => false
       happen(who)
       await poll(waiting, (events) => events.length === 1)
-      // The route waits no longer than that for Temporal.
+      // The route waits for Temporal at most this long.
       await delay(700)
     } finally {
-      orchestrator.tellOfPayment = tellOfPayment
+      orchestrator.notifySubscription = tellOfPayment
     }
     return who
   }
 
-  it('is handed over by the sweeper after a minute, and then acted on', async () => {
-    const { userId } = await untold(({ subscriptionId }) => world.controls.cancel(subscriptionId))
+  it('the sweeper starts an unprocessed event after a minute, and it is then processed', async () => {
+    const { userId } = await sendUnacknowledged(({ subscriptionId }) => world.controls.cancel(subscriptionId))
     expect(await sweepAt(MINUTE / 2)).toEqual({ takenUp: 0 })
     expect((await world.recordOf(userId)).subscription.cancelAtPeriodEnd).toBe(false)
     expect(await sweepAt(MINUTE + 1_000)).toEqual({ takenUp: 1 })
@@ -110,8 +110,8 @@ describe('an event of which no workflow was told', () => {
     await world.untilSettled()
   })
 
-  it('is handed over once, however long the processor is away', async () => {
-    const { userId } = await untold(({ subscriptionId }) => {
+  it('the sweeper starts an event once, however long the processor is unreachable', async () => {
+    const { userId } = await sendUnacknowledged(({ subscriptionId }) => {
       world.controls.cancel(subscriptionId)
       void world.faults.fault({ path: subscriptionId, action: { cut: true } })
     })
@@ -124,13 +124,13 @@ describe('an event of which no workflow was told', () => {
   })
 })
 
-describe('whose event it is', () => {
-  it('is asked from the processor where nothing here tells', async () => {
+describe('the owner of an event', () => {
+  it('the owner of an event is read from the processor when it is unknown here', async () => {
     const who = await world.signIn()
     world.controls.webhooks({ held: true })
     const { subscriptionId } = world.controls.subscribe({ userId: who.user._id, email: who.user.email })
     const event = { ...NO_EVENT, id: `evt_asked_${subscriptionId}`, subscriptionId }
-    await world.context.paymentEvents.keep(event, new Date())
+    await world.context.paymentEvents.insertOrRead(event, new Date())
     expect(await run(activities().routePaymentEvent, event.id)).toEqual({ isSettled: false })
     await world.until(who.user._id, ({ subscription }) => subscription.plan === 'pro')
     await world.untilSettled()
@@ -138,7 +138,7 @@ describe('whose event it is', () => {
     expect(await world.context.paymentEvents.find(event.id)).toMatchObject({ userId: who.user._id, state: 'applied' })
   })
 
-  it('is nobody: it is acknowledged and noted, and changes nothing', async () => {
+  it('an event without an owner is acknowledged and recorded, and changes nothing', async () => {
     const { subscriptionId } = world.controls.subscribe({ userId: 'of-another-service', email: 'x@example.test' })
     const events = world.context.database.connection.collection('paymentEvents')
     await poll(
@@ -148,7 +148,7 @@ describe('whose event it is', () => {
     expect(await world.context.payments!.readSubscription(subscriptionId)).toMatchObject({ state: 'active' })
   })
 
-  it('is somebody who is erased: what nobody can use ends at once, and the customer is forgotten', async () => {
+  it('an event of an erased user ends the subscription immediately and deletes the customer', async () => {
     const who = await world.atCheckout()
     const { context } = world
     await context.database.transaction((session) => context.erasures.begin(who.userId, new Date(), session))

@@ -14,7 +14,7 @@ export interface Customer extends SignedIn {
   subscriptionId: string
 }
 
-/** The API and its workers with a payment processor of their own, which tells the API of what happens there. */
+/** The API and its workers with a payment processor of their own, which sends webhooks to the API. */
 export async function startBillingService(overrides: Partial<Config> = {}, parts: Parameters<typeof apiWorld>[1] = {}) {
   const processor = await startPayments({ workMs: 0, webhookRetryDelaysMs: [100, 300, 1_000, 3_000, 10_000] })
   const settings = processor.env('http://127.0.0.1:9') as Partial<Config>
@@ -47,7 +47,7 @@ export async function startBillingService(overrides: Partial<Config> = {}, parts
     call,
     signIn: () => signIn(context),
 
-    /** Somebody who has the page open on which one pays. */
+    /** Creates a user with an open checkout. */
     async atCheckout() {
       const who = await signIn(context)
       await call(who, 'create-checkout')
@@ -55,7 +55,7 @@ export async function startBillingService(overrides: Partial<Config> = {}, parts
       return { ...who, userId: who.user._id, checkoutId: checkoutId! }
     },
 
-    /** A user who pays. */
+    /** Creates a paying user. */
     async customer(): Promise<Customer> {
       const who = await this.atCheckout()
       const { customerId, subscriptionId } = processor.processor.pay(who.checkoutId)
@@ -66,7 +66,7 @@ export async function startBillingService(overrides: Partial<Config> = {}, parts
     until: (userId: string, fits: (user: User) => boolean, timeoutMs?: number) =>
       poll(() => recordOf(userId), fits, timeoutMs),
 
-    /** Resolves when nothing that was told is left to be acted on. */
+    /** Resolves when every received event is processed. */
     untilSettled: (timeoutMs?: number) =>
       poll(
         () => context.database.connection.collection('paymentEvents').countDocuments({ state: 'waiting' }),

@@ -10,7 +10,7 @@ import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
 import type { SubscriptionState } from '../../../src/workflows/messages/billing.ts'
 import { registerNamespace, testConfig } from '../../support/servers.ts'
 
-/** The workflow and a real server: what the activities answer is said here. */
+/** Uses the real workflow and server; the activities return prepared results. */
 let native: NativeConnection
 let connection: Connection
 let client: Client
@@ -69,14 +69,14 @@ const goesOn = (): SubscriptionState => ({
   standing: 'pro/active',
   change: 'nothing',
 })
-/** Until it is acknowledged, as the webhook is sent: over a busy server a second may be too short. */
-const tell = async (userId: string, eventId: string) => {
+/** Repeats until acknowledged, like the webhook: on a busy server a second may be too short. */
+const notify = async (userId: string, eventId: string) => {
   let isTold = false
-  while (!isTold) isTold = await orchestrator.tellOfPayment(userId, { eventId, type: 'invoice.payment_succeeded' })
+  while (!isTold) isTold = await orchestrator.notifySubscription(userId, { eventId, type: 'invoice.payment_succeeded' })
 }
 const handleOf = (userId: string) => client.workflow.getHandle(backgroundWorkflowId('subscription', userId))
 
-it('five hundred signals at once are acted on once for each event, one at a time, over histories that stay short', async () => {
+it('five hundred concurrent signals process each event once, one at a time, over short histories', async () => {
   const userId = newId()
   const ids = Array.from({ length: 250 }, (_, index) => `evt_${index}`)
   let letGo = () => {}
@@ -85,16 +85,16 @@ it('five hundred signals at once are acted on once for each event, one at a time
     if (eventId === 'evt_0') await held
     return eventId === 'evt_249' ? ended : goesOn()
   }
-  await tell(userId, 'evt_0')
+  await notify(userId, 'evt_0')
   const first = await handleOf(userId).describe()
-  // Some while it waits, and some while it is at work, over the beginning of a new run; each of them twice.
+  // Some while it waits and some while it works, across a continue-as-new, each of them twice.
   for (let next = 1; next < 249; next += 10) {
     if (next > 120) letGo()
     const some = ids.slice(next, Math.min(next + 10, 249))
-    await Promise.all([...some, ...some].map((eventId) => tell(userId, eventId)))
+    await Promise.all([...some, ...some].map((eventId) => notify(userId, eventId)))
   }
   await expect.poll(() => new Set(applied).size, { timeout: 50_000 }).toBe(249)
-  await tell(userId, 'evt_249')
+  await notify(userId, 'evt_249')
   await client.workflow.getHandle(first.workflowId, first.runId, { followRuns: true }).result()
   expect(applied).toHaveLength(250)
   expect(new Set(applied)).toEqual(new Set(ids))
@@ -106,22 +106,22 @@ it('five hundred signals at once are acted on once for each event, one at a time
   }
 })
 
-it('an event that comes at the moment the workflow ends is not lost', async () => {
+it('an event that arrives at the moment the workflow ends is not lost', async () => {
   const users = Array.from({ length: 40 }, () => newId())
-  const told: Promise<void>[] = []
+  const sent: Promise<void>[] = []
   apply = async (eventId) => {
     const [which, userId] = eventId.split(' ')
     if (which === 'first') {
-      // Before the end, after it, and just then.
+      // Before, at and after the end.
       const delayMs = users.indexOf(userId!)
-      told.push(new Promise((resolve) => setTimeout(resolve, delayMs)).then(() => tell(userId!, `last ${userId}`)))
+      sent.push(new Promise((resolve) => setTimeout(resolve, delayMs)).then(() => notify(userId!, `last ${userId}`)))
     }
     return ended
   }
-  await Promise.all(users.map((userId) => tell(userId, `first ${userId}`)))
+  await Promise.all(users.map((userId) => notify(userId, `first ${userId}`)))
   const isOver = () => applied.filter((eventId) => eventId.startsWith('last')).length
   await expect.poll(isOver, { timeout: 30_000 }).toBe(users.length)
-  await Promise.all(told)
+  await Promise.all(sent)
   await Promise.all(users.map((userId) => handleOf(userId).result()))
   expect(applied.toSorted()).toEqual(users.flatMap((userId) => [`first ${userId}`, `last ${userId}`]).toSorted())
 })

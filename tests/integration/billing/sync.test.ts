@@ -28,7 +28,7 @@ async function subscriber() {
   return { userId, ...world.subscribe(userId) }
 }
 
-/** One whom the service has heard of. */
+/** A subscriber whose events the service has received. */
 async function proUser() {
   const one = await subscriber()
   await world.apply(one.userId, await newest(one.userId, 'checkout.session.completed'))
@@ -44,7 +44,7 @@ async function failToPay({ customerId }: { customerId: string }) {
   world.processor.advance({ advanceMs: MONTH_MS })
 }
 
-/** A look that has seen the processor, and writes when it is told to. */
+/** Starts a sync that has read the processor and writes when the test continues it. */
 function heldLook(userId: string, event?: PaymentEvent) {
   const [seen, go] = [gate(), gate()]
   const sync = createSyncSubscription({
@@ -63,8 +63,8 @@ function heldLook(userId: string, event?: PaymentEvent) {
   return { hasSeen: seen.opened, goOn: () => (go.open(), end) }
 }
 
-describe('an event', () => {
-  it('of a checkout brings Pro with its dates, and is settled with it', async () => {
+describe('syncing an event', () => {
+  it('a checkout event stores Pro with its dates, and is marked processed with it', async () => {
     const { userId, customerId, subscriptionId } = await subscriber()
     const event = await newest(userId, 'checkout.session.completed')
     const state = await world.apply(userId, event)
@@ -87,7 +87,7 @@ describe('an event', () => {
     expect(await world.news(userId)).toEqual([PRO_NEWS])
   })
 
-  it('has one effect, also when it comes twelve times at once and six times in a row', async () => {
+  it('an event has one effect, also when it arrives twelve times concurrently and six times in a row', async () => {
     const { userId } = await subscriber()
     const event = await newest(userId, 'checkout.session.completed')
     await Promise.all(Array.from({ length: 12 }, () => world.apply(userId, event)))
@@ -95,7 +95,7 @@ describe('an event', () => {
     expect(await world.news(userId)).toEqual([PRO_NEWS])
   })
 
-  it('of what is long known is settled all the same', async () => {
+  it('an event about a known state is marked processed', async () => {
     const { userId } = await subscriber()
     world.processor.advance({ advanceMs: MONTH_MS })
     await world.apply(userId, await newest(userId, 'invoice.payment_succeeded'))
@@ -107,10 +107,10 @@ describe('an event', () => {
     expect(billing).toEqual({ ...before.billing, revision: before.billing.revision + 1 })
   })
 
-  it('waits, and has changed nothing, while the processor does not answer', async () => {
+  it('an event stays waiting and changes nothing while the processor does not answer', async () => {
     const { userId } = await subscriber()
     const event = await newest(userId, 'checkout.session.completed')
-    await world.context.paymentEvents.keep(event, new Date())
+    await world.context.paymentEvents.insertOrRead(event, new Date())
     const before = await world.user(userId)
     const sync = createSyncSubscription({ ...world.context, payments: paymentsWithoutProcessor('whsec') })
     await expect(sync(userId, event)).rejects.toThrow(PaymentsError)
@@ -118,7 +118,7 @@ describe('an event', () => {
     expect(await world.context.paymentEvents.find(event.id)).toMatchObject({ state: 'waiting' })
   })
 
-  it('of somebody who has gone is ignored', async () => {
+  it('an event of a deleted user is ignored', async () => {
     const one = await subscriber()
     await world.context.database.transaction((session) => world.context.users.remove(one.userId, session))
     const event = await newest(one.userId, 'checkout.session.completed')
@@ -126,7 +126,7 @@ describe('an event', () => {
     expect(await world.context.paymentEvents.find(event.id)).toMatchObject({ state: 'ignored' })
   })
 
-  it('about what is on the record of somebody else is ignored, rather than tried for ever', async () => {
+  it('an event about another user’s record is ignored instead of retried forever', async () => {
     const [one, other] = [await subscriber(), await world.newUser()]
     await world.context.users.changeBilling(other._id, 0, { 'subscription.processorCustomerId': one.customerId })
     const event = await newest(one.userId, 'checkout.session.completed')
@@ -136,15 +136,15 @@ describe('an event', () => {
   })
 })
 
-describe('a look without an event', () => {
-  it('that finds nothing new writes nothing', async () => {
+describe('a sync without an event', () => {
+  it('a sync that finds nothing new writes nothing', async () => {
     const { userId } = await proUser()
     const before = await world.user(userId)
     expect(await world.context.syncSubscription(userId)).toMatchObject({ plan: 'pro', change: 'nothing' })
     expect(await world.user(userId)).toEqual(before)
   })
 
-  it('makes up for every webhook that was lost', async () => {
+  it('a sync repairs every lost webhook', async () => {
     const one = await proUser()
     world.processor.advance({ advanceMs: MONTH_MS })
     expect((await world.context.syncSubscription(one.userId))?.change).toMatch(/usage reset$/)
@@ -172,7 +172,7 @@ describe('a look without an event', () => {
     ])
   })
 
-  it('finds what a checkout sold that nothing was heard of', async () => {
+  it('a sync finds a paid checkout without an event', async () => {
     const { userId, checkoutId, subscriptionId } = await subscriber()
     await world.context.users.changeBilling(userId, 0, { 'billing.checkoutId': checkoutId })
     await world.context.syncSubscription(userId)
@@ -183,8 +183,8 @@ describe('a look without an event', () => {
   })
 })
 
-describe('a look that was held up after it saw the processor', () => {
-  it('does not bring back what has ended since', async () => {
+describe('a sync that was delayed after reading the processor', () => {
+  it('a delayed sync does not restore what has ended since', async () => {
     const one = await subscriber()
     const late = heldLook(one.userId, await newest(one.userId, 'checkout.session.completed'))
     await late.hasSeen
@@ -195,7 +195,7 @@ describe('a look that was held up after it saw the processor', () => {
     expect(await world.news(one.userId)).toEqual([])
   })
 
-  it('is too late also where the record has not changed since, but an event of what it did not see is settled', async () => {
+  it('a delayed sync is discarded when an event it did not see was processed, even without a change of the record', async () => {
     const one = await proUser()
     await failToPay(one)
     const late = heldLook(one.userId)
@@ -208,7 +208,7 @@ describe('a look that was held up after it saw the processor', () => {
     expect(await world.news(one.userId)).toEqual([PRO_NEWS])
   })
 
-  it('writes nothing of somebody who was erased meanwhile', async () => {
+  it('a delayed sync writes nothing for a user who was erased meanwhile', async () => {
     const one = await subscriber()
     const event = await newest(one.userId, 'checkout.session.completed')
     const late = heldLook(one.userId, event)
@@ -222,7 +222,7 @@ describe('a look that was held up after it saw the processor', () => {
 describe("an admin's override", () => {
   const override = (userId: string, plan: 'free' | 'pro') => changePlan(world.context, CLI_ACTOR, userId, plan)
 
-  it('stands against events and looks until the state of the processor is another one', async () => {
+  it('an admin override outlives events and syncs until the processor’s state changes', async () => {
     const one = await proUser()
     await override(one.userId, 'free')
     world.processor.advance({ advanceMs: MONTH_MS })
@@ -240,7 +240,7 @@ describe("an admin's override", () => {
     })
   })
 
-  it('to Pro of somebody whose subscription has ended stands', async () => {
+  it('an admin override to Pro outlives an ended subscription', async () => {
     const one = await proUser()
     world.processor.end(one.subscriptionId)
     await world.context.syncSubscription(one.userId)
@@ -252,22 +252,25 @@ describe("an admin's override", () => {
   it.each([
     ['ends', 'free', 'end'],
     ['is not paid', 'pro', 'failToPay'],
-  ] as const)('between a look and its write leaves limits that match the plan: %s', async (_, expected, change) => {
-    const one = await proUser()
-    if (change === 'end') world.processor.end(one.subscriptionId)
-    else await failToPay(one)
-    const late = heldLook(one.userId)
-    await late.hasSeen
-    await override(one.userId, 'free')
-    await late.goOn()
-    const { subscription, limits } = await world.user(one.userId)
-    expect(limits).toEqual(LIMITS[subscription.plan])
-    expect(subscription.status).toBe(expected === 'free' ? 'cancelled' : 'pastDue')
-  })
+  ] as const)(
+    'an admin change between a read and its write leaves limits that match the plan: %s',
+    async (_, expected, change) => {
+      const one = await proUser()
+      if (change === 'end') world.processor.end(one.subscriptionId)
+      else await failToPay(one)
+      const late = heldLook(one.userId)
+      await late.hasSeen
+      await override(one.userId, 'free')
+      await late.goOn()
+      const { subscription, limits } = await world.user(one.userId)
+      expect(limits).toEqual(LIMITS[subscription.plan])
+      expect(subscription.status).toBe(expected === 'free' ? 'cancelled' : 'pastDue')
+    },
+  )
 })
 
 describe('a second subscription', () => {
-  it('is told to the user and to every admin once, by ids, and takes over when the first ends', async () => {
+  it('a second subscription notifies the user and every admin once, by ids, and takes over when the first ends', async () => {
     const [admin, gone] = await Promise.all([
       createAccount(world.context, { role: 'admin' }),
       createAccount(world.context, { role: 'admin', isDisabled: true }),
@@ -299,7 +302,7 @@ describe('a second subscription', () => {
     expect(await world.news(one.userId)).toHaveLength(2)
   })
 
-  it('of another customer leaves none of the two behind when the account is erased', async () => {
+  it('a second subscription of another customer is removed with the erased account', async () => {
     const one = await proUser()
     world.processor.end(one.subscriptionId)
     const second = world.subscribe(one.userId)
@@ -314,7 +317,7 @@ describe('a second subscription', () => {
 describe.each(['new', 'old'] as const)(
   'a subscription that the processor does not know, in the %s shape',
   (apiShape) => {
-    it('is what the signed payloads say, to its end', async () => {
+    it('a user’s record follows the signed payloads to the end', async () => {
       world.processor.webhooks({ apiShape })
       const one = await subscriber()
       world.processor.cancel(one.subscriptionId)
@@ -348,7 +351,7 @@ describe.each(['new', 'old'] as const)(
   },
 )
 
-it('nobody is shown how the service deals with the processor', async () => {
+it('responses never expose internals of the payment integration', async () => {
   const { userId } = await proUser()
   const user = await world.user(userId)
   expect(user.billing.revision).toBeGreaterThan(0)

@@ -8,7 +8,7 @@ import { signatureOf } from '../../support/webhooks.ts'
 export const USED = { postsCreated: 7, captionGenerations: 3 }
 export const UNUSED = { postsCreated: 0, captionGenerations: 0 }
 
-/** The service and the sandbox's processor. Its events are kept, and reach the service when a test hands them over. */
+/** The service and the sandbox's payment processor. Events are queued, and reach the service when a test delivers them. */
 export async function billingWorld() {
   const sandbox = await startPayments({ workMs: 0 })
   const { processor } = sandbox
@@ -18,7 +18,7 @@ export async function billingWorld() {
   const context = await testContext(settings)
   const payments = context.payments!
 
-  /** As the service reads it from a webhook. */
+  /** An event as the service reads it from a webhook. */
   async function read(body: object): Promise<PaymentEvent> {
     const payload = Buffer.from(JSON.stringify(body))
     return payments.readEvent(payload, signatureOf(payload, { secret }), new Date())
@@ -31,11 +31,11 @@ export async function billingWorld() {
 
     newUser: () => createAccount(context, { limits: LIMITS.free, usage: USED }),
 
-    /** A user at the processor, who has paid for the first month there. */
+    /** Creates a user who has paid for the first month. */
     subscribe: (userId: string, customerId?: string) =>
       processor.subscribe({ userId, email: `${userId}@example.test`, ...(customerId && { customerId }) }),
 
-    /** All that the processor had to say of a user, in the order in which it happened. */
+    /** All events about a user, in order. */
     async eventsOf(userId: string): Promise<PaymentEvent[]> {
       const bodies = processor.events().map(({ body }) => body)
       const events = await Promise.all(bodies.filter((body) => JSON.stringify(body).includes(userId)).map(read))
@@ -44,9 +44,9 @@ export async function billingWorld() {
 
     read,
 
-    /** What the workflow does with an event that came. */
+    /** Processes an event like the workflow. */
     async apply(userId: string, event: PaymentEvent) {
-      await context.paymentEvents.keep(event, new Date())
+      await context.paymentEvents.insertOrRead(event, new Date())
       return context.syncSubscription(userId, event)
     },
 

@@ -1,7 +1,7 @@
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
-import { userAgentOf } from '../../../src/config/user-agent.ts'
+import { toUserAgent } from '../../../src/config/user-agent.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
 /** Every mix of accepting and refusing platforms ends in the matching status. */
@@ -70,7 +70,7 @@ function statusFor(platforms: number, refusing: number): string {
 }
 
 it('every call for an account names the service, and the platforms refuse calls without the name', async () => {
-  const own = userAgentOf(world.context.config)
+  const own = toUserAgent(world.context.config)
   for (const { platform, control } of world.platforms) {
     const calls = (await control.requests()).filter(({ account }) => account !== null)
     expect([platform, ...new Set(calls.map(({ userAgent }) => userAgent))]).toEqual([platform, own])

@@ -7,28 +7,30 @@ import { POST_STATUS } from '../../../src/workflows/search-attributes.ts'
 import { buildPost } from '../../support/posts.ts'
 import { registerNamespace, testConfig, testContext } from '../../support/servers.ts'
 
-it('forgets workflows, also one that runs, and those that are not there', async () => {
+it('deleteWorkflows deletes closed and running workflows and ignores missing ones', async () => {
   const { orchestrator, config, ...context } = await testContext()
   const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
   try {
-    const [gone, kept] = [buildPost(), buildPost()]
-    await Promise.all([orchestrator.start(gone), orchestrator.start(kept)])
+    const [deleted, other] = [buildPost(), buildPost()]
+    await Promise.all([orchestrator.start(deleted), orchestrator.start(other)])
     const { workflow } = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
-    const describe = ({ _id }: typeof gone) => workflow.getHandle(publishPostWorkflowId(_id)).describe()
-    expect((await describe(gone)).status.name).toBe('RUNNING')
+    const describe = ({ _id }: typeof deleted) => workflow.getHandle(publishPostWorkflowId(_id)).describe()
+    expect((await describe(deleted)).status.name).toBe('RUNNING')
 
-    const ids = [gone, buildPost()].map(({ _id }) => publishPostWorkflowId(_id))
-    await orchestrator.forget(ids)
-    await expect.poll(() => describe(gone).catch((error: unknown) => error), POLL).toBeInstanceOf(WorkflowNotFoundError)
-    await orchestrator.forget(ids)
-    expect((await describe(kept)).status.name).toBe('RUNNING')
+    const ids = [deleted, buildPost()].map(({ _id }) => publishPostWorkflowId(_id))
+    await orchestrator.deleteWorkflows(ids)
+    await expect
+      .poll(() => describe(deleted).catch((error: unknown) => error), POLL)
+      .toBeInstanceOf(WorkflowNotFoundError)
+    await orchestrator.deleteWorkflows(ids)
+    expect((await describe(other)).status.name).toBe('RUNNING')
   } finally {
     await connection.close()
     await Promise.all([orchestrator.close(), context.close()])
   }
 })
 
-it('starts and signals the workflow of a post also where Temporal does not know the search attributes', async () => {
+it('the workflow of a post is started and signalled when Temporal does not know the search attributes', async () => {
   const config = testConfig()
   await registerNamespace(config)
   const unknown: unknown[] = []

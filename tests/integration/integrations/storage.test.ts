@@ -42,7 +42,7 @@ async function stored(body: Buffer, mimeType = 'image/png'): Promise<MediaItem> 
 }
 
 describe('pre-signed upload', () => {
-  it('takes the file it was made for, which anyone can then read at its public address', async () => {
+  it('a pre-signed upload accepts its file, which is then public at its address', async () => {
     const key = newKey()
     const body = await image('png')
     const url = await storage.presignPut({ key, contentType: 'image/png', sizeBytes: body.length })
@@ -54,12 +54,12 @@ describe('pre-signed upload', () => {
     expect(Buffer.from(await read.arrayBuffer())).toEqual(body)
   })
 
-  it('refuses another type than the signed one', async () => {
+  it('a pre-signed upload rejects a type other than the signed one', async () => {
     const url = await storage.presignPut({ key: newKey(), contentType: 'image/png' })
     expect((await put(url, await image('png'), 'text/html')).status).toBe(403)
   })
 
-  it('refuses another length than the signed one, and any length where none was signed', async () => {
+  it('a pre-signed upload rejects another length than the signed one, and accepts any length when none was signed', async () => {
     const body = await image('png')
     const sized = await storage.presignPut({ key: newKey(), contentType: 'image/png', sizeBytes: body.length + 1 })
     expect((await put(sized, body)).status).toBe(403)
@@ -67,13 +67,13 @@ describe('pre-signed upload', () => {
     expect((await put(unsized, body)).status).toBe(200)
   })
 
-  it('refuses another key than the signed one', async () => {
+  it('a pre-signed upload rejects a key other than the signed one', async () => {
     const url = new URL(await storage.presignPut({ key: newKey(), contentType: 'image/png' }))
     url.pathname = url.pathname.replace('/u1/', '/u2/')
     expect((await put(url.href, await image('png'))).status).toBe(403)
   })
 
-  it('may come from the frontend and from no other page', async () => {
+  it('a pre-signed upload is permitted from the frontend and from no other page', async () => {
     const preflight = async (origin: string) => {
       const url = await storage.presignPut({ key: newKey(), contentType: 'image/png' })
       const headers = {
@@ -89,13 +89,13 @@ describe('pre-signed upload', () => {
 })
 
 describe('bucket', () => {
-  it('can be set up again without harm', async () => {
+  it('the bucket setup can be repeated', async () => {
     const item = await stored(await image('png'))
     await storage.ensureBucket([FRONTEND])
     expect((await fetch(item.storageUrl)).status).toBe(200)
   })
 
-  it('shows the public media of posts, copies and avatars only, and no listing', async () => {
+  it('the bucket exposes only media of posts, copies and avatars, and no listing', async () => {
     const body = await image('png')
     const status = async (key: string) => {
       await put(await storage.presignPut({ key, contentType: 'image/png' }), body)
@@ -108,7 +108,7 @@ describe('bucket', () => {
     expect((await fetch(storage.publicUrl(newKey()), { method: 'PUT', body: 'x' })).status).toBe(403)
   })
 
-  it('answers a ping, and a missing one does not', async () => {
+  it('a ping succeeds for an existing bucket and fails for a missing one', async () => {
     await expect(storage.ping()).resolves.toBeUndefined()
     const missing = createObjectStorage({ ...options, bucket: `missing-${randomUUID()}` })
     await expect(missing.ping()).rejects.toThrow()
@@ -117,18 +117,18 @@ describe('bucket', () => {
 })
 
 describe('publicUrl', () => {
-  it('escapes what a key may hold, and forgives a slash at the end of the base', () => {
+  it('publicUrl escapes special characters and ignores a trailing slash of the base', () => {
     const { publicUrl } = createObjectStorage({ ...options, publicUrl: 'https://cdn.example/media/' })
     expect(publicUrl('posts/u1/a b%2e#?.png')).toBe('https://cdn.example/media/posts/u1/a%20b%252e%23%3F.png')
   })
 })
 
 describe('open', () => {
-  it('gives null for an object that is not there', async () => {
+  it('open returns null for a missing object', async () => {
     expect(await storage.open(newKey())).toBeNull()
   })
 
-  it('ends when its signal aborts', async () => {
+  it('open aborts with its signal', async () => {
     const item = await stored(Buffer.alloc(8_000_000))
     const controller = new AbortController()
     const object = await storage.open(item.storageKey, { signal: controller.signal })
@@ -138,20 +138,23 @@ describe('open', () => {
 })
 
 describe('media source', () => {
-  it.each(['png', 'jpeg', 'webp'] as const)('streams a whole %s, its beginning included', async (format) => {
-    const body = await image(format, 300)
-    const opened = await media.open(await stored(body, `image/${format}`))
-    expect([opened.sizeBytes, opened.mimeType]).toEqual([body.length, `image/${format}`])
-    expect(Buffer.from(await new Response(opened.stream).arrayBuffer())).toEqual(body)
-  })
+  it.each(['png', 'jpeg', 'webp'] as const)(
+    'the media source streams a whole %s, including its beginning',
+    async (format) => {
+      const body = await image(format, 300)
+      const opened = await media.open(await stored(body, `image/${format}`))
+      expect([opened.sizeBytes, opened.mimeType]).toEqual([body.length, `image/${format}`])
+      expect(Buffer.from(await new Response(opened.stream).arrayBuffer())).toEqual(body)
+    },
+  )
 
-  it('streams what is longer than one read', async () => {
+  it('the media source streams a file longer than one read', async () => {
     const body = Buffer.concat([await image('png'), Buffer.alloc(3_000_000, 7)])
     const opened = await media.open(await stored(body))
     expect(Buffer.from(await new Response(opened.stream).arrayBuffer()).equals(body)).toBe(true)
   })
 
-  it('needs no particular size of reads: a file that comes byte by byte is known and whole', async () => {
+  it('the media source detects and streams a file that arrives byte by byte', async () => {
     const body = await image('png')
     const bytes = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -167,7 +170,7 @@ describe('media source', () => {
     expect(Buffer.from(await new Response(opened.stream).arrayBuffer())).toEqual(body)
   })
 
-  it('knows videos by their beginning, by either name', async () => {
+  it('the media source detects videos by their beginning, under either type name', async () => {
     const film = (brand: string) =>
       Buffer.concat([Buffer.from([0, 0, 0, 20]), Buffer.from(`ftyp${brand}\0\0\0\0${brand}`)])
     const mp4 = await media.open(await stored(film('isom'), 'video/mp4'))
@@ -177,7 +180,7 @@ describe('media source', () => {
     await expect(media.open(await stored(film('qt  '), 'video/mp4'))).rejects.toThrow(MediaUnavailableError)
   })
 
-  it('takes image/jpg for what it means', async () => {
+  it('the media source treats image/jpg as image/jpeg', async () => {
     const opened = await media.open(await stored(await image('jpeg'), 'image/jpg'))
     await opened.stream.cancel()
     expect(opened.mimeType).toBe('image/jpeg')
@@ -194,7 +197,7 @@ describe('media source', () => {
     ],
   ]
 
-  it.each(refused)('refuses a file that %s', async (words, make) => {
+  it.each(refused)('the media source rejects a file that %s', async (words, make) => {
     const item = { ...(await make()), originalFilename: 'cat.png' }
     for (const ask of [media.open, media.address]) {
       const error = await ask(item).catch((reason: unknown) => reason)
@@ -204,7 +207,7 @@ describe('media source', () => {
     }
   })
 
-  it('gives the public address of a file, and reads no more of it than its beginning', async () => {
+  it('the media source returns the public address of a file and reads only its beginning', async () => {
     const body = Buffer.concat([await image('png'), Buffer.alloc(3_000_000, 7)])
     const item = await stored(body)
     const reads: number[] = []
@@ -222,7 +225,7 @@ describe('media source', () => {
     expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(body)).toBe(true)
   })
 
-  it('serves a file by the name of its type that everybody knows', async () => {
+  it('the media source serves a file with its standard content type', async () => {
     const item = { ...(await stored(await image('jpeg'), 'image/jpg')), mimeType: 'image/jpeg' }
     const typeOf = async (address: string) => (await fetch(address)).headers.get('content-type')
     expect(await typeOf(item.storageUrl)).toBe('image/jpg')
@@ -239,7 +242,7 @@ describe('copies', () => {
       .toBuffer(),
     mimeType: 'image/jpeg' as const,
   })
-  /** Counts uploads, and makes every stored object look this old. */
+  /** Counts uploads and reports every stored object as this old. */
   const counting = (ageMs = 0) => {
     const put: string[] = []
     const source = createMediaSource({
@@ -256,13 +259,13 @@ describe('copies', () => {
     return { put, source }
   }
 
-  it('are kept under the owner of what they were made of, where anyone can read them', async () => {
-    const { media: source, add, kept, close } = await storedMedia()
+  it('copies are stored under the owner of their source and are public', async () => {
+    const { media: source, add, kept: puts, close } = await storedMedia()
     const item = await add(await image('webp'), 'image/webp')
     const copy = await copyOf('teal')
     const address = await source.keepCopy(item, copy, { signal: AbortSignal.timeout(10_000) })
     close()
-    expect(kept).toEqual([address])
+    expect(puts).toEqual([address])
     const owner = item.storageKey.split('/')[1]!
     expect(new URL(address).pathname.split('/').slice(2, 4)).toEqual(['copies', owner])
     expect(address).toMatch(/\/[0-9a-f]{64}\.jpg$/)
@@ -271,7 +274,7 @@ describe('copies', () => {
     expect(Buffer.from(await read.arrayBuffer())).toEqual(copy.bytes)
   })
 
-  it('have one address for equal bytes, and are uploaded once', async () => {
+  it('copies with equal bytes share one address and are uploaded once', async () => {
     const item = await stored(await image('webp'), 'image/webp')
     const { put, source } = counting()
     const first = await source.keepCopy(item, await copyOf('red'))
@@ -280,7 +283,7 @@ describe('copies', () => {
     expect(put.length).toBe(2)
   })
 
-  it('are stored again when they may be cleaned away soon', async () => {
+  it('copies that may soon be deleted are stored again', async () => {
     const item = await stored(await image('webp'), 'image/webp')
     const { put, source } = counting(13 * HOUR)
     const first = await source.keepCopy(item, await copyOf('green'))
@@ -310,7 +313,7 @@ describe('the access key of the service (deploy/storage-user.sh)', () => {
   }
   const newOwn = () => ({ accessKeyId: randomUUID(), secretAccessKey: randomUUID(), bucket: `own-${randomUUID()}` })
 
-  it('owns its bucket, which it can set up and use, and reaches no other bucket', async () => {
+  it('the service key can set up and use its bucket, and reaches no other bucket', async () => {
     const own = newOwn()
     const service = makeKey(own)
     await service.ensureBucket([FRONTEND])
@@ -323,7 +326,7 @@ describe('the access key of the service (deploy/storage-user.sh)', () => {
     for (const client of [service, elsewhere]) client.close()
   })
 
-  it('can be made again with another secret, and takes over a bucket that the root key has used so far', async () => {
+  it('the service key can be recreated with another secret, and takes over a bucket that the root key used', async () => {
     const own = newOwn()
     const before = createObjectStorage({ ...options, bucket: own.bucket, publicUrl: `${s3.endpoint}/${own.bucket}` })
     await before.ensureBucket([FRONTEND])

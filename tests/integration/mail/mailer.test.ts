@@ -36,14 +36,14 @@ describe('the mailer', () => {
     }
   }
 
-  it('needs a mail server', async () => {
+  it('sending without a configured mail server fails', async () => {
     await expect(send(newAddress(), { url: '' })).rejects.toMatchObject({
       message: 'SMTP_URL is not set',
       isFinal: false,
     })
   })
 
-  it('refuses an address that is none of a mail server, without showing it', () => {
+  it('the mailer rejects a URL that is not a mail server, without showing it', () => {
     const url = 'https://user:secret@mail.example.test'
     expect(() => createMailer({ url, from: 'a@b.test' })).toThrow(/^SMTP_URL must begin with smtp:\/\/ or smtps:\/\/$/)
   })
@@ -53,20 +53,20 @@ describe('the mailer', () => {
     ['falls silent', { method: 'RCPT', action: { hang: true } }],
     ['hangs up', { method: 'DATA', action: { cut: true } }],
     ['refuses for now', { method: 'RCPT', action: { status: 421 } }],
-  ])('takes a server that %s for one to be asked again', async (_, fault) => {
+  ])('a server that %s is treated as temporarily unavailable', async (_, fault) => {
     catcher.faults.add({ ...fault, times: 1 })
     await expect(send(newAddress(), { silenceMs: 300, sendMs: 600 })).rejects.toMatchObject({ isFinal: false })
     expect(catcher.faults.list()).toEqual([])
   })
 
-  it('hands a mail over once, also when the answer gets lost', async () => {
+  it('the mailer hands a mail over once, also when the response is lost', async () => {
     const to = newAddress()
     catcher.faults.add({ method: 'DATA', account: to, times: 1, action: { dropAfterAccept: true } })
     await expect(send(to)).rejects.toMatchObject({ isFinal: false })
     expect(catcher.mails.list(to)).toHaveLength(1)
   })
 
-  it('tells of a refusal without the address or the words', async () => {
+  it('the error of a refused mail contains neither the address nor the text', async () => {
     const to = newAddress()
     catcher.faults.add({ method: 'RCPT', account: to, times: 1, action: { status: 550 } })
     await expect(send(to)).rejects.toMatchObject({
@@ -79,13 +79,13 @@ describe('the mailer', () => {
     ['two addresses', (one: string, other: string) => `${one}, ${other}`],
     ['a line break', (one: string, other: string) => `${one}\r\nBcc: ${other}`],
     ['a name', (one: string, other: string) => `"${other}" <${other}>, ${one}`],
-  ])('sends to nobody else when the address holds %s', async (_, join) => {
+  ])('an address with %s reaches no second recipient', async (_, join) => {
     const [one, other] = [newAddress(), newAddress()]
     await send(join(one, other)).catch(() => {})
     expect(catcher.mails.list(other)).toEqual([])
   })
 
-  it('adds no header by way of a subject', async () => {
+  it('a subject cannot add a header', async () => {
     const [to, other] = [newAddress(), newAddress()]
     await send(to, {}, { ...words, subject: `Hello\r\nBcc: ${other}` })
     expect(catcher.mails.list(other)).toEqual([])
@@ -93,8 +93,8 @@ describe('the mailer', () => {
   })
 })
 
-describe('a mail that was taken', () => {
-  it('is not sent again when only the record of it failed', async () => {
+describe('an accepted mail', () => {
+  it('an accepted mail is not sent again when only recording it failed', async () => {
     const cipher = createTokenCipher(`k:${randomBytes(32).toString('base64')}`)
     const mail = {
       _id: 'm1',
@@ -105,7 +105,7 @@ describe('a mail that was taken', () => {
     let ended: unknown[] = []
     const deps = (isDown: boolean): SendMailDeps => ({
       mails: {
-        tend: async () => mail,
+        lease: async () => mail,
         end: async (...args) => {
           if (isDown) throw new Error('no database')
           ended = args

@@ -4,19 +4,19 @@ import { unique } from '../../support/servers.ts'
 import { allRecords, keepLog } from '../../support/traces.ts'
 import { startMailWorld } from './world.ts'
 
-/** Invariant I7, for all that goes by mail: people's addresses and what lets them in. */
+/** No secret leaves its place: mails contain email addresses and credentials. */
 let world: Awaited<ReturnType<typeof startMailWorld>>
-const kept = keepLog()
+const memory = keepLog()
 const secrets: Record<string, string> = {}
-/** Stands in the user's record. */
+/** Stored in the user's record. */
 const [member, stranger] = [`${unique('member')}@example.test`, `${unique('stranger')}@example.test`]
 const password = unique('password')
 
 beforeAll(async () => {
-  world = await startMailWorld({ LOG_LEVEL: 'trace' }, { logger: kept.logger })
+  world = await startMailWorld({ LOG_LEVEL: 'trace' }, { logger: memory.logger })
   const { mails, faults } = world.catcher
 
-  // What a mail server says of a refusal names the address.
+  // A mail server's refusal names the address.
   for (const account of [member, stranger]) {
     faults.add({ method: 'RCPT', account, times: 1, action: { status: 450 } })
   }
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await post('send-reset-email', { email: member }, 200)
   const [resetMail] = await mails.until(member, 2)
   secrets['reset token'] = /token=([\w-]+)/.exec(resetMail!.text)![1]!
-  // The stranger's code never arrives, and is found nowhere either.
+  // The stranger's code never arrives, and is stored nowhere either.
   await post('request-otp', { email: stranger }, 201)
   await post('send-reset-email', { email: stranger }, 200)
   await world.untilEnded()
@@ -52,21 +52,21 @@ async function post(path: string, payload: object, status: number): Promise<Reco
 function expectNone(where: string, except: string[] = []): void {
   expect(where.length).toBeGreaterThan(100)
   for (const [name, secret] of Object.entries(secrets)) {
-    // Six digits stand by themselves, not within an id or an instant.
+    // Six separate digits, not part of an id or an instant.
     const isFound = name === 'code' ? new RegExp(`\\b${secret}\\b`).test(where) : where.includes(secret)
     if (!except.includes(name)) expect(isFound, name).toBe(false)
   }
 }
 
-describe('what goes by mail is not found', () => {
-  it('in the database, but for the address in the record of its user', async () => {
+describe('mail secrets', () => {
+  it('mail secrets are not in the database, except for the address in the user’s record', async () => {
     const records = await allRecords(world.context)
     expectNone(JSON.stringify(records), ['member'])
     const others = records.filter((record) => record['email'] !== member)
     expect(JSON.stringify(others)).not.toContain(member)
   })
 
-  it('in workflow histories', async () => {
+  it('mail secrets are not in workflow histories', async () => {
     const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
     const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
     expect(histories).toContain('sendMail')
@@ -74,8 +74,8 @@ describe('what goes by mail is not found', () => {
     expectNone(histories)
   })
 
-  it('in the log', () => {
-    const log = kept.written()
+  it('mail secrets are not in the log', () => {
+    const log = memory.written()
     expect(log).toContain('mail not accepted')
     expectNone(log)
   })

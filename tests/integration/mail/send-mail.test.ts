@@ -36,7 +36,7 @@ async function queue(
 const stored = (mailId: string) => world.context.database.connection.collection<Mail>('mails').findOne({ _id: mailId })
 
 describe('a mail', () => {
-  it('arrives in both forms, under a Message-ID of its own, and is forgotten', async () => {
+  it('a mail arrives as text and HTML under its own Message-ID, and its content is deleted', async () => {
     const to = newAddress()
     const mailId = await queue(to)
     const [mail] = await world.catcher.mails.until(to)
@@ -57,10 +57,10 @@ describe('a mail', () => {
     })
   })
 
-  it('is tried again while the mail server is away, and arrives once', async () => {
+  it('a mail is retried while the mail server is unreachable, and arrives once', async () => {
     const to = newAddress()
     world.catcher.faults.add({ method: 'CONNECT', times: 1, action: { cut: true } })
-    // A connection that is kept would not meet the fault.
+    // A pooled connection would not meet the fault.
     world.catcher.cutConnections()
     const mailId = await queue(to)
     expect(await world.outcomeOf(mailId)).toBe('sent')
@@ -68,7 +68,7 @@ describe('a mail', () => {
     expect(world.catcher.mails.list(to)).toHaveLength(1)
   })
 
-  it.each(['RCPT', 'DATA'])('is given up when it is refused for good at %s', async (method) => {
+  it.each(['RCPT', 'DATA'])('a mail that is permanently refused at %s is given up', async (method) => {
     const to = newAddress()
     world.catcher.faults.add({ method, account: to, times: 1, action: { status: 550 } })
     const mailId = await queue(to)
@@ -78,7 +78,7 @@ describe('a mail', () => {
     expect(world.catcher.mails.list(to)).toEqual([])
   })
 
-  it('is not sent once it is not worth it any more', async () => {
+  it('an outdated mail is not sent', async () => {
     const to = newAddress()
     const mailId = await queue(to, { lifeMs: 0 })
     expect(await world.outcomeOf(mailId)).toBe('EXPIRED')
@@ -86,11 +86,11 @@ describe('a mail', () => {
     expect(world.catcher.mails.list(to)).toEqual([])
   })
 
-  it('for nobody goes nowhere', async () => {
+  it('a mail without a recipient is not sent', async () => {
     expect(await world.outcomeOf(await queue(null))).toBe('NOBODY')
   })
 
-  it('that was sealed for another record is not sent', async () => {
+  it('a mail sealed for another record is not sent', async () => {
     const to = newAddress()
     const orchestrator = { startWork: async () => false }
     const [one, other] = [await queue(to, { deps: { orchestrator } }), await queue(to, { deps: { orchestrator } })]
@@ -102,7 +102,7 @@ describe('a mail', () => {
   })
 })
 
-it('waits for a worker, and goes out once when there is one', async () => {
+it('a mail waits for a worker and is sent once when one starts', async () => {
   const to = newAddress()
   await world.stopWorkers()
   const mailId = await queue(to)
@@ -111,7 +111,7 @@ it('waits for a worker, and goes out once when there is one', async () => {
   expect(world.catcher.mails.list(to)).toHaveLength(1)
 })
 
-it('counts what became of mails', async () => {
+it('the metrics count the outcomes of mails', async () => {
   const counted = async (outcome: string) =>
     Number(
       new RegExp(`^postonce_mails_total{outcome="${outcome}"} (\\d+)$`, 'm').exec(
@@ -134,7 +134,7 @@ describe('the sweeper', () => {
     return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
   }
 
-  it('sends what Temporal was never told of', async () => {
+  it('the sweeper sends a mail that Temporal never received', async () => {
     const to = newAddress()
     const mailId = await queue(to, { deps: { orchestrator: { startWork: async () => false } } })
     expect(await sweepIn(0)).toEqual({ takenUp: 0 })
@@ -145,7 +145,7 @@ describe('the sweeper', () => {
     expect(await world.context.metrics.text()).toContain('postonce_sweep_work_total{work="sendMail"} 1')
   })
 
-  it('leaves alone what a workflow looks after and tries again', async () => {
+  it('the sweeper ignores a mail whose workflow is retrying', async () => {
     const to = newAddress()
     world.catcher.faults.add({ method: 'RCPT', account: to, times: 1, action: { status: 450 } })
     const mailId = await queue(to)

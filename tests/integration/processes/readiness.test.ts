@@ -86,7 +86,7 @@ describe('API and worker started before everything they need', () => {
   beforeAll(async () => {
     api = processes.start('src/server.ts', config, { METRICS_PORT: String(ports.metrics) })
     worker = processes.start('src/worker.ts', config)
-    await Promise.all([said(api, 'Server listening'), said(worker, 'Waiting for what is not there yet')])
+    await Promise.all([said(api, 'Server listening'), said(worker, 'waiting for dependencies')])
   })
 
   it('the API without any server is alive, not ready, and names everything missing', async () => {
@@ -124,7 +124,7 @@ describe('a process that waits', () => {
     ['src/worker.ts', 'Temporal', { TEMPORAL_ADDRESS: '127.0.0.1:9' }],
   ])('%s for %s ends with 0 on SIGTERM', async (entry, _server, addresses) => {
     const child = processes.start(entry, config, { PORT: '0', ...addresses })
-    await said(child, 'MONGODB_URL' in addresses ? 'Waiting for what' : 'temporal unavailable, retrying')
+    await said(child, 'MONGODB_URL' in addresses ? 'waiting for dependencies' : 'temporal unavailable, retrying')
     const ended = end(child)
     child.kill('SIGTERM')
     expect((await ended).code).toBe(0)

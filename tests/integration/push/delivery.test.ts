@@ -20,7 +20,7 @@ afterAll(async () => {
   await push?.stop()
 })
 
-/** Raises one notification and nothing else. */
+/** Stores one notification and nothing else. */
 async function notify(userId: string): Promise<string> {
   const dedupeKey = unique('event')
   const reference = { type: 'post', id: dedupeKey, model: 'Post' }
@@ -43,8 +43,8 @@ const untilAll = (userId: string, state: string, count: number) =>
     (states) => states.length === count && states.every((one) => one === state),
   )
 
-describe('what happens to a post', () => {
-  it('is on time while the push service hangs', async () => {
+describe('pushes of a post', () => {
+  it('a post is on time while the push service hangs', async () => {
     const user = await world.user()
     await registerDevice(user)
     await push.control.fault({ action: { hang: true } })
@@ -53,17 +53,17 @@ describe('what happens to a post', () => {
     expect(await statesOf(user.userId)).toEqual(expect.arrayContaining(['started']))
   })
 
-  it('reaches every device of its user once', async () => {
+  it('a push reaches every device of its user once', async () => {
     const user = await world.user()
     const devices = [await registerDevice(user), await registerDevice(user, 'web')]
     await user.until(await user.create({ content: { text: 'Good morning' } }))
-    // That it was created, and that it was posted.
+    // One for the creation and one for the publication.
     await untilAll(user.userId, 'sent', 2)
     const ids = (await world.notificationsOf(user.userId)).map(({ _id }) => _id).toSorted()
     for (const device of devices) expect((await push.sentTo(device)).toSorted()).toEqual(ids)
   })
 
-  it('starts nothing for a user without devices', async () => {
+  it('a user without devices causes no push workflow', async () => {
     const user = await world.user()
     await user.until(await user.create({ content: { text: 'Good morning' } }))
     await untilAll(user.userId, 'none', 2)
@@ -74,7 +74,7 @@ describe('what happens to a post', () => {
 })
 
 describe('a device', () => {
-  it('that could not be reached gets the message later, and the others not again', async () => {
+  it('an unreachable device gets the message later, and the other devices do not get it again', async () => {
     const user = await world.user({ connected: false })
     const devices = [await registerDevice(user), await registerDevice(user), await registerDevice(user)]
     await push.control.fault({ path: 'messages:send', times: 1, action: { status: 503 } })
@@ -83,7 +83,7 @@ describe('a device', () => {
     for (const device of devices) expect(await push.sentTo(device)).toEqual([id])
   })
 
-  it('that is no more is forgotten', async () => {
+  it('a dead device is removed', async () => {
     const user = await world.user({ connected: false })
     const [gone, left] = [await registerDevice(user), await registerDevice(user)]
     await push.control.revoke(gone)
@@ -94,7 +94,7 @@ describe('a device', () => {
     expect((await user.call('DELETE', `/api/notifications/devices/${encodeURIComponent(gone)}`)).status).toBe(404)
   })
 
-  it('that was registered by somebody else meanwhile is not forgotten', async () => {
+  it('a dead device that another user has registered meanwhile is not removed', async () => {
     const [before, after] = [await world.user({ connected: false }), await world.user({ connected: false })]
     const token = await registerDevice(before)
     const [asRead] = await world.context.pushTokens.listOf(before.userId)
@@ -103,7 +103,7 @@ describe('a device', () => {
     expect(await world.context.pushTokens.listOf(after.userId)).toHaveLength(1)
   })
 
-  it('that Firebase will never take this message for is given up on, and the reason kept', async () => {
+  it('a message that Firebase permanently refuses is given up, and the reason is stored', async () => {
     const user = await world.user({ connected: false })
     const token = await registerDevice(user)
     const details = [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode: 'INVALID_ARGUMENT' }]
@@ -118,7 +118,7 @@ describe('a device', () => {
   })
 })
 
-it('the user of a disabled account gets nothing', async () => {
+it('the user of a disabled account gets no push', async () => {
   const user = await world.user({ connected: false })
   const token = await registerDevice(user)
   const { database } = world.context
@@ -129,7 +129,7 @@ it('the user of a disabled account gets nothing', async () => {
   expect(await push.sentTo(token)).toEqual([])
 })
 
-it('what no workflow took is taken up by the sweeper', async () => {
+it('the sweeper starts a push that no workflow has started', async () => {
   const user = await world.user({ connected: false })
   const token = await registerDevice(user)
   const { orchestrator } = world.context
@@ -149,7 +149,7 @@ it('what no workflow took is taken up by the sweeper', async () => {
   expect(await push.sentTo(token)).toEqual([id])
 })
 
-it('tokens stand in no record, history or log as they are', async () => {
+it('push tokens are in no record, history or log in plain text', async () => {
   const user = await world.user({ connected: false })
   const token = await registerDevice(user)
   await notify(user.userId)
@@ -161,20 +161,20 @@ it('tokens stand in no record, history or log as they are', async () => {
   expect(JSON.stringify([document, histories])).not.toContain(token)
 })
 
-describe('a worker that is killed between what was accepted and the record of it', () => {
+describe('a worker killed between an accepted effect and its record', () => {
   let killed: Awaited<ReturnType<typeof killWorker>>
   beforeAll(async () => {
     killed = await killWorker(world, push)
   }, 120_000)
 
-  it('leaves exactly one notification of a post that was out', async () => {
+  it('a killed worker leaves exactly one notification of a published post', async () => {
     const { user, postId, news, storedWhenKilled, heldWhenKilled } = killed
     expect([storedWhenKilled, heldWhenKilled]).toEqual([2, 1])
     expect(news.filter(({ dedupeKey }) => dedupeKey === `post-published:${postId}:bluesky`)).toHaveLength(1)
     expect(await user.published()).toHaveLength(1)
   })
 
-  it('leaves every device every message once, also that which was on its way', async () => {
+  it('a killed worker leaves every device with each message once, also the one in flight', async () => {
     const ids = killed.news.map(({ _id }) => _id).toSorted()
     expect(ids).toHaveLength(3)
     for (const device of killed.devices) expect((await push.sentTo(device)).toSorted()).toEqual(ids)

@@ -56,7 +56,7 @@ const ledgerOf = async (token: string) =>
 const sends = async () => (await control.requests()).filter(({ path }) => path.endsWith('messages:send'))
 
 describe('a push message', () => {
-  it('is what the contract says', async () => {
+  it('a push message has the documented fields', async () => {
     const token = device()
     const message = messageWith({ link: 'https://bsky.app/1', image: 'https://media.example/1.png' })
     expect(await push.send(token, message, createdAt)).toEqual({ kind: 'sent' })
@@ -88,7 +88,7 @@ describe('a push message', () => {
     })
   })
 
-  it('names the service to Firebase, for the access token as well', async () => {
+  it('requests to Firebase carry our User-Agent, also for the access token', async () => {
     const own = pushWith({ userAgent: unique('agent') })
     expect(await sendTo(device(), own)).toEqual({ kind: 'sent' })
     await own.close()
@@ -96,7 +96,7 @@ describe('a push message', () => {
     expect(made.map(({ path }) => path)).toEqual(['/token', expect.stringMatching(/messages:send$/)])
   })
 
-  it('keeps a link that Firebase would refuse to its data', async () => {
+  it('a link that Firebase would refuse stays in the message’s data', async () => {
     const token = device()
     expect(await push.send(token, messageWith({ link: 'http://127.0.0.1/1' }), createdAt)).toEqual({ kind: 'sent' })
     const [entry] = await ledgerOf(token)
@@ -105,18 +105,18 @@ describe('a push message', () => {
   })
 })
 
-describe('a device that is no more', () => {
-  it('is told by UNREGISTERED', async () => {
+describe('detecting a dead device', () => {
+  it('a device is dead after UNREGISTERED', async () => {
     const token = device()
     await control.revoke(token)
     expect(await sendTo(token)).toMatchObject({ kind: 'dead' })
   })
 
-  it('is told by an invalid token', async () => {
+  it('a device is dead after an invalid token', async () => {
     expect(await sendTo('short')).toMatchObject({ kind: 'dead' })
   })
 
-  it('is not told by a wrong project or key of ours', async () => {
+  it('a wrong project or key of ours does not make a device dead', async () => {
     const wrongProject = pushWith({ projectId: 'another' })
     expect(await sendTo(device(), wrongProject)).toMatchObject({ kind: 'later', isTrouble: false })
     const { privateKey } = generateKeyPairSync('rsa', {
@@ -130,7 +130,7 @@ describe('a device that is no more', () => {
   })
 })
 
-describe('one call and no other is made for a message', () => {
+describe('a message causes one call', () => {
   it.each([
     [{ status: 503, headers: { 'retry-after': '0' } }, {}],
     [
@@ -145,14 +145,14 @@ describe('one call and no other is made for a message', () => {
     [{ cut: true }, { isTrouble: true }],
     [{ hang: true }, { isTrouble: true }],
     [{ status: 200, body: { name: 'x' }, trickleBytesPerSecond: 2 }, { isTrouble: true }],
-  ])('that is met by %j', async (action, expected) => {
+  ])('a message answered with %j causes one call', async (action, expected) => {
     const before = (await sends()).length
     await control.fault({ path: 'messages:send', action })
     expect(await sendTo(device())).toMatchObject({ kind: 'later', ...expected })
     expect(await sends()).toHaveLength(before + 1)
   })
 
-  it('whose answer is lost', async () => {
+  it('a message whose response is lost causes one call', async () => {
     const token = device()
     await control.fault({ path: 'messages:send', action: { dropAfterAccept: true } })
     expect(await sendTo(token)).toMatchObject({ kind: 'later' })
@@ -160,11 +160,11 @@ describe('one call and no other is made for a message', () => {
   })
 })
 
-it('a key that is none is refused at start by the name of its variable', () => {
+it('an invalid private key is rejected at startup with the name of its variable', () => {
   expect(() => pushWith({ privateKey: 'not a key' })).toThrow('FCM_PRIVATE_KEY must be a private RSA key in PEM')
 })
 
-it('a service that nobody answers for is asked again later', async () => {
+it('an unreachable token service is retried later', async () => {
   const nowhere = pushWith({ url: 'http://127.0.0.1:9' })
   expect(await sendTo(device(), nowhere)).toMatchObject({ kind: 'later', isTrouble: true })
   await nowhere.close()

@@ -8,8 +8,8 @@ import { unique } from '../../support/servers.ts'
 const DUE_IN_MS = 3_000
 
 /**
- * A worker of its own is killed between what the world outside accepted and the record of it, and another one started in its place: a
- * post is out and its user not yet told, and of the message about another event one device has it while the call for the other one hangs.
+ * Kills a separate worker between an accepted effect and its record, and starts another one. A post is published and its user
+ * not yet notified; of another message, one device has it while the call for the other device hangs.
  */
 export async function killWorker(world: DeliveryWorld, push: PushReceiver) {
   const processes = createProcesses()
@@ -22,13 +22,13 @@ export async function killWorker(world: DeliveryWorld, push: PushReceiver) {
     return worker
   }
 
-  /** Keeps a notification of this key from being stored by anybody: the database lets nobody past a transaction that holds it. */
+  /** Prevents a notification with this key from being stored, by holding it in an open transaction. */
   async function hold(dedupeKey: string) {
     const session = await world.context.database.connection.startSession()
     session.startTransaction()
     await collection.insertOne({ _id: unique('held'), dedupeKey } as Notification, { session })
     return async (): Promise<number> => {
-      // What the killed worker asked for is still waiting in the database, and must not come after all.
+      // The killed worker's write is still waiting in the database and must not be applied.
       const admin = world.context.database.connection.getClient().db('admin')
       const { inprog } = await admin.command({ currentOp: true, ns: collection.namespace, op: 'insert' })
       for (const { opid } of inprog as { opid: number }[]) await admin.command({ killOp: 1, op: opid })

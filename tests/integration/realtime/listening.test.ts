@@ -65,7 +65,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     const client = await connect(world.address, transport, ann.accessToken)
     const { database, notifications } = world.context
     const given = database.transaction(async (session) => {
-      await notifications.insert(await notifications.recordsOf([newNotification(ann.user._id)]), session)
+      await notifications.insert(await notifications.toRecords([newNotification(ann.user._id)]), session)
       throw new Error('given up')
     })
     await expect(given).rejects.toThrow('given up')

@@ -5,15 +5,15 @@ import { createNotificationStore } from '../../../src/store/notifications/notifi
 import { testConfig, unique } from '../../support/servers.ts'
 
 let database: Database
-const looks: string[][] = []
+const lookups: string[][] = []
 const begun: string[] = []
 const [withDevice, without] = [unique('with'), unique('without')]
 let store: ReturnType<typeof createNotificationStore>
 beforeAll(async () => {
   database = await openDatabase(testConfig().MONGODB_URL)
   store = createNotificationStore(database.connection, () => new Date(), {
-    async ownersAmong(userIds) {
-      looks.push(userIds)
+    async findDeviceOwners(userIds) {
+      lookups.push(userIds)
       return new Set([withDevice])
     },
     begin: (notifications) => void begun.push(...notifications.map(({ userId }) => userId)),
@@ -31,15 +31,15 @@ const newsFor = (userId: string, dedupeKey = unique('event')): NewNotification =
   options: {},
 })
 
-it('who has devices is asked once for all that are stored together, and only those are pushed', async () => {
+it('devices are looked up once for all notifications stored together, and only their owners get pushes', async () => {
   await Promise.all(
     Array.from({ length: 50 }, (_, index) => store.insertOnce(newsFor(index % 2 ? withDevice : without))),
   )
-  expect(looks).toEqual([expect.arrayContaining([withDevice, without])])
+  expect(lookups).toEqual([expect.arrayContaining([withDevice, without])])
   expect(begun).toEqual(Array.from({ length: 25 }, () => withDevice))
 })
 
-it('an event that was told before is not pushed again', async () => {
+it('a repeated event is not pushed again', async () => {
   const news = newsFor(withDevice)
   await store.insertOnce(news)
   const before = begun.length
@@ -47,9 +47,9 @@ it('an event that was told before is not pushed again', async () => {
   expect(begun).toHaveLength(before)
 })
 
-it('what a transaction stores is pushed when it is over, and not when it came to nothing', async () => {
+it('notifications of a transaction are pushed after its commit, and not after an abort', async () => {
   const before = begun.length
-  const records = await store.recordsOf([newsFor(withDevice), newsFor(without)])
+  const records = await store.toRecords([newsFor(withDevice), newsFor(without)])
   const failing = database.transaction(async (session) => {
     await store.insert(records, session)
     throw new Error('came to nothing')
@@ -57,6 +57,6 @@ it('what a transaction stores is pushed when it is over, and not when it came to
   await expect(failing).rejects.toThrow('came to nothing')
   expect(begun).toHaveLength(before)
   await database.transaction((session) => store.insert(records, session))
-  store.stored(records)
+  store.startPushes(records)
   expect(begun).toHaveLength(before + 1)
 })

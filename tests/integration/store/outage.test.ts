@@ -30,7 +30,7 @@ async function errorOf(work: Promise<unknown>): Promise<Error> {
   throw new Error('It did not fail')
 }
 
-/** The same database by way of a proxy that can stop reading and reset its connections. */
+/** The same database behind a proxy that can stop reading and reset its connections. */
 async function throughProxy() {
   const target = new URL(inject('servers').mongoUrl)
   const sockets = new Set<Socket>()
@@ -61,25 +61,25 @@ async function throughProxy() {
   }
 }
 
-describe('the database is away', () => {
-  it('when no server is found in time', async () => {
-    const nobody = new MongoClient('mongodb://127.0.0.1:9', { serverSelectionTimeoutMS: 100 })
-    const error = await errorOf(nobody.db(name).command({ ping: 1 }))
+describe('a database outage is detected', () => {
+  it('an error is an outage when no server is found in time', async () => {
+    const unreachable = new MongoClient('mongodb://127.0.0.1:9', { serverSelectionTimeoutMS: 100 })
+    const error = await errorOf(unreachable.db(name).command({ ping: 1 }))
     expect(error.name).toBe('MongoServerSelectionError')
     expect(isDatabaseOutage(error)).toBe(true)
     expect(isDatabaseOutage(new ServiceError('SERVICE_UNAVAILABLE', 'not now', { cause: error }))).toBe(true)
     const bulk = await errorOf(
-      nobody
+      unreachable
         .db(name)
         .collection('things')
         .insertMany([{ text: 'x' }]),
     )
     expect(bulk.name).toBe('MongoBulkWriteError')
     expect(isDatabaseOutage(bulk)).toBe(true)
-    await nobody.close()
+    await unreachable.close()
   })
 
-  it('when a connection is reset while an answer is waited for', async () => {
+  it('an error is an outage when a connection is reset while waiting for a response', async () => {
     const proxy = await throughProxy()
     proxy.stall()
     const failing = errorOf(proxy.collection.findOne({ _id: 'one' }))
@@ -90,7 +90,7 @@ describe('the database is away', () => {
     await proxy.close()
   })
 
-  it('when a connection is reset under a large write, where the driver lets the error of the system through', async () => {
+  it('an error is an outage when a connection is reset under a large write', async () => {
     const proxy = await throughProxy()
     proxy.stall()
     const failing = errorOf(proxy.collection.insertOne({ _id: 'large', text: 'x'.repeat(15_000_000) }))
@@ -101,7 +101,7 @@ describe('the database is away', () => {
     await proxy.close()
   })
 
-  it('when the client was closed', async () => {
+  it('an error is an outage when the client was closed', async () => {
     const closed = new MongoClient(inject('servers').mongoUrl)
     await closed.connect()
     const session = closed.startSession()
@@ -113,7 +113,7 @@ describe('the database is away', () => {
     for (const error of errors) expect([error.name, isDatabaseOutage(error)]).toEqual([error.name, true])
   })
 
-  it('when a transaction met another one', async () => {
+  it('an error is an outage when a transaction conflicts with another one', async () => {
     const [first, second] = [client.startSession(), client.startSession()]
     first.startTransaction()
     second.startTransaction()
@@ -126,7 +126,7 @@ describe('the database is away', () => {
   })
 })
 
-describe('the database is there', () => {
+describe('no database outage is detected', () => {
   it.each([
     ['it refuses a duplicate', () => things.insertOne({ _id: 'one' })],
     [
@@ -140,12 +140,12 @@ describe('the database is there', () => {
       'the driver refuses a session that it was used wrongly with',
       () => client.withSession((session) => session.commitTransaction()),
     ],
-  ])('when %s', async (_, work) => {
+  ])('an error is not an outage when %s', async (_, work) => {
     const error = await errorOf(work())
     expect([error.name, isDatabaseOutage(error)]).toEqual([error.name, false])
   })
 
-  it('when a client ends its request before its body, which has the same code as a reset connection', async () => {
+  it('an error is not an outage when a client ends its request early, although its code equals that of a reset connection', async () => {
     const failed = Promise.withResolvers<Error>()
     const server = createHttpServer((request: IncomingMessage) => {
       request.on('error', failed.resolve).resume()
@@ -160,7 +160,7 @@ describe('the database is there', () => {
     server.close()
   })
 
-  it('when the connection to a platform is reset', async () => {
+  it('an error is not an outage when the connection to a platform is reset', async () => {
     const server = createServer((socket) => void socket.once('data', () => socket.resetAndDestroy()))
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

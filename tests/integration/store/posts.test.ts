@@ -11,7 +11,7 @@ import { createPostStore, type PostStore } from '../../../src/store/posts/posts.
 import { testConfig } from '../../support/servers.ts'
 import { after, buildPost, claimOf, T0 } from '../../support/posts.ts'
 
-/** Two connections stand for two processes. */
+/** Two connections act as two processes. */
 const databases: Database[] = []
 const stores: PostStore[] = []
 let now = T0
@@ -35,7 +35,7 @@ async function stored(post: Post): Promise<Post> {
 }
 
 describe('transition', () => {
-  it('lets exactly one of cancel and claim win, whichever process asks', async () => {
+  it('either the cancel or the claim wins across processes, never both', async () => {
     for (let round = 0; round < 25; round++) {
       const post = await stored(buildPost())
       const results = await Promise.allSettled([
@@ -48,7 +48,7 @@ describe('transition', () => {
     }
   })
 
-  it('gives one of fifty parallel claims', async () => {
+  it('a single claim of fifty parallel ones wins', async () => {
     const post = await stored(buildPost())
     const claims = Array.from({ length: 50 }, (_, index) =>
       stores[index % 2]!.transition(post._id, claimOf(post, 'bluesky', T0)),
@@ -58,7 +58,7 @@ describe('transition', () => {
     expect(entryOf((await first().find(post._id))!, 'bluesky')).toMatchObject({ attemptCount: 1 })
   })
 
-  it('takes moves of one post that meet in one process together, in one write', async () => {
+  it('concurrent moves of one post in one process share one write', async () => {
     const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon', 'tumblr'] }))
     await Promise.all(
       post.selectedPlatforms.map((platform) => first().transition(post._id, claimOf(post, platform, T0))),
@@ -68,7 +68,7 @@ describe('transition', () => {
     expect(left!.platformStatuses.map(({ status }) => status)).toEqual(['processing', 'processing', 'processing'])
   })
 
-  it('refuses one move without harm to those it met', async () => {
+  it('a refused move does not affect the moves it shares a write with', async () => {
     const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon'] }))
     const [claimed, cancelled] = await Promise.allSettled([
       first().transition(post._id, claimOf(post, 'bluesky', T0)),
@@ -77,13 +77,13 @@ describe('transition', () => {
     expect([claimed.status, cancelled.status]).toEqual(['fulfilled', 'rejected'])
   })
 
-  it('writes nothing for a move that changes nothing', async () => {
+  it('a move without a change writes nothing', async () => {
     const post = await stored(buildPost())
     await first().transition(post._id, refuse('bluesky', failure('validation', 'x'), { round: 7, attempt: 7 }))
     expect((await first().find(post._id))!.revision).toBe(post.revision)
   })
 
-  it('leaves what the metrics collector writes alone', async () => {
+  it('a transition leaves the fields of the metrics collector unchanged', async () => {
     const post = await stored(buildPost())
     const seenAt = after(T0, 5)
     const racing = first().transition(post._id, (current) => edit({ timezone: 'Europe/Vienna' })(current, T0))
@@ -96,15 +96,15 @@ describe('transition', () => {
     expect(left!.platformStatuses[0]!.lastAnalyticsFetch).toEqual(seenAt)
   })
 
-  it('says not found when the post is gone', async () => {
+  it('a transition of a deleted post fails with NOT_FOUND', async () => {
     await expect(first().transition(newId(), cancel())).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 
-describe('an effect on a platform', () => {
+describe('a published platform post', () => {
   const published = () => ({ platformPostId: newId(), platformPostUrl: 'https://mastodon.example/1' })
 
-  it('is one post’s alone, whichever process says so first', async () => {
+  it('a platform post belongs to one post, the first to record it in any process', async () => {
     const posts = [await stored(buildPost()), await stored(buildPost())]
     const effect = published()
     const results = await Promise.allSettled(
@@ -114,13 +114,13 @@ describe('an effect on a platform', () => {
     expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(EffectTaken) })
     const [winner, loser] = results[0]!.status === 'fulfilled' ? posts : posts.toReversed()
     expect((await first().find(loser!._id))!.platformStatuses[0]!.status).toBe('pending')
-    expect(await first().isTaken(loser!._id, 'bluesky', effect.platformPostId)).toBe(true)
-    expect(await first().isTaken(winner!._id, 'bluesky', effect.platformPostId)).toBe(false)
-    expect(await first().isTaken(loser!._id, 'mastodon', effect.platformPostId)).toBe(false)
-    expect(await first().isTaken(loser!._id, 'bluesky', newId())).toBe(false)
+    expect(await first().belongsToOtherPost(loser!._id, 'bluesky', effect.platformPostId)).toBe(true)
+    expect(await first().belongsToOtherPost(winner!._id, 'bluesky', effect.platformPostId)).toBe(false)
+    expect(await first().belongsToOtherPost(loser!._id, 'mastodon', effect.platformPostId)).toBe(false)
+    expect(await first().belongsToOtherPost(loser!._id, 'bluesky', newId())).toBe(false)
   })
 
-  it('that is taken does no harm to the moves it met', async () => {
+  it('a taken platform post does not affect the moves it shares a write with', async () => {
     const effect = published()
     await first().transition((await stored(buildPost()))._id, accept('bluesky', effect))
     const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon', 'tumblr'] }))
@@ -135,7 +135,7 @@ describe('an effect on a platform', () => {
     expect(left.publishedKeys).toHaveLength(2)
   })
 
-  it('is looked up by the index, however many posts there are', async () => {
+  it('a platform post is found by the index', async () => {
     const filter = { publishedKeys: 'mastodon:1' }
     const { queryPlanner } = await databases[0]!.connection.collection('posts').find(filter).explain('queryPlanner')
     expect(JSON.stringify(queryPlanner.winningPlan)).toContain('publishedKeys_1')
@@ -145,7 +145,7 @@ describe('an effect on a platform', () => {
 describe('the timeline', () => {
   const asRun = (runId: string) => ({ runId, isKnown: true })
 
-  it('is written with the moves it tells of, and knows the run that made them', async () => {
+  it('the timeline is written with its moves and names their workflow run', async () => {
     const post = await stored(buildPost())
     const wait: TimelineEvent = { at: T0, type: 'wait', platform: 'bluesky', until: after(T0, 500) }
     await first().transition(post._id, claimOf(post, 'bluesky', T0), { ...asRun('run-1'), notes: [wait] })
@@ -161,7 +161,7 @@ describe('the timeline', () => {
     ])
   })
 
-  it('tells nothing of a move that was refused or that changed nothing', async () => {
+  it('the timeline has no event for a refused move or a move without a change', async () => {
     const post = await stored(buildPost())
     await first().transition(post._id, cancel())
     const note: TimelineEvent = { at: T0, type: 'wait', platform: 'bluesky' }
@@ -171,7 +171,7 @@ describe('the timeline', () => {
     expect(await first().timelineOf(post.userId, post._id)).toHaveLength(2)
   })
 
-  it('keeps the newest 200 events, and goes with no post that is read or listed', async () => {
+  it('the timeline keeps the newest 200 events and is not part of read or listed posts', async () => {
     const post = await stored(buildPost({ draft: true }))
     for (let index = 0; index < 205; index++) {
       await first().transition(post._id, edit({ timezone: index % 2 ? 'UTC' : 'Asia/Tokyo' }))
@@ -187,14 +187,14 @@ describe('the timeline', () => {
     }
   })
 
-  it('is nobody else to read', async () => {
+  it('the timeline of another user’s post cannot be read', async () => {
     const post = await stored(buildPost())
     expect(await first().timelineOf(newId(), post._id)).toBeNull()
   })
 })
 
-describe('a move on a post as this process last saw it', () => {
-  it('finds out by the revision that another process changed it', async () => {
+describe('a move on the cached post', () => {
+  it('a move on an outdated cached post is detected by the revision', async () => {
     const post = await stored(buildPost())
     await first().find(post._id)
     await second().transition(post._id, cancel())
@@ -203,7 +203,7 @@ describe('a move on a post as this process last saw it', () => {
     ).rejects.toThrow('not-deliverable')
   })
 
-  it('is refused only by the post as it is now', async () => {
+  it('a move is refused only on the basis of the stored post', async () => {
     const post = await stored(buildPost({ scheduledAt: after(T0, 60_000) }))
     await first().find(post._id)
     await second().transition(post._id, (current) => edit({ scheduledAt: null })(current, T0))
@@ -212,7 +212,7 @@ describe('a move on a post as this process last saw it', () => {
   })
 })
 
-describe('what the sweeper takes up', () => {
+describe('stranded posts', () => {
   async function stranded(): Promise<string[]> {
     const found = await first().listStranded({
       overdueBefore: after(now, -30_000),
@@ -223,7 +223,7 @@ describe('what the sweeper takes up', () => {
     return found.map(({ _id }) => _id)
   }
 
-  it('is a scheduled post whose start was never acknowledged', async () => {
+  it('a scheduled post whose start was never acknowledged is stranded', async () => {
     const post = await stored(buildPost({ scheduledAt: after(T0, 86_400_000) }))
     now = after(T0, 29_000)
     expect(await stranded()).not.toContain(post._id)
@@ -234,7 +234,7 @@ describe('what the sweeper takes up', () => {
     now = T0
   })
 
-  it('is a post that is past due and not begun, unless it waits for a stated time', async () => {
+  it('an overdue post that has not started is stranded, unless it waits for a stated time', async () => {
     const post = await stored(buildPost())
     const reason = failure('rate_limited', 'wait')
     now = after(T0, 31_000)
@@ -247,7 +247,7 @@ describe('what the sweeper takes up', () => {
     now = T0
   })
 
-  it('is a post in delivery that has not moved for five minutes', async () => {
+  it('a post in delivery without progress for five minutes is stranded', async () => {
     const post = await stored(buildPost())
     await first().transition(post._id, claimOf(post, 'bluesky', T0))
     now = after(T0, 299_000)
@@ -257,18 +257,18 @@ describe('what the sweeper takes up', () => {
     now = T0
   })
 
-  it('is first of all what a workflow has not been told, however many are overdue', async () => {
+  it('unacknowledged changes come before overdue posts in the sweeper’s list', async () => {
     await stored(buildPost())
-    const untold = await stored(buildPost({ scheduledAt: after(T0, 86_400_000) }))
+    const pending = await stored(buildPost({ scheduledAt: after(T0, 86_400_000) }))
     now = after(T0, 31_000)
     const bounds = { overdueBefore: after(now, -30_000), stalledBefore: after(now, -300_000), now }
     const found = await first().listStranded({ ...bounds, limit: 1_000 })
-    const untoldAt = found.findIndex(({ _id }) => _id === untold._id)
-    expect(found.slice(0, untoldAt).every(({ startPending }) => startPending)).toBe(true)
+    const pendingAt = found.findIndex(({ _id }) => _id === pending._id)
+    expect(found.slice(0, pendingAt).every(({ startPending }) => startPending)).toBe(true)
     now = T0
   })
 
-  it('is never a draft, a cancelled or an ended post', async () => {
+  it('a draft, a cancelled post and an ended post are never stranded', async () => {
     const draft = await stored(buildPost({ draft: true }))
     const cancelled = await stored(buildPost())
     await first().transition(cancelled._id, cancel())

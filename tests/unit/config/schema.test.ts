@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { ConfigError, readConfig } from '../../../src/config/schema.ts'
 import { platformSettings } from '../../../src/config/platforms.ts'
-import { userAgentOf } from '../../../src/config/user-agent.ts'
+import { toUserAgent } from '../../../src/config/user-agent.ts'
 
 const secrets = {
   S3_SECRET_ACCESS_KEY: 'secret',
@@ -23,12 +23,12 @@ function variablesOf(env: Record<string, string>): string {
 }
 
 describe('the configuration', () => {
-  it('refuses missing secrets all at once, by name', () => {
+  it('the configuration reports all missing secrets together, by name', () => {
     const message = variablesOf({})
     for (const name of Object.keys(secrets)) expect(message).toContain(name)
   })
 
-  it('names a wrong variable and never its value', () => {
+  it('an invalid variable is named without its value', () => {
     const message = variablesOf({ ...secrets, JWT_SECRET: 'too-short-canary', PORT: 'four thousand' })
     expect(message).toContain('JWT_SECRET')
     expect(message).toContain('PORT')
@@ -38,13 +38,13 @@ describe('the configuration', () => {
   it.each([
     [{ MASTODON_INSTANCE_URL: 'https://mastodon.example' }, ['MASTODON_CLIENT_ID', 'MASTODON_CLIENT_SECRET']],
     [{ THREADS_APP_ID: '4711' }, ['THREADS_APP_SECRET']],
-  ])('refuses a platform at which it is nobody: %j', (some, needed) => {
+  ])('a platform without application credentials is rejected: %j', (some, needed) => {
     const message = variablesOf({ ...secrets, ...some })
     for (const name of needed) expect(message).toContain(name)
   })
 
   it.each(['', 'read_insights', 'read_insights, pages_read_user_content', 'one,'])(
-    'takes the names of permissions: %j',
+    'META_EXTRA_SCOPES accepts permission names: %j',
     (line) => {
       const facebook = { FACEBOOK_APP_ID: '4711', FACEBOOK_APP_SECRET: 's' }
       const config = readConfig({ ...secrets, ...facebook, META_EXTRA_SCOPES: line })
@@ -52,7 +52,7 @@ describe('the configuration', () => {
     },
   )
 
-  it('refuses an https address in production until it is decided which proxy is trusted', () => {
+  it('production rejects an https address until the trusted proxy is configured', () => {
     const https = { ...secrets, PUBLIC_URL: 'https://api.example.test' }
     expect(variablesOf(https)).toContain('TRUSTED_PROXIES')
     expect(variablesOf({ ...https, TRUSTED_PROXIES: ' ' })).toContain('TRUSTED_PROXIES')
@@ -61,15 +61,21 @@ describe('the configuration', () => {
     expect(variablesOf(secrets)).toBe('')
   })
 
-  it.each(['read insights', 'Read_Insights', 'a&client_id=1', 'a;b'])('refuses what is none: %j', (line) => {
-    expect(variablesOf({ ...secrets, META_EXTRA_SCOPES: line })).toContain('META_EXTRA_SCOPES')
-  })
+  it.each(['read insights', 'Read_Insights', 'a&client_id=1', 'a;b'])(
+    'an invalid scope list is rejected: %j',
+    (line) => {
+      expect(variablesOf({ ...secrets, META_EXTRA_SCOPES: line })).toContain('META_EXTRA_SCOPES')
+    },
+  )
 
-  it.each(['api.stripe.com', '/v1', 'https//api.stripe.com', 'https://'])('refuses what is no address: %j', (line) => {
-    expect(variablesOf({ ...secrets, STRIPE_API_URL: line })).toContain('STRIPE_API_URL')
-  })
+  it.each(['api.stripe.com', '/v1', 'https//api.stripe.com', 'https://'])(
+    'a value that is not a URL is rejected: %j',
+    (line) => {
+      expect(variablesOf({ ...secrets, STRIPE_API_URL: line })).toContain('STRIPE_API_URL')
+    },
+  )
 
-  it('is production when nothing says otherwise, with defaults for the rest, and frozen', () => {
+  it('the configuration defaults to production, fills in defaults and is frozen', () => {
     const config = readConfig(secrets)
     expect(config).toMatchObject({ NODE_ENV: 'production', PORT: 4_000, ACCESS_TOKEN_TTL_SECONDS: 600 })
     expect(Object.isFrozen(config)).toBe(true)
@@ -81,10 +87,10 @@ describe('the configuration', () => {
     [{ CONTACT_URL: 'https://bücher.example.test/über' }, 'https://xn--bcher-kva.example.test/%C3%BCber'],
   ])('the User-Agent names the service, its version and a contact address (%o)', (env, contact) => {
     const { name, version } = manifest
-    expect(userAgentOf(readConfig({ ...secrets, ...env }))).toBe(`${name}/${version} (+${contact})`)
+    expect(toUserAgent(readConfig({ ...secrets, ...env }))).toBe(`${name}/${version} (+${contact})`)
   })
 
-  it('takes an empty variable as one that is not set', () => {
+  it('an empty variable counts as not set', () => {
     expect(readConfig({ ...secrets, PORT: '' }).PORT).toBe(4_000)
   })
 })

@@ -14,28 +14,28 @@ const issue = () => states.issue(purpose, userId, inTenMinutes)
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** The same bytes in base64url, written another way: the last two bits of 256 mean nothing. */
+/** The same bytes in another base64url spelling: the last two of 256 bits are unused. */
 function spelledOtherwise(encoded: string): string {
   const last = ALPHABET.indexOf(encoded.at(-1)!)
   return encoded.slice(0, -1) + ALPHABET[last ^ 1]!
 }
 
-describe('a state', () => {
-  it('is user id, nonce of 128 bits, end in unix seconds, and the MAC over what it is for', () => {
+describe('connect states', () => {
+  it('a state holds the user id, a 128-bit nonce, the expiry in unix seconds, and a MAC over its purpose', () => {
     const { state, nonce } = issue()
     const [user, random, end, mac] = state.split('.')
     expect([user, random, end]).toEqual([userId, nonce, String(Math.floor(inTenMinutes.getTime() / SECOND))])
     expect(Buffer.from(nonce, 'base64url')).toHaveLength(16)
-    const said = [purpose.platform, purpose.redirectUri, userId, nonce, end].join('\n')
-    expect(mac).toBe(createHmac('sha256', SECRET).update(said).digest('base64url'))
+    const parts = [purpose.platform, purpose.redirectUri, userId, nonce, end].join('\n')
+    expect(mac).toBe(createHmac('sha256', SECRET).update(parts).digest('base64url'))
     expect(states.read(state, purpose, now)).toEqual({ userId, nonce })
   })
 
-  it('never comes twice', () => {
+  it('two states are never equal', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => issue().nonce)).size).toBe(1_000)
   })
 
-  it('is over at its end, and not before', () => {
+  it('a state expires at its expiry and not before', () => {
     const { state } = issue()
     const end = Math.floor(inTenMinutes.getTime() / SECOND) * SECOND
     expect(states.read(state, purpose, new Date(end - 1))).not.toBeNull()
@@ -45,11 +45,11 @@ describe('a state', () => {
   it.each([
     ['another platform', { ...purpose, platform: 'threads' as const }],
     ['another redirect URI', { ...purpose, redirectUri: `${purpose.redirectUri}/` }],
-  ])('is no good for %s', (_, other) => {
+  ])('a state is rejected for %s', (_, other) => {
     expect(states.read(issue().state, other, now)).toBeNull()
   })
 
-  it('is no good under another key', () => {
+  it('a state is rejected under another key', () => {
     expect(createConnectStates('t'.repeat(32)).read(issue().state, purpose, now)).toBeNull()
   })
 
@@ -58,7 +58,7 @@ describe('a state', () => {
     ['the nonce', 1, 'A'.repeat(22)],
     ['the end', 2, String(Math.floor(now.getTime() / SECOND) + 86_400)],
     ['the MAC', 3, 'A'.repeat(43)],
-  ])('is refused with another value for %s', (_, index, value) => {
+  ])('a state with another value for %s is rejected', (_, index, value) => {
     expect(states.read(issue().state.split('.').with(index, value).join('.'), purpose, now)).toBeNull()
   })
 
@@ -79,7 +79,7 @@ describe('a state', () => {
     ['a NUL character', (state) => `${state}\0`],
     ['letters beyond ASCII in its MAC', (state) => `${state.slice(0, -1)}ä`],
     ['a hundred thousand characters', () => 'a.'.repeat(50_000)],
-  ])('is refused with %s', (_, change) => {
+  ])('a state with %s is rejected', (_, change) => {
     expect(states.read(change(issue().state), purpose, now)).toBeNull()
   })
 })

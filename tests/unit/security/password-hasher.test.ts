@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createPasswordHasher } from '../../../src/security/password-hasher.ts'
 
-it('hashes with argon2id at the cost of the safety rules, and checks what it hashed', async () => {
+it('the hasher uses argon2id with the documented cost and verifies its own hashes', async () => {
   const hasher = createPasswordHasher()
   const hashed = await hasher.hash('correct horse', 'ann')
   expect(hashed).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
@@ -9,7 +9,7 @@ it('hashes with argon2id at the cost of the safety rules, and checks what it has
   expect(await hasher.verify(hashed, 'correct horses', 'ann')).toBe(false)
 })
 
-it('never matches where there is no stored hash, and takes about as long to say so', async () => {
+it('verifying without a stored hash always fails and takes about as long', async () => {
   const hasher = createPasswordHasher()
   const stored = await hasher.hash('correct horse', 'ann')
   const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
@@ -24,14 +24,14 @@ it('never matches where there is no stored hash, and takes about as long to say 
     }
   }
   const median = (values: number[]) => values.toSorted((one, other) => one - other)[4]!
-  // Without the hash for unknown addresses, they answer in a fraction of the time.
+  // Without the hash for unknown addresses, they would answer in a fraction of the time.
   expect(median(times.unknown)).toBeGreaterThan(median(times.known) * 0.5)
 })
 
-it('works on four at once, lets some wait, and sends the rest away', async () => {
+it('the hasher runs four hashes concurrently, queues some and rejects the rest', async () => {
   const hasher = createPasswordHasher({ atOnce: 4, waiting: 2 })
   const hashed = await hasher.hash('correct horse', 'ann')
-  // The hash for unknown addresses is made first, and takes a turn.
+  // The hash for unknown addresses is computed first and takes a turn.
   await hasher.verify(null, '', 'ann')
   const checks = await Promise.allSettled(
     Array.from({ length: 7 }, () => hasher.verify(hashed, 'correct horse', 'ann')),
@@ -42,7 +42,7 @@ it('works on four at once, lets some wait, and sends the rest away', async () =>
   expect(await hasher.verify(hashed, 'correct horse', 'ann')).toBe(true)
 })
 
-it('delays a login from another address by one hash at most, however many are checked from one', async () => {
+it('many verifications from one address delay a login from another address by one hash at most', async () => {
   const hasher = createPasswordHasher({ atOnce: 1, waiting: 50 })
   const hashed = await hasher.hash('correct horse', 'setup')
   await hasher.verify(null, '', 'setup')

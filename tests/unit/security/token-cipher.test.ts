@@ -11,7 +11,7 @@ const context: SecretContext = { userId: 'a'.repeat(24), platform: 'bluesky', fi
 describe('token cipher', () => {
   const cipher = createTokenCipher(newKey('k1'))
 
-  it('opens what it sealed, for every text', () => {
+  it('the cipher opens what it sealed, for every text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (plain) => {
         expect(cipher.open(cipher.seal(plain, context), context)).toBe(plain)
@@ -19,18 +19,18 @@ describe('token cipher', () => {
     )
   })
 
-  it('writes v1.kid.iv.ct.tag with a 96-bit IV and a 128-bit tag', () => {
+  it('the cipher writes v1.kid.iv.ct.tag with a 96-bit IV and a 128-bit tag', () => {
     const [format, kid, iv, ciphertext, tag, ...rest] = cipher.seal('secret', context).split('.')
     expect([format, kid, rest]).toEqual(['v1', 'k1', []])
     expect([iv, ciphertext, tag].map((part) => Buffer.from(part!, 'base64url').length)).toEqual([12, 6, 16])
   })
 
-  it('never seals the same text to the same bytes', () => {
+  it('sealing the same text twice gives different bytes', () => {
     const sealed = new Set(Array.from({ length: 100 }, () => cipher.seal('secret', context)))
     expect(sealed.size).toBe(100)
   })
 
-  it('opens a secret only for the user, platform, field and version it was sealed for', () => {
+  it('a secret opens only for the user, platform, field and version it was sealed for', () => {
     const sealed = cipher.seal('secret', context)
     const others: SecretContext[] = [
       { ...context, userId: 'b'.repeat(24) },
@@ -41,7 +41,7 @@ describe('token cipher', () => {
     for (const other of others) expect(() => cipher.open(sealed, other)).toThrow(SecretUnreadableError)
   })
 
-  it('refuses a secret of which any character was changed, added or taken away', () => {
+  it('a secret with any changed, added or removed character is rejected', () => {
     const sealed = cipher.seal('some secret', context)
     fc.assert(
       fc.property(
@@ -58,7 +58,7 @@ describe('token cipher', () => {
     )
   })
 
-  it('refuses arbitrary text with the same error', () => {
+  it('arbitrary text is rejected with the same error', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(() => cipher.open(text, context)).toThrow(SecretUnreadableError)
@@ -71,19 +71,19 @@ describe('token cipher keys', () => {
   const first = newKey('2025')
   const second = newKey('2026')
 
-  it('writes with the first key and reads with all of them', () => {
+  it('the first key encrypts and every key decrypts', () => {
     const before = createTokenCipher(first)
     const after = createTokenCipher(`${second}, ${first}`)
     expect(after.open(before.seal('old', context), context)).toBe('old')
     expect(after.seal('new', context).split('.')[1]).toBe('2026')
   })
 
-  it('cannot read what a dropped key sealed', () => {
+  it('a secret sealed with a removed key cannot be opened', () => {
     const sealed = createTokenCipher(first).seal('old', context)
     expect(() => createTokenCipher(second).open(sealed, context)).toThrow(SecretUnreadableError)
   })
 
-  it('tells two keys with the same id apart', () => {
+  it('a key ring with two keys of one id is rejected', () => {
     const sealed = createTokenCipher(newKey('k')).seal('old', context)
     expect(() => createTokenCipher(newKey('k')).open(sealed, context)).toThrow(SecretUnreadableError)
   })
@@ -99,7 +99,7 @@ describe('token cipher keys', () => {
     ['a long key', `k:${randomBytes(33).toString('base64')}`, 'key 1: must be base64 of exactly 32 bytes'],
     ['not base64', `k:${'!'.repeat(43)}`, 'key 1: must be base64 of exactly 32 bytes'],
     ['a key id given twice', `k:${secret},k:${secret}`, 'key 2: its key id is already taken'],
-  ])('refuses %s, naming the variable and never the value', (_case, keys, reason) => {
+  ])('the cipher refuses %s, naming the variable and never the value', (_case, keys, reason) => {
     const attempt = () => createTokenCipher(keys)
     expect(attempt).toThrow(reason)
     expect(attempt).toThrow('TOKEN_ENCRYPTION_KEYS')

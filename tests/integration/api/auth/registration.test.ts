@@ -333,7 +333,7 @@ describe('signup', () => {
     const proof = await verified(email)
     const bytes = await picture(format)
     const { user } = (await signUp(email, { avatar: dataUrl(`image/${format}`, bytes) }, proof)).json().data
-    const key = world.context.storage.keyOf(user.avatar)
+    const key = world.context.storage.toKey(user.avatar)
     const extension = format === 'jpeg' ? 'jpg' : format
     expect(key).toMatch(new RegExp(`^avatars/${user._id}/[0-9a-f-]{36}\\.${extension}$`))
     const head = await world.context.storage.readHead(key!, 10_000)

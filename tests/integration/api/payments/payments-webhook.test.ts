@@ -20,7 +20,7 @@ const told: unknown[] = []
 
 beforeAll(async () => {
   const orchestrator: Partial<Context['orchestrator']> = {
-    tellOfPayment: async (userId, news) => told.push({ userId, ...news }) > 0,
+    notifySubscription: async (userId, news) => told.push({ userId, ...news }) > 0,
     startWork: async (work, id, { summary }) => told.push({ work, id, summary }) > 0,
     close: async () => {},
   }
@@ -242,7 +242,7 @@ describe('an event', () => {
       await deliver(each)
       await deliver(each)
       expect(told).toHaveLength(2)
-      await context.paymentEvents.settle(each.id, state, new Date())
+      await context.paymentEvents.markProcessed(each.id, state, new Date())
       expect(await deliver(each)).toEqual(RECEIVED)
       expect(told).toHaveLength(2)
     }
@@ -298,7 +298,7 @@ describe('an event', () => {
     })
     await deliver(event)
     expect(JSON.stringify(await stored(event))).toContain('somebody')
-    await context.paymentEvents.settle(event.id, 'ignored', new Date())
+    await context.paymentEvents.markProcessed(event.id, 'ignored', new Date())
     expect(JSON.stringify(await stored(event))).not.toContain('somebody')
   })
 })

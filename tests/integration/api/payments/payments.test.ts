@@ -3,14 +3,14 @@ import { startPayments, type SandboxPayments } from '../../../../sandbox/service
 import { buildApp } from '../../../../src/api/app.ts'
 import { changePlan } from '../../../../src/commands/billing/change-plan.ts'
 import { createCheckout } from '../../../../src/commands/billing/create-checkout.ts'
-import { keyOfMinute } from '../../../../src/commands/billing/payment-calls.ts'
+import { toMinuteKey } from '../../../../src/commands/billing/payment-calls.ts'
 import type { Config } from '../../../../src/config/schema.ts'
 import type { Context } from '../../../../src/context.ts'
 import { CLI_ACTOR } from '../../../../src/domain/users/audit.ts'
 import { DAY, MINUTE } from '../../../../src/domain/shared/times.ts'
 import type { User } from '../../../../src/domain/users/user.ts'
 import { createPayments } from '../../../../src/integrations/payments/payments.ts'
-import { userAgentOf } from '../../../../src/config/user-agent.ts'
+import { toUserAgent } from '../../../../src/config/user-agent.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { USER_AGENT } from '../../../support/user-agent.ts'
@@ -228,7 +228,7 @@ describe('a checkout', () => {
         customerId: null,
         successUrl: `${FRONTEND_URL}/payment/success?session_id={CHECKOUT_SESSION_ID}`,
         cancelUrl: `${FRONTEND_URL}/payment/cancel`,
-        idempotencyKey: keyOfMinute(`checkout/${user._id}/0`, now),
+        idempotencyKey: toMinuteKey(`checkout/${user._id}/0`, now),
       })
       const { subscriptionId } = { subscriptionId: null, ...processor.processor[how](lost.id) }
       if (subscriptionId) processor.processor.end(subscriptionId)
@@ -268,7 +268,7 @@ describe('a checkout', () => {
     const before = (await control.requests()).length
     expect((await checkout(await signIn(context))).status).toBe(200)
     const made = (await control.requests()).slice(before)
-    expect(new Set(made.map(({ userAgent }) => userAgent))).toEqual(new Set([userAgentOf(context.config)]))
+    expect(new Set(made.map(({ userAgent }) => userAgent))).toEqual(new Set([toUserAgent(context.config)]))
   })
 
   it('that the processor refused is not refused for the rest of the day', async () => {
@@ -398,7 +398,7 @@ describe('cancelling', () => {
     const who = await subscriber()
     const { revision } = (await recordOf(who)).billing
     const now = new Date()
-    const key = keyOfMinute(`cancel/${who.subscriptionId}/${revision}`, now)
+    const key = toMinuteKey(`cancel/${who.subscriptionId}/${revision}`, now)
     await context.payments!.cancelAtPeriodEnd(who.subscriptionId, key)
     processor.processor.resume(who.subscriptionId)
     const app = await buildApp({ ...context, clock: { ...context.clock, now: () => now } })
@@ -415,7 +415,7 @@ describe('cancelling', () => {
       await control.fault({ method: 'POST', path: '/v1/subscriptions', action })
       expectFailure(await call(who, 'cancel', impatient), {
         status: 502,
-        message: 'The subscription could not be cancelled, try again later',
+        message: 'The subscription could not be cancelled. Try again later.',
         statusCode: 502,
         code: 'PAYMENTS_UNAVAILABLE',
       })

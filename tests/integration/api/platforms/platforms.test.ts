@@ -121,11 +121,14 @@ describe('GET /api/platform/find', () => {
     const account = (await user.stored())!
     const { handle, serviceUrl, auth } = account
     const endsAt = new Date(Date.now() + 6 * DAY)
-    await context.accounts.saveRenewed(user.userId, 'bluesky', account.version, {
-      handle,
-      serviceUrl,
-      auth: { ...auth, endsAt },
-    })
+    await context.accounts.saveRenewed(
+      { userId: user.userId, platform: 'bluesky', version: account.version },
+      {
+        handle,
+        serviceUrl,
+        auth: { ...auth, endsAt },
+      },
+    )
     expect((await user.find()).bluesky.health).toMatchObject({
       status: 'expiring',
       needsReconnection: false,

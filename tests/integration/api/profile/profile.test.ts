@@ -65,7 +65,7 @@ describe('an avatar upload', () => {
       message: expect.any(String),
       data: { uploadUrl: expect.any(String), storageUrl: expect.any(String), contentType },
     })
-    const key = world.context.storage.keyOf(body.data.storageUrl)
+    const key = world.context.storage.toKey(body.data.storageUrl)
     expect(key).toMatch(new RegExp(`^avatars/${who.user._id}/[0-9a-f-]{36}\\.${extension}$`))
     expect(body.data.uploadUrl).toContain(key)
   })
@@ -264,7 +264,7 @@ describe('update-avatar', () => {
         return problem
       },
     }
-    await storage.put({ key: storage.keyOf(other)!, body: png, contentType: 'image/png' })
+    await storage.put({ key: storage.toKey(other)!, body: png, contentType: 'image/png' })
     await updateAvatar({ users, avatars: late, logger }, { userId, imageUrl: url })
     expect([(await storedUser(who)).avatar, await isThere(url)]).toEqual([url, true])
   })
@@ -276,9 +276,9 @@ it('keeps the avatar while object storage is away, and says so; going back to th
   const avatar = await uploaded(who)
   await setAvatar(who, avatar)
   const away = async () => Promise.reject(new Error('connect ECONNREFUSED'))
-  const { keyOf, publicUrl } = world.context.storage
+  const { toKey: keyOf, publicUrl } = world.context.storage
   const avatars = createAvatars({
-    storage: { keyOf, publicUrl, put: away, readHead: away, storedAt: away, move: away },
+    storage: { toKey: keyOf, publicUrl, put: away, readHead: away, storedAt: away, move: away },
     timeoutMs: 1_000,
   })
   const context = { ...world.context, avatars }
@@ -297,7 +297,7 @@ describe('delete-avatar', () => {
     expect([status, body]).toEqual([200, { success: true, message: expect.any(String) }])
     expect((await storedUser(who)).avatar).toBe(identicon(who.user._id))
     expect(await isThere(avatar)).toBe(false)
-    expect(await world.context.storage.storedAt(removedKey(world.context.storage.keyOf(avatar)!))).not.toBeNull()
+    expect(await world.context.storage.storedAt(removedKey(world.context.storage.toKey(avatar)!))).not.toBeNull()
     expect((await call(who, 'DELETE', '/delete-avatar')).status).toBe(200)
   })
 

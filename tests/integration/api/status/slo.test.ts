@@ -3,7 +3,7 @@ import { FAILURE_CODES, type FailureCode } from '../../../../src/domain/posts/fa
 import { rollUp } from '../../../../src/domain/posts/post-entries.ts'
 import { DELIVERY_STATUSES, type PlatformStatus, type Post } from '../../../../src/domain/posts/post.ts'
 import { HOUR, MINUTE, SECOND } from '../../../../src/domain/shared/times.ts'
-import { punctualityPipeline } from '../../../../src/store/posts/slo.ts'
+import { sloPipeline } from '../../../../src/store/posts/slo.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { after, buildPost } from '../../../support/posts.ts'
 
@@ -189,7 +189,7 @@ describe('GET /api/status/slo', () => {
   })
 
   it('asks the database once for all who ask within seconds', async () => {
-    const read = vi.spyOn(world.context.punctuality, 'read')
+    const read = vi.spyOn(world.context.slo, 'read')
     now = after(now, ANSWER_LASTS_MS)
     const answers = await Promise.all(Array.from({ length: 20 }, () => figures()))
     expect(read).toHaveBeenCalledTimes(1)
@@ -201,7 +201,7 @@ describe('GET /api/status/slo', () => {
   })
 
   it('does not keep a failure', async () => {
-    const read = vi.spyOn(world.context.punctuality, 'read').mockRejectedValueOnce(new Error('no'))
+    const read = vi.spyOn(world.context.slo, 'read').mockRejectedValueOnce(new Error('no'))
     now = after(now, ANSWER_LASTS_MS)
     const failed = await world.app.inject({ url: '/api/status/slo', headers: admin.headers })
     expect(failed.statusCode).toBe(500)
@@ -210,8 +210,8 @@ describe('GET /api/status/slo', () => {
   })
 
   it('says from when on it counted when there are too many posts', async () => {
-    const window = { since: after(NOW, -24 * HOUR), until: NOW, missAfterMs: MISS_AFTER_MS, mostPosts: 10 }
-    const { groups, since } = await world.context.punctuality.read(window)
+    const window = { since: after(NOW, -24 * HOUR), until: NOW, missAfterMs: MISS_AFTER_MS, maxPosts: 10 }
+    const { groups, since } = await world.context.slo.read(window)
     expect(groups.reduce((total, { posts }) => total + posts, 0)).toBe(10)
     const newest = await collection()
       .find({ scheduledAt: { $lte: NOW }, status: { $ne: 'DRAFT' } })
@@ -222,8 +222,8 @@ describe('GET /api/status/slo', () => {
   })
 
   it('reads by the index, and only posts of the window', async () => {
-    const window = { since: after(NOW, -24 * HOUR), until: NOW, missAfterMs: MISS_AFTER_MS, mostPosts: 1_000 }
-    const plan = JSON.stringify(await collection().aggregate(punctualityPipeline(window)).explain('executionStats'))
+    const window = { since: after(NOW, -24 * HOUR), until: NOW, missAfterMs: MISS_AFTER_MS, maxPosts: 1_000 }
+    const plan = JSON.stringify(await collection().aggregate(sloPipeline(window)).explain('executionStats'))
     expect(plan).toContain('"stage":"IXSCAN"')
     expect(plan).toContain('"keyPattern":{"scheduledAt":-1}')
     expect(plan).not.toContain('COLLSCAN')

@@ -56,7 +56,7 @@ const OPENED = answering(200, { id: 'cs_1', url: 'https://checkout.example/cs_1'
 const hanging: Answer = () => {}
 
 describe('a call to the processor', () => {
-  it('goes out in the pinned version, with the key it was given and nothing about this machine’s calls', async () => {
+  it('a call uses the pinned version and its idempotency key, and sends no telemetry', async () => {
     answers = [OPENED, OPENED]
     await payments.openCheckout(WISH)
     await payments.openCheckout({ ...WISH, idempotencyKey: 'checkout/user-1/2' })
@@ -67,13 +67,13 @@ describe('a call to the processor', () => {
     expect(requests[1]?.headers).not.toHaveProperty('x-stripe-client-telemetry')
   })
 
-  it('is made again with the same key when nothing came back', async () => {
+  it('a call without a response is repeated with the same key', async () => {
     answers = [(response) => response.destroy(), OPENED]
     await expect(payments.openCheckout(WISH)).resolves.toEqual({ id: 'cs_1', url: 'https://checkout.example/cs_1' })
     expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(2).fill(WISH.idempotencyKey))
   })
 
-  it('waits for the end of another one with its key', async () => {
+  it('a call waits for the end of another one with its key', async () => {
     const inUse = refusing(409, { type: 'idempotency_error', code: 'idempotency_key_in_use' })
     answers = [inUse, inUse, inUse, OPENED]
     await expect(payments.openCheckout(WISH)).resolves.toMatchObject({ id: 'cs_1' })
@@ -83,7 +83,7 @@ describe('a call to the processor', () => {
   it.each<[string, Answer]>([
     ['never answers', hanging],
     ['answers without an end', (response) => response.writeHead(200).write('{')],
-  ])('ends at its deadline when the processor %s', async (_case, answer) => {
+  ])('a call ends at its deadline when the processor %s', async (_case, answer) => {
     answers = [answer, hanging]
     const startedAt = Date.now()
     await expect(paymentsWith(300).readSubscription('sub_1')).rejects.toMatchObject({
@@ -105,21 +105,21 @@ describe('a call to the processor', () => {
     ['JSON about nothing', answering(200, {}), false],
     ['an address elsewhere', (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(), false],
     ['what is no session', answering(200, { id: 'cs_1', url: null }), false],
-  ])('fails on %s without repeating its words', async (_case, answer, isRefused) => {
+  ])('a call fails on %s without repeating the processor’s message', async (_case, answer, isRefused) => {
     answers = [answer, answer]
     const failure = await payments.openCheckout(WISH).catch((error: unknown) => error)
     expect(failure).toMatchObject({ name: 'PaymentsError', isRefused })
     expect(JSON.stringify([String(failure), failure])).not.toContain(ADDRESS)
   })
 
-  it('is counted by what it came to', async () => {
+  it('a call is counted by its outcome', async () => {
     answers = [OPENED, refusing(400, { type: 'card_error' }), refusing(500, {}), refusing(500, {})]
     outcomes.length = 0
     for (const _ of [1, 2, 3]) await payments.openCheckout(WISH).catch(() => {})
     expect(outcomes).toEqual(['answered', 'refused', 'failed'])
   })
 
-  it('tells in its reason what the processor does not know', async () => {
+  it('an error names the missing object in its reason', async () => {
     answers = [refusing(400, { type: 'invalid_request_error', code: 'resource_missing', param: 'customer' })]
     await expect(payments.openCheckout({ ...WISH, customerId: 'cus_gone' })).rejects.toMatchObject({
       isRefused: true,
@@ -128,8 +128,8 @@ describe('a call to the processor', () => {
   })
 })
 
-describe('what the processor does not know', () => {
-  it('reads as nothing, and counts as ended', async () => {
+describe('unknown objects', () => {
+  it('an unknown object reads as null and counts as ended', async () => {
     answers = Array(6).fill(refusing(404, { type: 'invalid_request_error', code: 'resource_missing' }))
     await expect(payments.readSubscription('sub_1')).resolves.toBeNull()
     await expect(payments.readInvoice('in_1')).resolves.toBeNull()
@@ -140,15 +140,15 @@ describe('what the processor does not know', () => {
   })
 })
 
-describe('a checkout that is to expire', () => {
+describe('expiring a checkout', () => {
   const refused = refusing(400, { type: 'invalid_request_error' })
 
-  it('may have ended already', async () => {
+  it('an ended checkout can be expired again', async () => {
     answers = [refused, answering(200, { id: 'cs_1', status: 'complete', url: null, subscription: 'sub_1' })]
     await expect(payments.expireCheckout('cs_1')).resolves.toBeUndefined()
   })
 
-  it('is not passed over while it is open', async () => {
+  it('a checkout that stays open makes the expiry fail', async () => {
     answers = [refused, answering(200, { id: 'cs_1', status: 'open', url: 'https://checkout.example/cs_1' })]
     await expect(payments.expireCheckout('cs_1')).rejects.toMatchObject({ isRefused: true })
   })

@@ -36,7 +36,7 @@ const WISH = {
 }
 const PORTAL = { customerId: 'cus_1', returnUrl: 'https://app.example/settings', idempotencyKey: 'portal/user-1/1' }
 
-/** Every call there is, and what is read of the schema's own example of an answer. */
+/** Every call, and the values read from the schema's own example response. */
 const CALLS = {
   openCheckout: [() => payments.openCheckout(WISH), { url: expect.stringMatching(/^https:/) }],
   readCheckout: [() => payments.readCheckout('cs_1'), { id: 'cs_1', status: 'open' }],
@@ -58,20 +58,20 @@ const CALLS = {
   readInvoice: [() => payments.readInvoice('in_1'), { id: 'in_1', subscriptionId: expect.any(String) }],
 } satisfies Record<Exclude<keyof Payments, 'readEvent'>, [() => Promise<unknown>, object | undefined]>
 
-describe('by the schema that the processor publishes', () => {
+describe('requests and the processor’s published schema', () => {
   it.each(Object.entries(CALLS))('%s is a call, and its answer can be read', async (_name, [call, answer]) => {
     const answered = await call()
     if (answer === undefined) expect(answered).toBeUndefined()
     else expect(answered).toMatchObject(answer)
   })
 
-  it('a checkout may be opened for a customer there is', async () => {
+  it('a checkout can be opened for an existing customer', async () => {
     await expect(payments.openCheckout({ ...WISH, customerId: 'cus_1' })).resolves.toMatchObject({
       id: expect.any(String),
     })
   })
 
-  it('a call of another shape is refused', async () => {
+  it('a call of another shape is rejected', async () => {
     const successUrl = { not: 'an address' } as unknown as string
     await expect(payments.openCheckout({ ...WISH, successUrl })).rejects.toMatchObject({ isRefused: true })
   })

@@ -23,7 +23,7 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** As read of a body that is signed as it should be. */
+/** Reads a correctly signed body. */
 async function readSigned(body: unknown) {
   const bytes = bytesOf(body)
   return payments.readEvent(bytes, signatureOf(bytes), NOW)
@@ -43,7 +43,7 @@ describe('the signature of an event', () => {
     ['of five minutes ahead', signatureOf(BODY, { at: SECOND_NOW + 300 })],
     ['beside one of another secret', `${signatureOf(BODY, { secret: 'other' })},${signatureOf(BODY).split(',')[1]}`],
     ['beside one of another scheme', `${signatureOf(BODY)},v0=00`],
-  ])('is good: %s', async (_case, signature) => {
+  ])('a signature is accepted: %s', async (_case, signature) => {
     await expect(payments.readEvent(BODY, signature, NOW)).resolves.toMatchObject({ id: 'evt_1' })
   })
 
@@ -60,7 +60,7 @@ describe('the signature of an event', () => {
     ['without an instant', signatureOf(BODY).split(',')[1]],
     ['a space added to it', signatureOf(BODY).replace(',', ', ')],
     ['signed once more with a later instant', `${signatureOf(BODY, { at: SECOND_NOW - 900 })},t=${SECOND_NOW}`],
-  ])('is refused: %s', async (_case, signature) => {
+  ])('a signature is rejected: %s', async (_case, signature) => {
     await expect(payments.readEvent(BODY, signature, NOW)).rejects.toMatchObject(WEBHOOK_INVALID)
   })
 
@@ -68,11 +68,11 @@ describe('the signature of an event', () => {
     ['a space added', Buffer.concat([BODY, Buffer.from(' ')])],
     ['a byte order mark added', Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), BODY])],
     ['nothing left', Buffer.alloc(0)],
-  ])('holds for these very bytes: %s', async (_case, body) => {
+  ])('a signature covers the exact bytes: %s', async (_case, body) => {
     await expect(payments.readEvent(body, signatureOf(BODY), NOW)).rejects.toMatchObject(WEBHOOK_INVALID)
   })
 
-  it('does not hold for other bytes that decode to the same text', async () => {
+  it('a signature does not cover other bytes that decode to the same text', async () => {
     const withReplacement = bytesOf({ ...eventOf('x', {}), note: '\ufffd' })
     const withInvalid = Buffer.from(withReplacement.toString('latin1').replace('\xef\xbf\xbd', '\xff'), 'latin1')
     expect(withInvalid.toString()).toBe(withReplacement.toString())
@@ -98,11 +98,11 @@ describe('a signed body', () => {
     ['an event of no possible instant', { ...eventOf('x', {}), created: 1e300 }],
     ['an event about nothing', eventOf('x', null)],
     ['an event without data', { ...eventOf('x', {}), data: undefined }],
-  ])('that is %s is refused', async (_case, body) => {
+  ])('a signed body that is %s is rejected', async (_case, body) => {
     await expect(readSigned(body)).rejects.toMatchObject(WEBHOOK_INVALID)
   })
 
-  it('of an unknown type is read without what it is about', async () => {
+  it('an event of an unknown type is read without its object', async () => {
     const event = eventOf('customer.updated', { id: 'cus_1', metadata: { userId: 'user-1' }, email: 'a@example.com' })
     await expect(readSigned(event)).resolves.toEqual({
       id: 'evt_1',
@@ -117,7 +117,7 @@ describe('a signed body', () => {
     })
   })
 
-  it('with objects of no use is read without what it is about', async () => {
+  it('an event with unusable objects is read without them', async () => {
     const odd = { id: 7, customer: [], metadata: 'x', items: 5, status: 'odd', parent: null, subscription: {} }
     for (const type of ['checkout.session.completed', 'invoice.payment_failed', 'customer.subscription.deleted']) {
       await expect(readSigned(eventOf(type, odd))).resolves.toMatchObject({
@@ -172,11 +172,11 @@ const READ_INVOICE = { id: 'in_1', subscriptionId: 'sub_1', customerId: 'cus_1',
 
 const DETAILS = { subscription: 'sub_1', metadata: { userId: 'user-1' } }
 
-describe('what an event is about', () => {
+describe('the object of an event', () => {
   it.each([
     ['by its metadata', { metadata: { userId: 'user-1' } }, 'user-1'],
     ['without any', { metadata: {} }, null],
-  ])('is told of a checkout %s', async (_case, more, userId) => {
+  ])('a checkout event names its objects %s', async (_case, more, userId) => {
     const session = { id: 'cs_1', customer: 'cus_1', subscription: 'sub_1', invoice: 'in_1', ...more }
     await expect(readSigned(eventOf('checkout.session.completed', session))).resolves.toMatchObject({
       userId,
@@ -196,7 +196,7 @@ describe('what an event is about', () => {
     })
   })
 
-  it('implies no more of a checkout that is yet to be paid', async () => {
+  it('an unpaid checkout implies no active subscription', async () => {
     const session = { id: 'cs_1', customer: 'cus_1', subscription: 'sub_1', payment_status: 'unpaid' }
     const event = await readSigned(eventOf('checkout.session.completed', session))
     expect(event.told).toMatchObject({ id: 'sub_1', state: 'incomplete' })
@@ -209,7 +209,7 @@ describe('what an event is about', () => {
       { ...SUBSCRIPTION, items: { data: [{ id: 'si_1' }] }, current_period_start: START, current_period_end: END },
     ],
     ['with expanded objects', { ...SUBSCRIPTION, customer: { id: 'cus_1' } }],
-  ])('is told of a subscription, %s', async (_case, subscription) => {
+  ])('a subscription event carries its subscription, %s', async (_case, subscription) => {
     await expect(readSigned(eventOf('customer.subscription.updated', subscription))).resolves.toMatchObject({
       userId: 'user-1',
       customerId: 'cus_1',
@@ -223,12 +223,12 @@ describe('what an event is about', () => {
     ['at the end of the period', { cancel_at_period_end: true }, true],
     ['at the instant of that end, as the portal writes it', { cancel_at: END }, true],
     ['at a later instant', { cancel_at: END + 1 }, false],
-  ])('is told of a subscription that ends %s', async (_case, ending, cancelAtPeriodEnd) => {
+  ])('a subscription event that ends %s is read correctly', async (_case, ending, cancelAtPeriodEnd) => {
     const event = await readSigned(eventOf('customer.subscription.updated', { ...SUBSCRIPTION, ...ending }))
     expect(event.told).toEqual({ ...READ_SUBSCRIPTION, cancelAtPeriodEnd })
   })
 
-  it('lacks the dates that a subscription lacks', async () => {
+  it('a subscription event lacks the dates that its subscription lacks', async () => {
     const event = await readSigned(eventOf('customer.subscription.deleted', { ...SUBSCRIPTION, items: { data: [] } }))
     expect(event.told).toEqual({ ...READ_SUBSCRIPTION, currentPeriodStart: null, currentPeriodEnd: null })
   })
@@ -239,7 +239,7 @@ describe('what an event is about', () => {
       'as it was before 2025-03',
       { ...INVOICE, paid: true, subscription: 'sub_1', subscription_details: { metadata: DETAILS.metadata } },
     ],
-  ])('is told of an invoice, %s', async (_case, invoice) => {
+  ])('an invoice event carries its invoice, %s', async (_case, invoice) => {
     await expect(readSigned(eventOf('invoice.payment_succeeded', invoice))).resolves.toMatchObject({
       userId: 'user-1',
       customerId: 'cus_1',
@@ -256,7 +256,7 @@ describe('what an event is about', () => {
     })
   })
 
-  it('implies that a renewal failed, and that what was never paid has not begun', async () => {
+  it('an invoice event implies a failed renewal, and that a never paid subscription has not begun', async () => {
     const invoice = { ...INVOICE, status: 'open', parent: { subscription_details: DETAILS } }
     const failed = await readSigned(eventOf('invoice.payment_failed', invoice))
     expect(failed.told).toMatchObject({ state: 'past_due', currentPeriodEnd: null })
@@ -265,7 +265,7 @@ describe('what an event is about', () => {
     expect(begun.told).toMatchObject({ state: 'incomplete' })
   })
 
-  it('tells the first invoice of a subscription, and one that is not paid', async () => {
+  it('an invoice event identifies the first invoice and an unpaid one', async () => {
     const invoice = { ...INVOICE, billing_reason: 'subscription_create', status: 'open', paid: false }
     const event = await readSigned(eventOf('invoice.payment_failed', invoice))
     expect(event.toldInvoice).toEqual({ ...READ_INVOICE, subscriptionId: null, isFirst: true, isPaid: false })

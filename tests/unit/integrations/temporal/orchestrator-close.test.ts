@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-/** In a process of its own, because what goes wrong here ends the process. */
+/** Runs in a separate process, because a failure here ends the process. */
 const SCRIPT = `
 import { createOrchestrator } from './src/integrations/orchestrator.ts'
 import { newPost } from './src/domain/post-moves.ts'
@@ -18,7 +18,7 @@ await orchestrator.close()
 setTimeout(() => console.log('still alive'), 2_000)
 `
 
-test('a stop right after a create that Temporal did not answer ends cleanly', async () => {
+test('stopping right after a create that Temporal did not acknowledge ends cleanly', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', SCRIPT])
   expect(stdout).toBe('acknowledged false\nstill alive\n')
 })

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest'
-import { createBatchedRead, createBatches, createLine } from '../../../../src/store/shared/batching.ts'
+import { batchLoader, batcher, keyedBatcher } from '../../../../src/store/shared/batching.ts'
 
-it('applies together what arrives while a batch is on its way', async () => {
+it('items that arrive while a batch is applied share the next batch', async () => {
   const batches: number[][] = []
   const first = Promise.withResolvers<void>()
-  const apply = createBatches<number, number>(async (items, settle) => {
+  const apply = batcher<number, number>(async (items, settle) => {
     batches.push(items)
     if (batches.length === 1) await first.promise
     items.forEach((item, index) => settle(index, item * 2))
@@ -17,9 +17,9 @@ it('applies together what arrives while a batch is on its way', async () => {
   expect(batches).toEqual([[1], [2, 3]])
 })
 
-it('goes on without a batch that hangs', async () => {
+it('a hanging batch does not block the next one', async () => {
   const hanging = Promise.withResolvers<void>()
-  const read = createBatchedRead<{ id: string }>(
+  const read = batchLoader<{ id: string }>(
     async (ids) => {
       if (ids.includes('slow')) await hanging.promise
       return ids.map((id) => ({ id }))
@@ -33,8 +33,8 @@ it('goes on without a batch that hangs', async () => {
   expect(await slow).toEqual({ id: 'slow' })
 })
 
-it('fails those of a batch that failed, and nobody else', async () => {
-  const apply = createBatches<string, string>(async (items, settle) => {
+it('a failed batch rejects its own items only', async () => {
+  const apply = batcher<string, string>(async (items, settle) => {
     if (items.includes('bad')) throw new Error('no')
     items.forEach((item, index) => settle(index, item === 'refused' ? new Error('refused') : item))
   }, 2)
@@ -47,9 +47,9 @@ it('fails those of a batch that failed, and nobody else', async () => {
   ])
 })
 
-it('reads each record once for all who ask at the same time, and null for what is missing', async () => {
+it('a batch loader reads each record once for concurrent callers, and returns null for missing ones', async () => {
   const asked: string[][] = []
-  const read = createBatchedRead<{ id: string }>(
+  const read = batchLoader<{ id: string }>(
     async (ids) => {
       asked.push(ids)
       return ids.filter((id) => id !== 'missing').map((id) => ({ id }))
@@ -60,10 +60,10 @@ it('reads each record once for all who ask at the same time, and null for what i
   expect(asked).toEqual([['a', 'missing']])
 })
 
-it('keeps the changes of one record in order, and those of others apart', async () => {
+it('changes of one record stay in order and separate from those of other records', async () => {
   const log: string[] = []
   const gate = Promise.withResolvers<void>()
-  const apply = createLine<void, string>(async (key, items, settle) => {
+  const apply = keyedBatcher<void, string>(async (key, items, settle) => {
     log.push(`${key}: ${items.join()}`)
     if (key === 'a' && items.includes('1')) await gate.promise
     items.forEach((_, index) => settle(index, undefined))
@@ -77,16 +77,16 @@ it('keeps the changes of one record in order, and those of others apart', async 
   expect(log).toEqual(['a: 1', 'b: 1', 'a: 2'])
 })
 
-it('gives a batch up that never ends, and goes on with the next of its record', async () => {
+it('a batch that never ends is abandoned, and the next batch of its record runs', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     const begun: string[][] = []
-    const apply = createLine<string, string>(async (_, items, settle) => {
+    const apply = keyedBatcher<string, string>(async (_, items, settle) => {
       begun.push(items)
       if (items.includes('lost')) await new Promise(() => {})
       items.forEach((item, index) => settle(index, item))
     })
-    const read = createBatchedRead<{ id: string }>(
+    const read = batchLoader<{ id: string }>(
       () => new Promise(() => {}),
       ({ id }) => id,
     )

@@ -2,19 +2,19 @@ import { Agent } from 'node:https'
 import { connect as connectPlainly } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-export interface PushConnectionOptions {
-  /** Where connections lead, whatever host the requests name. */
+export interface PushAgentOptions {
+  /** The server of all connections, whatever host the requests name. */
   url: string
-  /** Of one request, connecting included. */
+  /** Deadline of one request, including the connection. */
   timeoutMs: number
   connections: number
 }
 
 /**
- * Connections for a library that has its server's address built in, and knows no deadline but silence: they lead where they are told to,
- * and one whose request takes too long is cut. Without TLS where the address is plain http.
+ * An HTTP agent for a library with a fixed server address and no deadline but an idle timeout. It connects to `url` and cuts
+ * requests that take too long. Plain http addresses use no TLS.
  */
-export function createPushConnections({ url, timeoutMs, connections }: PushConnectionOptions): Agent {
+export function createPushAgent({ url, timeoutMs, connections }: PushAgentOptions): Agent {
   const { protocol, hostname, port } = new URL(url)
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const connectSecurely = agent.createConnection.bind(agent)

@@ -1,40 +1,40 @@
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { Logger } from '../../logger.ts'
-import { createBatches } from '../../store/shared/batching.ts'
+import { batcher } from '../../store/shared/batching.ts'
 import type { Notification } from '../../store/notifications/notifications.ts'
 import type { PushStore } from '../../store/notifications/pushes.ts'
 
-/** So that a burst of posts does not have to share Temporal with as many pushes. */
-const STARTED_TOGETHER = 20
-/** For operators, in the Temporal UI. */
-const PUSH_SUMMARY = 'A notification to the devices of its user'
+/** Bounds concurrent starts, so that a burst of posts does not compete with as many pushes for Temporal. */
+const MAX_BATCH = 20
+/** Shown to operators in the Temporal UI. */
+const PUSH_SUMMARY = "Push a notification to its user's devices"
 
 interface BeginPushesDeps {
   orchestrator: Pick<PublishOrchestrator, 'startWork'>
   logger: Pick<Logger, 'warn'>
 }
 
-/** Hands the pushes of stored notifications to Temporal, beside what is going on; the sweeper makes up for what does not get there. */
-export function createBeginPushes({ orchestrator, logger }: BeginPushesDeps) {
-  const begin = createBatches<void, Notification>(async (group, settle) => {
+/** Starts the pushes of stored notifications in the background. The sweeper starts those that Temporal did not acknowledge. */
+export function createStartPushes({ orchestrator, logger }: BeginPushesDeps) {
+  const begin = batcher<void, Notification>(async (group, settle) => {
     await Promise.all(
       group.map(async ({ _id, userId }, index) => {
         await orchestrator.startWork('deliverPush', _id, { summary: PUSH_SUMMARY, fairnessKey: userId })
         settle(index, undefined)
       }),
     )
-  }, STARTED_TOGETHER)
+  }, MAX_BATCH)
 
   return (notifications: Notification[]): void => {
     for (const notification of notifications) {
       begin(notification).catch((error: unknown) =>
-        logger.warn({ err: error, notificationId: notification._id }, 'could not record that a push was begun'),
+        logger.warn({ err: error, notificationId: notification._id }, 'push start not recorded'),
       )
     }
   }
 }
 
-/** Pushes that no workflow has taken up, for the sweeper. */
+/** Pushes that no workflow has started, for the sweeper. */
 export function pushBacklog({ pushes }: { pushes: Pick<PushStore, 'listUnstarted'> }) {
   return { work: 'deliverPush' as const, summary: PUSH_SUMMARY, listUnstarted: pushes.listUnstarted }
 }

@@ -3,8 +3,8 @@ interface Line {
   waiting: (() => void)[]
 }
 
-/** Runs at most `width` jobs of one key at a time, in the order in which they arrived. */
-export function createTurns(width: number) {
+/** Runs at most `width` jobs per key concurrently, in order of arrival. */
+export function createKeyedSemaphore(width: number) {
   const lines = new Map<string, Line>()
 
   return async <T>(key: string, job: () => Promise<T>): Promise<T> => {
@@ -16,7 +16,7 @@ export function createTurns(width: number) {
       return await job()
     } finally {
       const next = line.waiting.shift()
-      // The next job takes over the place of this one.
+      // The next job takes over this job's slot.
       if (next) next()
       else if ((line.running -= 1) === 0) lines.delete(key)
     }

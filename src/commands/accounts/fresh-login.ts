@@ -1,0 +1,41 @@
+import type { Platform } from '../../domain/shared/platforms.ts'
+import type { Credentials } from '../../platforms/contract.ts'
+import type { PlatformError } from '../../platforms/errors.ts'
+import type { AccountCredentials } from './account-credentials.ts'
+
+interface StoredLogin {
+  userId: string
+  platform: Platform
+  account: Credentials
+  signal: AbortSignal
+}
+
+interface LoginCall<T> {
+  call: (account: Credentials) => Promise<T>
+  /** Returns whether the platform refused the login. */
+  isRefused: (error: unknown) => error is PlatformError
+}
+
+/**
+ * Runs a call with the stored login. A refused login is renewed once; refused again, the connection is marked expired, which notifies
+ * its owner.
+ * @throws what the call throws, and PlatformError when the login cannot be renewed
+ */
+export async function withFreshLogin<T>(
+  credentials: Pick<AccountCredentials, 'renew' | 'markExpired'>,
+  { userId, platform, account, signal }: StoredLogin,
+  { call, isRefused }: LoginCall<T>,
+): Promise<T> {
+  try {
+    return await call(account)
+  } catch (error) {
+    if (!isRefused(error)) throw error
+  }
+  const renewed = await credentials.renew(userId, platform, account, { signal })
+  try {
+    return await call(renewed)
+  } catch (error) {
+    if (isRefused(error)) await credentials.markExpired(userId, platform, renewed, error.message)
+    throw error
+  }
+}

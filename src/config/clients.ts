@@ -1,0 +1,104 @@
+import { listed } from '../domain/shared/lists.ts'
+import { SECOND } from '../domain/shared/times.ts'
+import {
+  createProviderCaptions,
+  createTemplateCaptions,
+  type CaptionProvider,
+} from '../integrations/captions/captions.ts'
+import { createIdentityProvider, type IdentityProvider } from '../integrations/openid/openid.ts'
+import { createPayments, type Payments } from '../integrations/payments/payments.ts'
+import { createPush, type Push } from '../integrations/push/push.ts'
+import { createObjectStorage, type ObjectStorage } from '../integrations/storage/storage.ts'
+import { createOrchestrator, type PublishOrchestrator } from '../integrations/temporal/orchestrator.ts'
+import type { Logger } from '../logger.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Config } from './schema.ts'
+import { toUserAgent } from './user-agent.ts'
+
+interface OrchestratorDeps {
+  logger: Pick<Logger, 'warn' | 'error'>
+  metrics: Pick<Metrics, 'stuckWorkflowTerminated'>
+}
+
+export function createConfiguredOrchestrator(
+  config: Config,
+  { logger, metrics }: OrchestratorDeps,
+): PublishOrchestrator {
+  return createOrchestrator({
+    address: config.TEMPORAL_ADDRESS,
+    namespace: config.TEMPORAL_NAMESPACE,
+    // The sweeper starts again what must not be lost.
+    onUnreachable: (error) => logger.warn({ err: error }, 'temporal call not acknowledged'),
+    // `npm run setup` creates them.
+    onUnknownAttributes: (error) => logger.warn({ err: error }, 'search attributes unknown to temporal'),
+    onTerminated(workflow) {
+      metrics.stuckWorkflowTerminated(workflow.type)
+      logger.error(workflow, 'stuck workflow terminated')
+    },
+  })
+}
+
+export function createConfiguredStorage(config: Config): ObjectStorage {
+  return createObjectStorage({
+    endpoint: config.S3_ENDPOINT,
+    region: config.S3_REGION,
+    bucket: config.S3_BUCKET,
+    accessKeyId: config.S3_ACCESS_KEY_ID,
+    secretAccessKey: config.S3_SECRET_ACCESS_KEY,
+    publicUrl: config.S3_PUBLIC_URL,
+  })
+}
+
+/** The configured caption provider, else the built-in templates. */
+export function createCaptionProvider(config: Config): CaptionProvider {
+  if (config.CAPTIONS_URL === '') return createTemplateCaptions()
+  return createProviderCaptions({
+    url: config.CAPTIONS_URL,
+    apiKey: config.CAPTIONS_API_KEY,
+    model: config.CAPTIONS_MODEL,
+    userAgent: toUserAgent(config),
+    timeoutMs: config.CAPTIONS_TIMEOUT_MS,
+  })
+}
+
+/** Null where the login with Google is not configured. */
+export function createGoogleLogin(config: Config): IdentityProvider | null {
+  if (config.GOOGLE_CLIENT_ID === '') return null
+  return createIdentityProvider({
+    issuerUrl: config.GOOGLE_ISSUER_URL,
+    clientId: config.GOOGLE_CLIENT_ID,
+    clientSecret: config.GOOGLE_CLIENT_SECRET,
+    userAgent: toUserAgent(config),
+    timeoutMs: 5 * SECOND,
+  })
+}
+
+/** Null where payments are not configured. */
+export function createPaymentsIfConfigured(
+  config: Config,
+  { paymentCallEnded }: Pick<Metrics, 'paymentCallEnded'>,
+): Payments | null {
+  if (config.STRIPE_SECRET_KEY === '') return null
+  return createPayments({
+    secretKey: config.STRIPE_SECRET_KEY,
+    url: config.STRIPE_API_URL,
+    userAgent: toUserAgent(config),
+    priceId: config.STRIPE_PRICE_ID,
+    webhookSecrets: listed(config.STRIPE_WEBHOOK_SECRETS),
+    timeoutMs: config.PAYMENTS_TIMEOUT_MS,
+    onCall: paymentCallEnded,
+  })
+}
+
+/** Null where push is not configured. */
+export function createPushIfConfigured(config: Config): Push | null {
+  if (config.FCM_PROJECT_ID === '') return null
+  return createPush({
+    projectId: config.FCM_PROJECT_ID,
+    clientEmail: config.FCM_CLIENT_EMAIL,
+    privateKey: config.FCM_PRIVATE_KEY,
+    url: config.FCM_URL,
+    tokenUrl: config.FCM_TOKEN_URL,
+    userAgent: toUserAgent(config),
+  })
+}

@@ -1,0 +1,45 @@
+import { HOUR, MINUTE, SECOND } from '../domain/shared/times.ts'
+import type { RateLimits } from '../store/shared/rate-limits.ts'
+import type { Config } from './schema.ts'
+
+/** The limits that commands enforce, counted in MongoDB. */
+export function createLimits(rateLimits: Pick<RateLimits, 'bucket'>, config: Config) {
+  return {
+    otp: rateLimits.bucket({ name: 'otp', points: config.OTP_PER_HOUR, windowMs: HOUR }),
+    mailsOfSender: rateLimits.bucket({
+      name: 'mails_of_sender',
+      points: config.MAILS_PER_SENDER_PER_HOUR,
+      windowMs: HOUR,
+    }),
+    /** Mails to one address from all senders; beyond them, `furtherMails` permits one in three minutes. */
+    mailsToAddress: rateLimits.bucket({ name: 'mails_to_address', points: 10, windowMs: HOUR }),
+    furtherMails: rateLimits.bucket({ name: 'further_mails', points: 1, windowMs: 3 * MINUTE }),
+    /** Failed Bluesky logins: per user and identifier, per user, and per identifier over all users. */
+    blueskyGuess: rateLimits.bucket({ name: 'bluesky_guess', points: 5, windowMs: 15 * MINUTE }, tooManyBlueskyLogins),
+    blueskyUser: rateLimits.bucket({ name: 'bluesky_user', points: 20, windowMs: HOUR }, tooManyBlueskyLogins),
+    blueskyIdentifier: rateLimits.bucket(
+      { name: 'bluesky_identifier', points: 20, windowMs: HOUR },
+      tooManyBlueskyLogins,
+    ),
+    resetMail: rateLimits.bucket({ name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR }),
+    captions: rateLimits.bucket(
+      { name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR },
+      (wait) => `Too many caption requests. Try again in ${wait}.`,
+    ),
+    analyticsRefresh: rateLimits.bucket(
+      { name: 'analytics_refresh', points: 1, windowMs: config.ANALYTICS_REFRESH_SECONDS * SECOND },
+      // Existing clients depend on this exact message.
+      () => 'Too many requests',
+    ),
+    /** Failed refreshes that do not use up the allowance, so that a failing platform is not called without limit. */
+    failedRefreshes: rateLimits.bucket({
+      name: 'failed_refreshes',
+      points: 10,
+      windowMs: config.ANALYTICS_REFRESH_SECONDS * SECOND,
+    }),
+  }
+}
+
+function tooManyBlueskyLogins(wait: string): string {
+  return `Too many failed Bluesky logins. Check the handle and the app password, then try again in ${wait}.`
+}
