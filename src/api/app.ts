@@ -5,11 +5,11 @@ import type { Config } from '../config/schema.ts'
 import type { ApiContext, Context } from '../context.ts'
 import { listed } from '../domain/shared/lists.ts'
 import { SECOND } from '../domain/shared/times.ts'
-import { administrationRoutes } from './admin/routes.ts'
+import { adminRoutes } from './admin/routes.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { captionRoutes } from './captions/routes.ts'
-import { answerFrameworkError, answerSocketError, installErrorHandling } from './shared/errors.ts'
+import { sendFrameworkError, sendSocketError, installErrorHandling } from './shared/errors.ts'
 import { healthRoutes } from './health/routes.ts'
 import { deviceRoutes } from './notifications/device-routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
@@ -19,15 +19,15 @@ import { webhookRoutes } from './payments/webhook-routes.ts'
 import { callbackRoutes } from './platforms/callback-routes.ts'
 import { platformRoutes } from './platforms/routes.ts'
 import { accessTokens } from './plugins/access-tokens.ts'
-import { browsers } from './plugins/browsers.ts'
+import { browserSecurity } from './plugins/browser-security.ts'
 import { deadlines } from './plugins/deadlines.ts'
 import { guards } from './plugins/guards.ts'
 import { ANONYMOUS_BODY_BYTES, AUTHENTICATED_BODY_BYTES, jsonBodies } from './plugins/json-bodies.ts'
 import { openapi } from './plugins/openapi.ts'
 import { rateLimits } from './plugins/rate-limits.ts'
-import { readyToServe } from './plugins/ready-to-serve.ts'
-import { requestFigures } from './plugins/request-figures.ts'
-import { requestIdOf, requestLog } from './plugins/request-log.ts'
+import { readinessGuard } from './plugins/readiness-guard.ts'
+import { requestMetrics } from './plugins/request-metrics.ts'
+import { toRequestId, requestLog } from './plugins/request-log.ts'
 import { routing } from './plugins/routing.ts'
 import { untrustedProxies } from './plugins/untrusted-proxies.ts'
 import { validation } from './plugins/validation.ts'
@@ -57,8 +57,8 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    genReqId: requestIdOf,
-    trustProxy: trustedProxies(config),
+    genReqId: toRequestId,
+    trustProxy: readTrustedProxies(config),
     bodyLimit: ANONYMOUS_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
@@ -70,8 +70,8 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
     // While stopping, what still arrives on open connections is served: the load balancer has been told by /health/ready.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
-    frameworkErrors: answerFrameworkError,
-    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => answerSocketError(error, socket),
+    frameworkErrors: sendFrameworkError,
+    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => sendSocketError(error, socket),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.addSchema(ErrorBodySchema)
@@ -79,24 +79,24 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
   await app.register(requestLog)
   await app.register(accessTokens, { config })
   const context: ApiContext = { ...parts, accessTokens: app.accessTokens }
-  await app.register(requestFigures, { context })
+  await app.register(requestMetrics, { context })
   await app.register(deadlines)
   await app.register(routing)
   await app.register(openapi)
   await app.register(jsonBodies, { context })
   await app.register(validation)
-  await app.register(browsers, { config })
+  await app.register(browserSecurity, { config })
   await app.register(untrustedProxies)
   await app.register(rateLimits, { config })
-  await app.register(readyToServe, { context })
+  await app.register(readinessGuard, { context })
   await app.register(guards, { context })
 
-  closeInTime(app, config)
+  closeConnectionsOnShutdown(app, config)
 
   await app.register(healthRoutes, { prefix: '/health', context })
-  await app.register(publicRoutes, { context })
-  await app.register(userRoutes, { context })
-  await app.register(adminRoutes, { context })
+  await app.register(registerPublicRoutes, { context })
+  await app.register(registerUserRoutes, { context })
+  await app.register(registerAdminRoutes, { context })
   return app
 }
 
@@ -105,7 +105,7 @@ interface RoutesOptions {
 }
 
 /** Open to everyone; what needs a session in here asks for it route by route. */
-async function publicRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
+async function registerPublicRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   await app.register(authRoutes, { prefix: '/api/auth', context })
   await app.register(callbackRoutes, { prefix: '/api/platform', context })
@@ -114,7 +114,7 @@ async function publicRoutes(app: FastifyInstance, { context }: RoutesOptions): P
 }
 
 /** For authenticated users: every route in here is guarded, whatever its own file says. */
-async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
+async function registerUserRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireUser)
   app.addHook('onRoute', applySessionDefaults)
@@ -130,11 +130,11 @@ async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Pro
 }
 
 /** For admins alone. */
-async function adminRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
+async function registerAdminRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireAdmin)
-  app.addHook('onRoute', asksForAdmin)
-  await app.register(administrationRoutes, { prefix: '/api/admin', context })
+  app.addHook('onRoute', applyAdminDefaults)
+  await app.register(adminRoutes, { prefix: '/api/admin', context })
   await app.register(statusRoutes, { prefix: '/api/status', context })
 }
 
@@ -144,7 +144,7 @@ function applySessionDefaults(route: RouteOptions): void {
   route.bodyLimit ??= AUTHENTICATED_BODY_BYTES
 }
 
-function asksForAdmin(route: RouteOptions): void {
+function applyAdminDefaults(route: RouteOptions): void {
   route.schema = { security: ADMIN_SECURITY, ...route.schema }
   applySessionDefaults(route)
 }
@@ -153,13 +153,13 @@ function asksForAdmin(route: RouteOptions): void {
  * Once it closes, Node no longer looks for connections that trickle their request, and one of them could hold the process
  * for ever. Requests in flight have their deadlines; what is still open shortly before the grace time ends is cut.
  */
-function closeInTime(app: FastifyInstance, { SHUTDOWN_GRACE_MS }: Config): void {
+function closeConnectionsOnShutdown(app: FastifyInstance, { SHUTDOWN_GRACE_MS }: Config): void {
   app.addHook('preClose', async () => {
     setTimeout(() => app.server.closeAllConnections(), SHUTDOWN_GRACE_MS * 0.8).unref()
   })
 }
 
-function trustedProxies(config: Config): string[] | false {
+function readTrustedProxies(config: Config): string[] | false {
   const proxies = listed(config.TRUSTED_PROXIES).filter((proxy) => proxy !== 'none')
   return proxies.length > 0 ? proxies : false
 }

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parseAst } from 'vitest/node'
-import { requestIdOf } from '../../src/api/plugins/request-log.ts'
-import { readIdempotency } from '../../src/api/posts/idempotency.ts'
+import { toRequestId } from '../../src/api/plugins/request-log.ts'
+import { parseIdempotency } from '../../src/api/posts/idempotency.ts'
 import * as postInput from '../../src/commands/posts/post-input.ts'
 import * as captions from '../../src/domain/captions/captions.ts'
 import { failure } from '../../src/domain/posts/failure.ts'
@@ -258,8 +258,8 @@ const MODULES: {
 /** Single functions of modules that do much else. */
 const OTHERS: Record<string, Run> = {
   requestIdOf: (given) =>
-    requestIdOf({ headers: { 'x-request-id': given } } as unknown as Parameters<typeof requestIdOf>[0]),
-  readIdempotency: (given) => readIdempotency({ headers: { 'idempotency-key': given }, body: { given } }),
+    toRequestId({ headers: { 'x-request-id': given } } as unknown as Parameters<typeof toRequestId>[0]),
+  readIdempotency: (given) => parseIdempotency({ headers: { 'idempotency-key': given }, body: { given } }),
   readDataUrl: (given) => readDataUrl(`data:${given};base64,${given}`),
   failure: (given) => failure('INTERNAL', given),
   listed,

@@ -10,14 +10,14 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { monthsOf, userStatistics } from '../../domain/users/user-statistics.ts'
 import { presentRecord } from '../auth/present.ts'
-import { clientAddress } from '../shared/client-address.ts'
-import { jsonStream } from '../shared/json-stream.ts'
+import { getClientAddress } from '../shared/client-address.ts'
+import { createJsonStream } from '../shared/json-stream.ts'
 import { operation } from '../openapi/operation.ts'
 import { presentPost, presentTimeline } from '../posts/present.ts'
 import { PostSchema, PostTimeline } from '../posts/schema.ts'
-import { IdParam, pageOf, pageResult } from '../shared/schemas/common.ts'
-import { answered, answeredWithoutData, errorResponses } from '../shared/schemas/envelope.ts'
-import { presentChanged, presentEntry, presentLetter } from './present.ts'
+import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
+import { messageWithData, messageOnly, errorResponses } from '../shared/schemas/envelope.ts'
+import { presentChangedUser, presentAuditEntry, presentDeadLetter } from './present.ts'
 import {
   ActivityBody,
   AdminAnalytics,
@@ -33,13 +33,13 @@ import {
 } from './schema.ts'
 
 /** A whole list may be long, and its reader slow. */
-const WHOLE_LIST_MS = MINUTE
+const FULL_LIST_DEADLINE_MS = MINUTE
 
-export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   app.get(
     '/get-all-users',
     {
-      config: { deadlineMs: WHOLE_LIST_MS },
+      config: { deadlineMs: FULL_LIST_DEADLINE_MS },
       schema: {
         ...operation('admin', 'listUsers', 'All users, newest first; a page of them with page or limit'),
         querystring: UserListQuery,
@@ -50,14 +50,14 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
       const message = 'Users found'
       const { page, limit } = request.query
       if (page === undefined && limit === undefined) {
-        const document = { message, data: presented(context.users.all()) }
+        const document = { message, data: presentRecords(context.users.all()) }
         reply.type('application/json; charset=utf-8')
         // The stream is the answer as it stands: no schema is applied to it.
-        return (await jsonStream(document, request.deadline)) as never
+        return (await createJsonStream(document, request.deadline)) as never
       }
-      const asked = pageOf({ page: page ?? 1, limit: limit ?? 20 })
+      const asked = toPage({ page: page ?? 1, limit: limit ?? 20 })
       const { users, total } = await context.users.page(asked)
-      return { message, data: users.map(presentRecord), ...pageResult(total, asked) }
+      return { message, data: users.map(presentRecord), ...toPageResult(total, asked) }
     },
   )
 
@@ -68,11 +68,11 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
         ...operation('admin', 'updateUserPlan', "Set a user's plan and its limits; the payment processor is not asked"),
         params: IdParam('id'),
         querystring: PlanQuery,
-        response: { 200: answered(ChangedPlan), ...errorResponses },
+        response: { 200: messageWithData(ChangedPlan), ...errorResponses },
       },
     },
     async (request) => {
-      const { _id, subscription } = await changePlan(context, actorOf(request), request.params.id, request.query.plan)
+      const { _id, subscription } = await changePlan(context, toActor(request), request.params.id, request.query.plan)
       return { message: 'User plan updated', data: { userId: _id, plan: subscription.plan } }
     },
   )
@@ -86,12 +86,12 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
         }),
         params: IdParam('id'),
         body: ActivityBody,
-        response: { 200: answered(ChangedUser), ...errorResponses },
+        response: { 200: messageWithData(ChangedUser), ...errorResponses },
       },
     },
     async (request) => {
-      const user = await changeActivity(context, actorOf(request), request.params.id, request.body.activity)
-      return { message: user.isDisabled ? 'User disabled' : 'User enabled', data: presentChanged(user) }
+      const user = await changeActivity(context, toActor(request), request.params.id, request.body.activity)
+      return { message: user.isDisabled ? 'User disabled' : 'User enabled', data: presentChangedUser(user) }
     },
   )
 
@@ -104,7 +104,7 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
           'getUserStatistics',
           'How many users there are, of which kinds, and how their number grows',
         ),
-        response: { 200: answered(AdminAnalytics), ...errorResponses },
+        response: { 200: messageWithData(AdminAnalytics), ...errorResponses },
       },
     },
     async () => {
@@ -127,9 +127,9 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
       },
     },
     async (request) => {
-      const asked = pageOf(request.query)
+      const asked = toPage(request.query)
       const { entries, total } = await context.audit.page(asked)
-      return { message: 'Audit log found', data: entries.map(presentEntry), ...pageResult(total, asked) }
+      return { message: 'Audit log found', data: entries.map(presentAuditEntry), ...toPageResult(total, asked) }
     },
   )
 
@@ -139,12 +139,12 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
       schema: {
         ...operation('admin', 'readUserPost', "Read any user's post; each read is in the audit log"),
         params: IdParam('id'),
-        response: { 200: answered(PostSchema), ...errorResponses },
+        response: { 200: messageWithData(PostSchema), ...errorResponses },
       },
     },
     async (request) => ({
       message: 'Post found',
-      data: presentPost(await readPostAsAdmin(context, actorOf(request), request.params.id)),
+      data: presentPost(await readPostAsAdmin(context, toActor(request), request.params.id)),
     }),
   )
 
@@ -158,12 +158,12 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
           "Read what happened to any user's post; each read is in the audit log",
         ),
         params: IdParam('id'),
-        response: { 200: answered(PostTimeline), ...errorResponses },
+        response: { 200: messageWithData(PostTimeline), ...errorResponses },
       },
     },
     async (request) => {
       const { id } = request.params
-      const events = await readTimelineAsAdmin(context, actorOf(request), id)
+      const events = await readTimelineAsAdmin(context, toActor(request), id)
       return { message: 'Post timeline found', data: presentTimeline(id, events) }
     },
   )
@@ -178,9 +178,9 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
       },
     },
     async (request) => {
-      const asked = pageOf(request.query)
+      const asked = toPage(request.query)
       const { letters, total } = await context.deadLetters.page(asked)
-      return { message: 'Dead letters found', data: letters.map(presentLetter), ...pageResult(total, asked) }
+      return { message: 'Dead letters found', data: letters.map(presentDeadLetter), ...toPageResult(total, asked) }
     },
   )
 
@@ -190,21 +190,21 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
       schema: {
         ...operation('admin', 'replayDeadLetter', 'Collect once more what failed; the letter goes when that succeeds'),
         params: IdParam('id'),
-        response: { 202: answeredWithoutData, ...errorResponses },
+        response: { 202: messageOnly, ...errorResponses },
       },
     },
     async (request, reply) => {
-      await replayDeadLetter(context, actorOf(request), request.params.id)
+      await replayDeadLetter(context, toActor(request), request.params.id)
       reply.code(202)
       return { message: 'It is being collected again' }
     },
   )
 }
 
-async function* presented(users: ReturnType<Context['users']['all']>) {
+async function* presentRecords(users: ReturnType<Context['users']['all']>) {
   for await (const user of users) yield presentRecord(user)
 }
 
-function actorOf(request: FastifyRequest): Actor {
-  return { id: request.user.userId, requestId: request.id, ipAddress: clientAddress(request) }
+function toActor(request: FastifyRequest): Actor {
+  return { id: request.user.userId, requestId: request.id, ipAddress: getClientAddress(request) }
 }

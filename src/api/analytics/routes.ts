@@ -3,10 +3,10 @@ import type { TSchema } from '@sinclair/typebox'
 import { refreshMetrics } from '../../commands/analytics/refresh-metrics.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
-import { IdParam, pageOf } from '../shared/schemas/common.ts'
+import { IdParam, toPage } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentSnapshot, presentSnapshots } from '../shared/schemas/snapshot.ts'
-import { createAnalyticsAnswers } from './responses.ts'
+import { createAnalyticsReader } from './analytics-reader.ts'
 import {
   Growth,
   Heatmap,
@@ -29,18 +29,18 @@ const read = <Q extends TSchema, T extends TSchema>(
 
 /** Spec 4.4, for authenticated users. */
 export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
-  const answers = createAnalyticsAnswers(context)
+  const reader = createAnalyticsReader(context)
 
   app.get(
     '/overview',
     read(operation('analytics', 'getOverview', 'Figures, followers and platforms at a glance'), PeriodQuery, Overview),
-    async ({ user, query }) => ok('Analytics overview fetched', await answers.overview(user, query)),
+    async ({ user, query }) => ok('Analytics overview fetched', await reader.overview(user, query)),
   )
 
   app.get(
     '/timeline',
     read(operation('analytics', 'getTimeline', 'What every day brought'), PlatformQuery, Timeline),
-    async ({ user, query }) => ok('Analytics timeline fetched', await answers.timeline(user, query)),
+    async ({ user, query }) => ok('Analytics timeline fetched', await reader.timeline(user, query)),
   )
 
   app.get(
@@ -50,7 +50,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       PlatformQuery,
       Growth,
     ),
-    async ({ user, query }) => ok('Follower growth fetched', await answers.growth(user, query)),
+    async ({ user, query }) => ok('Follower growth fetched', await reader.growth(user, query)),
   )
 
   app.get(
@@ -61,8 +61,8 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       TopPosts,
     ),
     async ({ user, query }) => {
-      const { limit } = pageOf({ page: 1, limit: query.limit })
-      return ok('Top posts fetched', await answers.top(user, { ...query, limit }))
+      const { limit } = toPage({ page: 1, limit: query.limit })
+      return ok('Top posts fetched', await reader.top(user, { ...query, limit }))
     },
   )
 
@@ -73,13 +73,13 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       PeriodQuery,
       PlatformList,
     ),
-    async ({ user, query }) => ok('Platform performance fetched', await answers.platforms(user, query)),
+    async ({ user, query }) => ok('Platform performance fetched', await reader.platforms(user, query)),
   )
 
   app.get(
     '/heatmap',
     read(operation('analytics', 'getHeatmap', 'When what was published did well'), PeriodQuery, Heatmap),
-    async ({ user, query }) => ok('Engagement heatmap fetched', await answers.heatmap(user, query)),
+    async ({ user, query }) => ok('Engagement heatmap fetched', await reader.heatmap(user, query)),
   )
 
   app.post(

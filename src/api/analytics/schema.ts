@@ -1,10 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { PERIODS, RANKINGS, type Period, type Ranking } from '../../domain/analytics/analytics.ts'
 import { PostSchema } from '../posts/schema.ts'
-import { byPlatform, Instant, nullable, oneOf, pageFields, PlatformName } from '../shared/schemas/common.ts'
+import { byPlatform, Instant, nullable, stringEnum, pageFields, PlatformName } from '../shared/schemas/common.ts'
 import { derivedFields, metricFields, SnapshotSchema } from '../shared/schemas/snapshot.ts'
 
-const period = oneOf<Period>(PERIODS, {
+const period = stringEnum<Period>(PERIODS, {
   title: 'Period',
   default: '30d',
   description: "Days in the user's timezone: today until now, and the 6 or 29 whole days before",
@@ -15,7 +15,7 @@ export const PlatformQuery = Type.Object({ period, platform: Type.Optional(Platf
 export const TopQuery = Type.Object({
   period,
   platform: Type.Optional(PlatformName),
-  sortBy: oneOf<Ranking>(RANKINGS, { default: 'totalEngagement' }),
+  sortBy: stringEnum<Ranking>(RANKINGS, { default: 'totalEngagement' }),
   limit: { ...pageFields.limit, default: 5 },
 })
 

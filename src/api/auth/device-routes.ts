@@ -11,12 +11,12 @@ import { Device } from './schema.ts'
 
 const security = [{ bearer: [] }]
 
-interface Options {
+interface DeviceRoutesOptions {
   context: Context
   refreshCookie: RefreshCookie
 }
 
-export const deviceRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, refreshCookie }) => {
+export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = async (app, { context, refreshCookie }) => {
   app.addHook('onRequest', app.requireUser)
 
   app.get(

@@ -13,9 +13,9 @@ import {
 } from '../../domain/users/identity-login.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { createBindingCookie } from '../shared/binding-cookie.ts'
-import { CallbackQuery, parametersOf } from '../shared/callback-query.ts'
+import { CallbackQuery, parseCallbackQuery } from '../shared/callback-query.ts'
 import { operation } from '../openapi/operation.ts'
-import { clientOf } from './client.ts'
+import { toClient } from './request-client.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 
 /** Discovery, the exchange of the code and the keys of the signature, one after another. */
@@ -23,7 +23,7 @@ const waiting = { config: { deadlineMs: 20 * SECOND }, exposeHeadRoute: false }
 
 const redirected = (to: string) => ({ response: { 302: Type.Null({ description: to }) } })
 
-interface Options {
+interface GoogleRoutesOptions {
   context: ApiContext
   refreshCookie: RefreshCookie
 }
@@ -32,7 +32,7 @@ interface Options {
  * The login with Google, for browsers. Whatever happens the user ends on a page: of the provider, or of the frontend. There is no HEAD:
  * a state is good for one call, and not for somebody's look ahead.
  */
-export const googleRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, refreshCookie }) => {
+export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = async (app, { context, refreshCookie }) => {
   const { config, identity } = context
   const redirectUri = identityCallbackUrl(config.PUBLIC_URL)
   const binding = createBindingCookie(redirectUri)
@@ -88,11 +88,11 @@ export const googleRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { co
     },
     async (request, reply) => {
       if (!identity) return refuse(request, reply, 'google_auth_failed')
-      const query = parametersOf(request.query)
+      const query = parseCallbackQuery(request.query)
       if (!query) return refuse(request, reply, 'session_expired')
       const finished = await finishIdentityLogin(
         { ...context, identity },
-        { redirectUri, query, binding: binding.read(request), ...clientOf(request) },
+        { redirectUri, query, binding: binding.read(request), ...toClient(request) },
       )
       if ('refusal' in finished) {
         if (finished.refusal !== 'session_expired') binding.clear(reply)

@@ -4,16 +4,19 @@ import { resetPassword } from '../../commands/users/reset-password.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
 import { Acknowledged, acknowledged, errorResponses } from '../shared/schemas/envelope.ts'
-import { clientOf } from './client.ts'
+import { toClient } from './request-client.ts'
 import type { DeviceCookie } from './device-cookie.ts'
 import { AddressBody, ResetPasswordBody } from './schema.ts'
 
-interface Options {
+interface PasswordRoutesOptions {
   context: Context
   deviceCookie: DeviceCookie
 }
 
-export const passwordRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, deviceCookie }) => {
+export const passwordRoutes: FastifyPluginAsyncTypebox<PasswordRoutesOptions> = async (
+  app,
+  { context, deviceCookie },
+) => {
   app.post(
     '/send-reset-email',
     {
@@ -28,7 +31,7 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
       },
     },
     async (request) => {
-      await requestReset(context, { ...request.body, ...clientOf(request) })
+      await requestReset(context, { ...request.body, ...toClient(request) })
       return acknowledged('If this address has an account, a mail is on its way to it')
     },
   )

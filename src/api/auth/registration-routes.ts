@@ -7,11 +7,11 @@ import type { ApiContext } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
 import { limitBody, mayExceed } from '../plugins/body-sizes.ts'
-import { ownOriginOnly } from '../plugins/browsers.ts'
+import { requireOwnOrigin } from '../plugins/browser-security.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
 import { ANONYMOUS_BODY_BYTES } from '../plugins/json-bodies.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { clientOf } from './client.ts'
+import { toClient } from './request-client.ts'
 import type { DeviceCookie } from './device-cookie.ts'
 import { presentUser } from './present.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
@@ -21,26 +21,26 @@ import { createVerificationCookie } from './verification-cookie.ts'
 /** An avatar of five megabytes, in base64. */
 const SIGN_UP_LIMIT_BYTES = 8 * 1024 * 1024
 /** Per process: each is in memory several times over while its request lasts. */
-const LARGE_BODIES_AT_ONCE = 4
+const MAX_CONCURRENT_LARGE_BODIES = 4
 const VERIFICATION_HEADER = 'x-verification-token'
 
-interface Options {
+interface RegistrationRoutesOptions {
   context: ApiContext
   refreshCookie: RefreshCookie
   deviceCookie: DeviceCookie
 }
 
-export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
+export const registrationRoutes: FastifyPluginAsyncTypebox<RegistrationRoutesOptions> = async (app, options) => {
   const { context, refreshCookie, deviceCookie } = options
   const verificationCookie = createVerificationCookie(context.config)
-  const fromOwnPages = ownOriginOnly(context.config)
+  const fromOwnPages = requireOwnOrigin(context.config)
   const largeBodies = createConcurrencyLimit({
-    perProcess: LARGE_BODIES_AT_ONCE,
+    perProcess: MAX_CONCURRENT_LARGE_BODIES,
     busyMessage: 'This address is already signing up. Try again in a few seconds.',
   })
 
   /** What a request shows before its body is read. */
-  function presentedTokens(request: FastifyRequest): string[] {
+  function readVerificationTokens(request: FastifyRequest): string[] {
     return [request.headers[VERIFICATION_HEADER], verificationCookie.read(request)].filter(
       (token) => typeof token === 'string',
     )
@@ -60,7 +60,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
       },
     },
     async (request, reply) => {
-      await requestCode(context, { ...request.body, ...clientOf(request) })
+      await requestCode(context, { ...request.body, ...toClient(request) })
       return reply.code(201).send(acknowledged('A mail is on its way to this address'))
     },
   )
@@ -78,7 +78,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
       },
     },
     async (request, reply) => {
-      const verified = await verifyCode(context, { ...request.body, ...clientOf(request) })
+      const verified = await verifyCode(context, { ...request.body, ...toClient(request) })
       verificationCookie.set(reply, verified)
       const { email, verificationToken } = verified
       return ok('Address verified', { email, verificationToken })
@@ -95,9 +95,9 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
       /** A large body, which only an avatar makes, is read only from somebody who has proven an address. */
       async preParsing(request, reply, body) {
         if (!mayExceed(request, ANONYMOUS_BODY_BYTES)) return body
-        const address = await findProvenAddress(context, presentedTokens(request))
+        const address = await findProvenAddress(context, readVerificationTokens(request))
         if (address !== null) largeBodies.enter(reply, address)
-        else if (request.headers['content-length'] !== undefined) throw tooLarge()
+        else if (request.headers['content-length'] !== undefined) throw createTooLargeError()
         return address === null ? limitBody(body, ANONYMOUS_BODY_BYTES) : body
       },
       schema: {
@@ -115,8 +115,8 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
     },
     async (request, reply) => {
       const { verificationToken, ...account } = request.body
-      const verificationTokens = [...presentedTokens(request), ...(verificationToken ? [verificationToken] : [])]
-      const { user, ...tokens } = await signUp(context, { ...account, verificationTokens, ...clientOf(request) })
+      const verificationTokens = [...readVerificationTokens(request), ...(verificationToken ? [verificationToken] : [])]
+      const { user, ...tokens } = await signUp(context, { ...account, verificationTokens, ...toClient(request) })
       refreshCookie.set(reply, tokens)
       verificationCookie.clear(reply)
       deviceCookie.remember(request, reply, user._id)
@@ -126,7 +126,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
   )
 }
 
-function tooLarge(): ServiceError {
+function createTooLargeError(): ServiceError {
   return new ServiceError(
     'PAYLOAD_TOO_LARGE',
     'Request body is too large. Verify the address first, or sign up without an avatar and upload it afterwards.',

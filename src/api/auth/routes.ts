@@ -5,10 +5,10 @@ import { refreshSession } from '../../commands/users/refresh-session.ts'
 import type { ApiContext } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
-import { ownOriginOnly } from '../plugins/browsers.ts'
-import { bearerToken } from '../plugins/access-tokens.ts'
+import { requireOwnOrigin } from '../plugins/browser-security.ts'
+import { parseBearerToken } from '../plugins/access-tokens.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { clientOf } from './client.ts'
+import { toClient } from './request-client.ts'
 import { createDeviceCookie } from './device-cookie.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { passwordRoutes } from './password-routes.ts'
@@ -21,7 +21,7 @@ import { LoggedIn, LogInBody, Me, Refreshed } from './schema.ts'
 export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = async (app, { context }) => {
   const refreshCookie = createRefreshCookie(context.config)
   const deviceCookie = createDeviceCookie(context)
-  const fromOwnPages = ownOriginOnly(context.config)
+  const fromOwnPages = requireOwnOrigin(context.config)
 
   // Both logins make the same check and accept any role (spec 4.1); the second is the name that admin frontends use.
   const logInErrors = {
@@ -39,7 +39,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
       path,
       { schema: { ...documentation, body: LogInBody, response: { 200: success(LoggedIn), ...errorResponses } } },
       async (request, reply) => {
-        const client = { ...clientOf(request), deviceCookie: deviceCookie.read(request) }
+        const client = { ...toClient(request), deviceCookie: deviceCookie.read(request) }
         const { user, ...tokens } = await logIn(context, { ...request.body, ...client })
         refreshCookie.set(reply, tokens)
         deviceCookie.remember(request, reply, user._id)
@@ -81,7 +81,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
       },
     },
     async (request, reply) => {
-      await logOut(context, { cookie: refreshCookie.read(request), accessToken: bearerToken(request) })
+      await logOut(context, { cookie: refreshCookie.read(request), accessToken: parseBearerToken(request) })
       refreshCookie.clear(reply)
       return acknowledged('Logged out')
     },

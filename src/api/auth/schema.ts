@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from '../../domain/users/passwords.ts'
 import { AUTH_PROVIDERS, ROLES, SUBSCRIPTION_PLANS, SUBSCRIPTION_STATUSES } from '../../domain/users/user.ts'
-import { Instant, nullable, oneOf, PersonName } from '../shared/schemas/common.ts'
+import { Instant, nullable, stringEnum, PersonName } from '../shared/schemas/common.ts'
 
 export const LogInBody = Type.Object(
   {
@@ -78,15 +78,17 @@ export const UserSchema = Type.Object(
     _id: Type.String(),
     email: Type.String(),
     name: Type.String(),
-    role: oneOf(ROLES),
+    role: stringEnum(ROLES),
     avatar: nullable(Type.String()),
     timezone: Type.String(),
     auth: Type.Object({
-      provider: oneOf(AUTH_PROVIDERS, { description: 'Only an `email` account has a password that can be changed.' }),
+      provider: stringEnum(AUTH_PROVIDERS, {
+        description: 'Only an `email` account has a password that can be changed.',
+      }),
     }),
     subscription: Type.Object({
-      plan: oneOf(SUBSCRIPTION_PLANS),
-      status: oneOf(SUBSCRIPTION_STATUSES),
+      plan: stringEnum(SUBSCRIPTION_PLANS),
+      status: stringEnum(SUBSCRIPTION_STATUSES),
       processorCustomerId: nullable(Type.String()),
       processorSubscriptionId: nullable(Type.String()),
       currentPeriodStart: nullable(Instant),

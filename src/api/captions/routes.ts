@@ -14,8 +14,8 @@ import { GenerateCaptionsBody, GeneratedCaptions } from './schema.ts'
 /** Four pictures in base64 (contract section 1). */
 const BODY_LIMIT_BYTES = 20 * 1_048_576
 /** Per process, for all these routes together: each body is in memory several times over while its request lasts. */
-const LARGE_BODIES_AT_ONCE = 4
-const MESSAGES: Record<CaptionSource, string> = {
+const MAX_CONCURRENT_LARGE_BODIES = 4
+const SUCCESS_MESSAGES: Record<CaptionSource, string> = {
   model: 'Captions generated',
   template:
     'No caption provider is configured. These captions are templates around your own words; pictures and instructions have no effect.',
@@ -28,7 +28,7 @@ const MARGIN_MS = 5 * SECOND
 export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const { captions, config } = context
   const largeBodies = createConcurrencyLimit({
-    perProcess: LARGE_BODIES_AT_ONCE,
+    perProcess: MAX_CONCURRENT_LARGE_BODIES,
     busyMessage: 'Captions for other pictures of yours are still being generated. Try again when they are there.',
   })
 
@@ -57,9 +57,9 @@ export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       },
       async ({ user, body, deadline }) => {
         const { prompt, media = [], text = null, tone = null } = body
-        const wish = { user, prompt, media, text, tone, platform }
-        const generated = await generateCaptions(context, wish, { signal: deadline })
-        return ok(MESSAGES[captions.name], { provider: captions.name, ...generated })
+        const captionRequest = { user, prompt, media, text, tone, platform }
+        const generated = await generateCaptions(context, captionRequest, { signal: deadline })
+        return ok(SUCCESS_MESSAGES[captions.name], { provider: captions.name, ...generated })
       },
     )
   }

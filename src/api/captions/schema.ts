@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { CAPTION_SOURCES } from '../../domain/captions/captions.ts'
 import { MAX_TEXT_LENGTH } from '../../domain/posts/posting-rules.ts'
-import { oneOf } from '../shared/schemas/common.ts'
+import { stringEnum } from '../shared/schemas/common.ts'
 
 const MAX_PROMPT = 2_000
 const MAX_TONE = 50
@@ -31,7 +31,7 @@ export const GenerateCaptionsBody = Type.Object(
 
 export const GeneratedCaptions = Type.Object(
   {
-    provider: oneOf(CAPTION_SOURCES, {
+    provider: stringEnum(CAPTION_SOURCES, {
       description: '`template` where no caption provider is configured: phrases around the words of the request',
     }),
     captions: Type.Array(Type.String()),

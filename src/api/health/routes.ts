@@ -2,7 +2,7 @@ import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typ
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { errorBody } from '../shared/errors.ts'
+import { toErrorBody } from '../shared/errors.ts'
 import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 
@@ -19,7 +19,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       },
       async (request, reply) => {
         const absent = await missing()
-        return absent.length === 0 ? ok('Healthy', { status: 'ok' as const }) : sendMissing(request, reply, absent)
+        return absent.length === 0 ? ok('Healthy', { status: 'ok' as const }) : sendUnhealthy(request, reply, absent)
       },
     )
 
@@ -34,7 +34,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
   )
 }
 
-function sendMissing(request: FastifyRequest, reply: FastifyReply, missing: string[]): FastifyReply {
+function sendUnhealthy(request: FastifyRequest, reply: FastifyReply, missing: string[]): FastifyReply {
   const error = new ServiceError('SERVICE_UNAVAILABLE', `Not healthy: ${missing.join(', ')}`)
-  return reply.code(error.statusCode).send({ ...errorBody(error, request.id), missing })
+  return reply.code(error.statusCode).send({ ...toErrorBody(error, request.id), missing })
 }

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { PUSH_PLATFORMS, type PushPlatform } from '../../domain/notifications/push.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
-import { oneOf } from '../shared/schemas/common.ts'
+import { stringEnum } from '../shared/schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses } from '../shared/schemas/envelope.ts'
 
 const acknowledgment = { response: { 200: Acknowledged, ...errorResponses } }
@@ -29,7 +29,7 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
           'Register a device for push messages; it belongs to whom registered it last',
         ),
         ...acknowledgment,
-        body: Type.Object({ token: Token, platform: oneOf<PushPlatform>(PUSH_PLATFORMS) }),
+        body: Type.Object({ token: Token, platform: stringEnum<PushPlatform>(PUSH_PLATFORMS) }),
       },
     },
     async ({ user, body }) => {

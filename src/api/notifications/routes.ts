@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
-import { IdParam, pageOf } from '../shared/schemas/common.ts'
+import { IdParam, toPage } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentNotification } from './present.ts'
 import { ListNotificationsQuery, NotificationList, ReadNotification, ReadNotifications } from './schema.ts'
@@ -21,7 +21,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
       },
     },
     async ({ query, user }) => {
-      const page = pageOf(query)
+      const page = toPage(query)
       const { notifications: found, total, unread } = await notifications.page(user.userId, page)
       const data = { notifications: found.map(presentNotification), total, ...page, unread }
       return ok('Notifications fetched successfully', data)

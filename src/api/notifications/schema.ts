@@ -1,13 +1,13 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { NOTIFICATION_TYPES } from '../../domain/notifications/notifications.ts'
-import { Instant, oneOf, pageFields } from '../shared/schemas/common.ts'
+import { Instant, stringEnum, pageFields } from '../shared/schemas/common.ts'
 
 export const NotificationSchema = Type.Object(
   {
     _id: Type.String(),
     userId: Type.String(),
     message: Type.String(),
-    type: oneOf(NOTIFICATION_TYPES),
+    type: stringEnum(NOTIFICATION_TYPES),
     reference: Type.Object(
       { type: Type.String(), id: Type.String(), model: Type.String() },
       { description: 'What it is about' },

@@ -58,19 +58,19 @@ const BODY_ERRORS: ServiceErrorCode[] = [
 ]
 
 /** Every error code that the route can answer with. Empty for a route that redirects whatever happens. */
-export function errorCodesOf({ method, schema = {}, config, url }: DescribedRoute): ServiceErrorCode[] {
+export function deriveErrorCodes({ method, schema = {}, config, url }: DescribedRoute): ServiceErrorCode[] {
   if (isRedirect(schema)) return []
-  const has = (condition: unknown, ...codes: ServiceErrorCode[]) => (condition ? codes : [])
-  const credentials = credentialsOf(schema)
+  const codesWhen = (condition: unknown, ...codes: ServiceErrorCode[]) => (condition ? codes : [])
+  const credentials = listCredentials(schema)
   return [
     ...new Set<ServiceErrorCode>([
-      ...has(![method].flat().every((name) => name === 'GET' || name === 'HEAD'), ...BODY_ERRORS),
-      ...has(schema.querystring ?? schema.headers, 'VALIDATION_FAILED'),
-      ...has(credentials.includes('bearer'), 'UNAUTHORIZED', 'ACCOUNT_DISABLED'),
+      ...codesWhen(![method].flat().every((name) => name === 'GET' || name === 'HEAD'), ...BODY_ERRORS),
+      ...codesWhen(schema.querystring ?? schema.headers, 'VALIDATION_FAILED'),
+      ...codesWhen(credentials.includes('bearer'), 'UNAUTHORIZED', 'ACCOUNT_DISABLED'),
       // A cookie alone is only taken from pages of the own origins.
-      ...has(credentials.includes('refreshCookie') || isForAdmins(schema), 'FORBIDDEN'),
-      ...has(url.includes(':'), 'NOT_FOUND'),
-      ...has(!config?.isUnlimited, 'RATE_LIMITED'),
+      ...codesWhen(credentials.includes('refreshCookie') || requiresAdmin(schema), 'FORBIDDEN'),
+      ...codesWhen(url.includes(':'), 'NOT_FOUND'),
+      ...codesWhen(!config?.isUnlimited, 'RATE_LIMITED'),
       ...(schema.errors ?? []),
       'INTERNAL',
       'SERVICE_UNAVAILABLE',
@@ -78,11 +78,11 @@ export function errorCodesOf({ method, schema = {}, config, url }: DescribedRout
   ]
 }
 
-function credentialsOf({ security = [] }: FastifySchema): string[] {
+function listCredentials({ security = [] }: FastifySchema): string[] {
   return security.flatMap((requirement) => Object.keys(requirement))
 }
 
-function isForAdmins({ security = [] }: FastifySchema): boolean {
+function requiresAdmin({ security = [] }: FastifySchema): boolean {
   return security.some(({ bearer }) => bearer?.includes('admin'))
 }
 

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
-import { answered, answeredWithoutData, errorResponses } from '../shared/schemas/envelope.ts'
+import { messageWithData, messageOnly, errorResponses } from '../shared/schemas/envelope.ts'
 import { presentSubscription } from './present.ts'
 import { HostedPage, SubscriptionStatus } from './schema.ts'
 
@@ -26,7 +26,7 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
           description: 'The same page again while it is open. 409 ALREADY_SUBSCRIBED while there is a subscription.',
           errors: ['ALREADY_SUBSCRIBED', 'PAYMENT_SESSION_FAILED', 'PAYMENTS_UNAVAILABLE'],
         }),
-        response: { 200: answered(HostedPage), ...errorResponses },
+        response: { 200: messageWithData(HostedPage), ...errorResponses },
       },
     },
     async ({ user }) => ({ message: 'Checkout session created', data: await createCheckout(context, user.userId) }),
@@ -43,7 +43,7 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
           'The page on which the user looks after cards, invoices and the subscription',
           { errors: ['NO_BILLING_ACCOUNT', 'BILLING_PORTAL_FAILED', 'PAYMENTS_UNAVAILABLE'] },
         ),
-        response: { 200: answered(HostedPage), ...errorResponses },
+        response: { 200: messageWithData(HostedPage), ...errorResponses },
       },
     },
     async ({ user }) => ({ message: 'Billing portal opened', data: await openBillingPortal(context, user.userId) }),
@@ -58,7 +58,7 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
           description: 'Until then the plan stays as it is, and the billing portal can take it back.',
           errors: ['NO_ACTIVE_SUBSCRIPTION', 'NO_SUBSCRIPTION_ID', 'ALREADY_CANCELLING', 'PAYMENTS_UNAVAILABLE'],
         }),
-        response: { 200: answeredWithoutData, ...errorResponses },
+        response: { 200: messageOnly, ...errorResponses },
       },
     },
     async ({ user }) => {
@@ -72,7 +72,7 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       schema: {
         ...operation('payments', 'getSubscription', 'Plan, subscription, what of the plan is used, and its limits'),
-        response: { 200: answered(SubscriptionStatus), ...errorResponses },
+        response: { 200: messageWithData(SubscriptionStatus), ...errorResponses },
       },
     },
     async (request) => {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { SUBSCRIPTION_PLANS } from '../../domain/users/user.ts'
 import { UserSchema } from '../auth/schema.ts'
-import { oneOf } from '../shared/schemas/common.ts'
+import { stringEnum } from '../shared/schemas/common.ts'
 
 export const HostedPage = Type.Object(
   {
@@ -13,7 +13,7 @@ export const HostedPage = Type.Object(
 const { subscription, usage, limits } = UserSchema.properties
 
 export const SubscriptionStatus = Type.Object(
-  { subscription, usage, limits, plan: oneOf(SUBSCRIPTION_PLANS) },
+  { subscription, usage, limits, plan: stringEnum(SUBSCRIPTION_PLANS) },
   { title: 'SubscriptionStatus' },
 )
 

@@ -25,18 +25,18 @@ export function presentAccount(platform: Platform, account: PlatformAccount | un
       avatar: profile.avatar,
       ...(profile.description !== undefined && { description: profile.description }),
     },
-    health: { status, needsReconnection, lastError, checkedAt: instant(checkedAt), expiresAt: instant(expiresAt) },
+    health: { status, needsReconnection, lastError, checkedAt: toInstant(checkedAt), expiresAt: toInstant(expiresAt) },
     connectedAt: connectedAt.toISOString(),
     ...OWN_FIELDS[platform]?.(account),
   }
 }
 
 export function presentAccounts(accounts: PlatformAccounts | null, now: Date): Record<Platform, PresentedAccount> {
-  return everyPlatform((platform) => presentAccount(platform, accounts?.[platform], now))
+  return mapPlatforms((platform) => presentAccount(platform, accounts?.[platform], now))
 }
 
 export function presentLimits(rules: PlatformRules) {
-  return everyPlatform((platform) => {
+  return mapPlatforms((platform) => {
     const { text, parts, media, altText } = rules[platform]
     const presentKind = (kind: MediaKind) => ({
       ...media[kind],
@@ -52,10 +52,10 @@ export function presentLimits(rules: PlatformRules) {
   })
 }
 
-function everyPlatform<T>(present: (platform: Platform) => T): Record<Platform, T> {
+function mapPlatforms<T>(present: (platform: Platform) => T): Record<Platform, T> {
   return Object.fromEntries(PLATFORMS.map((platform) => [platform, present(platform)])) as Record<Platform, T>
 }
 
-function instant(date: Date | null): string | null {
+function toInstant(date: Date | null): string | null {
   return date?.toISOString() ?? null
 }

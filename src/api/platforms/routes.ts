@@ -9,18 +9,18 @@ import type { Context } from '../../context.ts'
 import { callbackUrl } from '../../domain/accounts/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { comesFromBrowser, createBindingCookie } from '../shared/binding-cookie.ts'
+import { isFromBrowser, createBindingCookie } from '../shared/binding-cookie.ts'
 import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentAccount, presentAccounts, presentLimits } from './present.ts'
-import { REDIRECTS } from './redirects.ts'
+import { REDIRECT_PLATFORMS } from './redirect-platforms.ts'
 import { ConnectBlueskyBody, LimitsSchema, PlatformAccountSchema, PlatformAccountsSchema } from './schema.ts'
 
 /** These routes wait for the platform, which is given longer than a route usually has. */
 const waiting = { config: { deadlineMs: 30 * SECOND } }
 const accountAnswer = { response: { 200: success(PlatformAccountSchema), ...errorResponses } }
 
-const CONNECTABLE: Platform[] = ['bluesky', ...REDIRECTS.map(({ platform }) => platform)]
+const CONNECTABLE_PLATFORMS: Platform[] = ['bluesky', ...REDIRECT_PLATFORMS.map(({ platform }) => platform)]
 
 /** Spec 4.5, for authenticated users. */
 export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
@@ -71,7 +71,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     },
   )
 
-  for (const { platform, addressField } of REDIRECTS) {
+  for (const { platform, urlField: addressField } of REDIRECT_PLATFORMS) {
     const label = platformLabel(platform)
     const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
     const cookie = createBindingCookie(redirectUri)
@@ -93,7 +93,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       },
       async (request, reply) => {
         const { userId, sessionId } = request.user
-        const isBound = config.CONNECT_COOKIE === 'always' || comesFromBrowser(request)
+        const isBound = config.CONNECT_COOKIE === 'always' || isFromBrowser(request)
         const { url, binding } = await beginConnect(context, { userId, sessionId, platform, redirectUri, isBound })
         if (binding !== null) cookie.set(reply, binding)
         return ok(`Continue on the page of ${label}`, { [addressField]: url })
@@ -101,7 +101,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     )
   }
 
-  for (const platform of CONNECTABLE) {
+  for (const platform of CONNECTABLE_PLATFORMS) {
     const label = platformLabel(platform)
 
     app.get(

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { ACCOUNT_HEALTH_STATUSES } from '../../domain/accounts/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import { Instant, nullable, oneOf } from '../shared/schemas/common.ts'
+import { Instant, nullable, stringEnum } from '../shared/schemas/common.ts'
 
 export const ConnectBlueskyBody = Type.Object(
   {
@@ -23,7 +23,7 @@ const ProfileSchema = Type.Object(
 
 const HealthSchema = Type.Object(
   {
-    status: oneOf(ACCOUNT_HEALTH_STATUSES, { description: '`expiring`: seven days or less are left' }),
+    status: stringEnum(ACCOUNT_HEALTH_STATUSES, { description: '`expiring`: seven days or less are left' }),
     needsReconnection: Type.Boolean(),
     lastError: nullable(Type.String()),
     checkedAt: nullable(Instant),
@@ -51,10 +51,10 @@ export const PlatformAccountSchema = Type.Object(
 
 export type PresentedAccount = Static<typeof PlatformAccountSchema>
 
-const everyPlatform = <T>(value: T) =>
+const forEachPlatform = <T>(value: T) =>
   Object.fromEntries(PLATFORMS.map((platform) => [platform, value])) as Record<Platform, T>
 
-export const PlatformAccountsSchema = Type.Object(everyPlatform(PlatformAccountSchema))
+export const PlatformAccountsSchema = Type.Object(forEachPlatform(PlatformAccountSchema))
 
 const KindLimits = Type.Object(
   {
@@ -96,4 +96,4 @@ const PlatformLimits = Type.Object(
   { title: 'PlatformLimits' },
 )
 
-export const LimitsSchema = Type.Object(everyPlatform(PlatformLimits))
+export const LimitsSchema = Type.Object(forEachPlatform(PlatformLimits))

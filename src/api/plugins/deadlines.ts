@@ -31,10 +31,10 @@ export const deadlines = fastifyPlugin(
       const controller = new AbortController()
       request.deadline = controller.signal
       const timer = setTimeout(() => {
-        const error = lateError(request, reply)
+        const error = createTimeoutError(request, reply)
         controller.abort(error)
         if (!reply.sent) reply.send(error)
-      }, deadlineOf(request))
+      }, toDeadlineMs(request))
       reply.raw.once('close', () => {
         clearTimeout(timer)
         if (!reply.raw.writableFinished) controller.abort(new Error('The client has gone'))
@@ -44,13 +44,13 @@ export const deadlines = fastifyPlugin(
   { name: 'deadlines', fastify: '5.x' },
 )
 
-function deadlineOf(request: FastifyRequest): number {
+function toDeadlineMs(request: FastifyRequest): number {
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   return request.routeOptions.config?.deadlineMs ?? (isRead ? READ_DEADLINE_MS : WRITE_DEADLINE_MS)
 }
 
 /** The client's fault while it still sends the body, else ours. */
-function lateError(request: FastifyRequest, reply: FastifyReply): ServiceError {
+function createTimeoutError(request: FastifyRequest, reply: FastifyReply): ServiceError {
   if (request.raw.complete === false) {
     reply.header('connection', 'close')
     return new ServiceError('REQUEST_TIMEOUT', 'The request took too long to arrive')

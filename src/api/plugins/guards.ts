@@ -2,7 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { parseAccessPayload, type VerifiedClaims } from '../../domain/users/access-tokens.ts'
-import { readStanding, unauthorized, type StandingDeps, type RequestUser } from '../shared/identity.ts'
+import {
+  loadRequestUser,
+  createUnauthorizedError,
+  type LoadRequestUserDeps,
+  type RequestUser,
+} from '../shared/identity.ts'
 
 type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
@@ -16,7 +21,7 @@ declare module 'fastify' {
 }
 
 interface GuardOptions {
-  context: StandingDeps
+  context: LoadRequestUserDeps
 }
 
 /**
@@ -30,7 +35,7 @@ export const guards = fastifyPlugin<GuardOptions>(
 
     app.decorate('requireUser', async (request: FastifyRequest, reply: FastifyReply) => {
       if (request.user) return
-      request.user = await readStanding(context, await verifiedClaims(request))
+      request.user = await loadRequestUser(context, await verifyRequestToken(request))
       await app.limitUser(request, reply)
     })
 
@@ -43,9 +48,9 @@ export const guards = fastifyPlugin<GuardOptions>(
 )
 
 /** @throws ServiceError 401 without a valid access token of ours */
-async function verifiedClaims(request: FastifyRequest): Promise<VerifiedClaims> {
+async function verifyRequestToken(request: FastifyRequest): Promise<VerifiedClaims> {
   const payload: unknown = await request.jwtVerify().catch(() => null)
   const claims = parseAccessPayload(payload)
-  if (!claims) throw unauthorized()
+  if (!claims) throw createUnauthorizedError()
   return claims
 }

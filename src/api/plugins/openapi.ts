@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import manifest from '../../../package.json' with { type: 'json' }
-import { finishDocument, toDocumented } from '../openapi/document.ts'
+import { finishDocument, toDocumentedRoute } from '../openapi/document.ts'
 
 /** The OpenAPI document, made from the schemas of the routes, and the reference page that shows it. Comes before the routes. */
 export const openapi = fastifyPlugin(
@@ -26,7 +26,7 @@ export const openapi = fastifyPlugin(
           },
         },
       },
-      transform: toDocumented,
+      transform: toDocumentedRoute,
       transformObject: finishDocument,
       refResolver: {
         buildLocalReference: (schema, _base, _fragment, index) =>

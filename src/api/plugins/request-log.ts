@@ -7,7 +7,7 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/
 const MAX_USER_AGENT_LENGTH = 200
 
 /** The id a client sent, when it is well formed, else a new one. */
-export function requestIdOf(request: IncomingMessage): string {
+export function toRequestId(request: IncomingMessage): string {
   const sent = request.headers['x-request-id']
   return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID()
 }

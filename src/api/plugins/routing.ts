@@ -26,17 +26,17 @@ export const routing = fastifyPlugin(
       if (!route.url.includes('*')) entries.push(...methods.map((method) => ({ method, url: route.url })))
     })
 
-    const refuse = (request: FastifyRequest, reply: FastifyReply) => {
+    const sendNotFound = (request: FastifyRequest, reply: FastifyReply) => {
       const path = request.url.split('?', 1)[0]!
-      const allowed = entries.filter(({ url }) => matches(url, path)).map(({ method }) => method)
+      const allowed = entries.filter(({ url }) => matchesPath(url, path)).map(({ method }) => method)
       if (allowed.length === 0) return sendError(request, reply, new ServiceError('NOT_FOUND', 'Not found'))
       reply.header('allow', [...new Set(allowed)].sort().join(', '))
       return sendError(request, reply, new ServiceError('METHOD_NOT_ALLOWED', 'Method not allowed'))
     }
-    app.setNotFoundHandler(refuse)
+    app.setNotFoundHandler(sendNotFound)
 
     // Before Fastify asks for a Content-Type, as it does of every QUERY, or reads a body that no route takes.
-    app.addHook('preParsing', async (request, reply) => (request.is404 ? refuse(request, reply) : undefined))
+    app.addHook('preParsing', async (request, reply) => (request.is404 ? sendNotFound(request, reply) : undefined))
 
     // Proxies and servers that pick different ones of two hosts disagree about which site was asked (RFC 9112, section 3.2).
     app.addHook('onRequest', async (request) => {
@@ -56,7 +56,7 @@ function isUtf8(contentType = ''): boolean {
   return charset === undefined || /^utf-?8$/i.test(charset)
 }
 
-function matches(pattern: string, path: string): boolean {
+function matchesPath(pattern: string, path: string): boolean {
   const wanted = pattern.split('/').filter(Boolean)
   const given = path.split('/').filter(Boolean)
   return (

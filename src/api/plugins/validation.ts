@@ -32,9 +32,9 @@ export const validation = fastifyPlugin(
       const validate = (httpPart === 'headers' ? header : request).compile(schema)
       if (httpPart !== 'querystring') return validate
       return (query: Record<string, unknown>) => {
-        const problems = unusableText(query)
+        const problems = findNullCharacters(query)
         if (problems.length > 0) return { error: problems }
-        readScalars(schema, query)
+        parseScalars(schema, query)
         return validate(query) ? { value: query } : { error: validate.errors ?? [] }
       }
     })
@@ -56,11 +56,11 @@ function createAjv(options: Options): Ajv {
   return ajv
 }
 
-function readScalars(schema: Schema, query: Record<string, unknown>): void {
+function parseScalars(schema: Schema, query: Record<string, unknown>): void {
   for (const [name, { type }] of Object.entries(schema.properties ?? {})) {
     const text = query[name]
     if (text !== undefined && type === 'array') query[name] = [text].flat().flatMap(splitList)
-    else if (typeof text === 'string') query[name] = readScalar(type, text)
+    else if (typeof text === 'string') query[name] = parseScalar(type, text)
   }
 }
 
@@ -70,14 +70,14 @@ function splitList(part: unknown): unknown[] {
 }
 
 /** What is not written like a value of that type stays text, and is refused by the schema. */
-function readScalar(type: string | undefined, text: string): unknown {
+function parseScalar(type: string | undefined, text: string): unknown {
   if (type === 'integer' && INTEGER.test(text)) return Number(text)
   if (type === 'number' && DECIMAL.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }
 
-function unusableText(query: Record<string, unknown>): FastifySchemaValidationError[] {
+function findNullCharacters(query: Record<string, unknown>): FastifySchemaValidationError[] {
   return Object.entries(query)
     .filter(([, value]) => [value].flat().some((text) => typeof text === 'string' && text.includes('\0')))
     .map(([name]) => ({

@@ -10,7 +10,7 @@ const MAX_KEY_LENGTH = 200
  * body may be anything; a key that cannot be one is left to the schema to refuse.
  * @throws ServiceError IDEMPOTENCY_KEYS_DIFFER
  */
-export function readIdempotency(request: Pick<FastifyRequest, 'headers' | 'body'>): Idempotency | null {
+export function parseIdempotency(request: Pick<FastifyRequest, 'headers' | 'body'>): Idempotency | null {
   const { correlationId, ...body } = isObject(request.body) ? request.body : {}
   const header = request.headers['idempotency-key']
   if (typeof header === 'string' && typeof correlationId === 'string' && header !== correlationId) {

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { presentCreated, sourceOf } from './present.ts'
+import { presentCreatedPost, toPostSource } from './present.ts'
 import { CancelledPost, CreatedPost, DeletedPost, RetriedPost } from './schema.ts'
 
 const PostId = IdParam('postId')
@@ -84,13 +84,13 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       },
     },
     async (request, reply) => {
-      const source = sourceOf(request)
+      const source = toPostSource(request)
       const draft = await duplicatePost(context, { userId: request.user.userId, postId: request.params.postId, source })
       request.log.info({ postId: draft._id, originalId: request.params.postId }, 'post duplicated')
       const { _id: postId, status, scheduledAt } = draft
       return reply
         .code(201)
-        .send(ok('Draft created successfully', presentCreated({ postId, status, scheduledAt, warnings: [] })))
+        .send(ok('Draft created successfully', presentCreatedPost({ postId, status, scheduledAt, warnings: [] })))
     },
   )
 }

@@ -8,7 +8,7 @@ import type { ListQuery } from './schema.ts'
  * @param timezone of the user, for dates without a time
  * @throws ServiceError VALIDATION_FAILED with every bound that is no date
  */
-export function readPostQuery(query: ListQuery, timezone: string): Omit<PostQuery, 'page' | 'limit'> {
+export function parsePostQuery(query: ListQuery, timezone: string): Omit<PostQuery, 'page' | 'limit'> {
   const { status, platform, q, sortBy, sortOrder } = query
   const problems: Problem[] = []
   const bound = (path: 'from' | 'to') => {

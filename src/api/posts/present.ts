@@ -25,7 +25,7 @@ export function presentPost(post: Post): PostView {
     content: presentContent(post.content),
     selectedPlatforms: post.selectedPlatforms,
     platformSpecificContent: presentOverrides(post.platformSpecificContent),
-    scheduledAt: instant(post.scheduledAt),
+    scheduledAt: toInstant(post.scheduledAt),
     timezone: post.timezone,
     status: post.status,
     platformStatuses: post.platformStatuses.map((entry) => presentPlatformStatus(post, entry)),
@@ -59,7 +59,7 @@ export function presentProgress(post: Post): PostProgressView {
     postId: post._id,
     status: post.status,
     platformStatuses: post.platformStatuses.map((entry) => presentPlatformStatus(post, entry)),
-    scheduledAt: instant(post.scheduledAt),
+    scheduledAt: toInstant(post.scheduledAt),
     createdAt: post.createdAt.toISOString(),
     updatedAt: post.updatedAt.toISOString(),
     progress: { total: post.platformStatuses.length, pending, processing, completed, failed, deleted },
@@ -98,11 +98,11 @@ function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatu
     platformPostUrl: entry.platformPostUrl,
     error: reason && explainFailure(reason, entry.platform),
     errorCode: entry.errorCode,
-    nextAttemptAt: isOpen ? instant(entry.delivery.nextAttemptAt) : null,
+    nextAttemptAt: isOpen ? toInstant(entry.delivery.nextAttemptAt) : null,
     attemptCount: entry.attemptCount,
-    lastAttemptAt: instant(entry.lastAttemptAt),
-    completedAt: instant(entry.completedAt),
-    lastAnalyticsFetch: instant(entry.lastAnalyticsFetch),
+    lastAttemptAt: toInstant(entry.lastAttemptAt),
+    completedAt: toInstant(entry.completedAt),
+    lastAnalyticsFetch: toInstant(entry.lastAnalyticsFetch),
   }
 }
 
@@ -139,7 +139,7 @@ function presentMediaItem({
 }
 
 /** The answer to a create, an update and a duplicate. */
-export function presentCreated({ postId, status, scheduledAt, warnings }: CreatedPost) {
+export function presentCreatedPost({ postId, status, scheduledAt, warnings }: CreatedPost) {
   return {
     postId,
     status,
@@ -154,10 +154,10 @@ export function presentCreated({ postId, status, scheduledAt, warnings }: Create
 }
 
 /** Browsers name the page that a request comes from. */
-export function sourceOf({ headers }: FastifyRequest): 'web' | 'api' {
+export function toPostSource({ headers }: FastifyRequest): 'web' | 'api' {
   return headers.origin === undefined ? 'api' : 'web'
 }
 
-function instant(date: Date | null): string | null {
+function toInstant(date: Date | null): string | null {
   return date?.toISOString() ?? null
 }

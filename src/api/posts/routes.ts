@@ -8,20 +8,20 @@ import type { Context } from '../../context.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
-import { IdParam, pageOf, pageResult } from '../shared/schemas/common.ts'
+import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
-import { readIdempotency } from './idempotency.ts'
+import { parseIdempotency } from './idempotency.ts'
 import { lifecycleRoutes } from './lifecycle-routes.ts'
-import { readPostQuery } from './list-query.ts'
+import { parsePostQuery } from './list-query.ts'
 import {
-  presentCreated,
+  presentCreatedPost,
   presentListedPost,
   presentPost,
   presentProgress,
   presentTimeline,
-  sourceOf,
+  toPostSource,
 } from './present.ts'
 import {
   CreatedPost,
@@ -75,22 +75,22 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       },
       // A repeat is answered before its body is looked at: rules, connections and allowance may have changed meanwhile.
       preValidation: async (request, reply) => {
-        request.idempotency = readIdempotency(request)
+        request.idempotency = parseIdempotency(request)
         if (!request.idempotency) return
         const first = await findFirstAnswer(context, request.user.userId, request.idempotency)
-        if (first) return reply.code(200).send(ok('Post was already created', presentCreated(first)))
+        if (first) return reply.code(200).send(ok('Post was already created', presentCreatedPost(first)))
       },
     },
     async (request, reply) => {
       const { created, data } = await createPost(context, {
         userId: request.user.userId,
         input: request.body,
-        source: sourceOf(request),
+        source: toPostSource(request),
         idempotency: request.idempotency,
       })
-      if (!created) return ok('Post was already created', presentCreated(data))
+      if (!created) return ok('Post was already created', presentCreatedPost(data))
       request.log.info({ postId: data.postId, status: data.status }, 'post created')
-      return reply.code(201).send(ok('Post created successfully', presentCreated(data)))
+      return reply.code(201).send(ok('Post created successfully', presentCreatedPost(data)))
     },
   )
 
@@ -108,15 +108,15 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       },
     },
     async ({ query, user }) => {
-      const page = pageOf(query)
+      const page = toPage(query)
       if (query.include === 'metrics') page.limit = Math.min(page.limit, MAX_PAGE_WITH_METRICS)
       const { posts, total } = await context.posts.list(user.userId, {
         ...page,
-        ...readPostQuery(query, user.timezone),
+        ...parsePostQuery(query, user.timezone),
       })
       const metrics = query.include === 'metrics' ? await latestMetrics(posts) : null
       const listed = posts.map((post) => presentListedPost(post, metrics))
-      return ok('Posts fetched successfully', { posts: listed, ...pageResult(total, page) })
+      return ok('Posts fetched successfully', { posts: listed, ...toPageResult(total, page) })
     },
   )
 
@@ -194,7 +194,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       reply.header('etag', etag).header('cache-control', 'private, no-cache')
       if (progress.status === 'PENDING' || progress.status === 'PROCESSING')
         reply.header('retry-after', POLL_AFTER_SECONDS)
-      if (isFresh(request.headers['if-none-match'], etag)) return reply.code(304).send(null)
+      if (matchesETag(request.headers['if-none-match'], etag)) return reply.code(304).send(null)
       return ok('Post status fetched successfully', progress)
     },
   )
@@ -268,7 +268,7 @@ export const postsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
   async function update(userId: string, postId: string, change: UpdatePostRequest['update']) {
     const { post, warnings } = await updatePost(context, { userId, postId, update: change })
     const { status, scheduledAt } = post
-    return ok('Post updated successfully', presentCreated({ postId, status, scheduledAt, warnings }))
+    return ok('Post updated successfully', presentCreatedPost({ postId, status, scheduledAt, warnings }))
   }
 }
 
@@ -276,7 +276,7 @@ function notFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
 }
 
-function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
+function matchesETag(ifNoneMatch: string | undefined, etag: string): boolean {
   const known = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
   return known.includes(etag) || known.includes('*')
 }

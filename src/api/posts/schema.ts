@@ -17,7 +17,7 @@ import {
   byPlatform,
   Instant,
   nullable,
-  oneOf,
+  stringEnum,
   pageFields,
   pageResultFields,
   PlatformName,
@@ -27,7 +27,7 @@ import {
 const POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
 const MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg'
 
-const Status = oneOf<PostStatus>(POST_STATUSES, { title: 'PostStatus', description: 'Status of the whole post' })
+const Status = stringEnum<PostStatus>(POST_STATUSES, { title: 'PostStatus', description: 'Status of the whole post' })
 
 /** `image/jpg` and unknown types are let through: what a platform cannot publish is said per platform. */
 const MediaItemFields = {
@@ -104,7 +104,7 @@ const scheduledAt = Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
 
 const timezoneOptions = { maxLength: 100, description: 'IANA timezone', examples: ['Europe/Berlin'] }
 
-const status = oneOf(['DRAFT', 'PENDING', 'SCHEDULED'] as const, {
+const status = stringEnum(['DRAFT', 'PENDING', 'SCHEDULED'] as const, {
   description: 'DRAFT keeps the post from being published; between the other two the time decides',
 })
 
@@ -194,15 +194,15 @@ export const ListPostsQuery = Type.Object({
     }),
   ),
   include: Type.Optional(
-    oneOf(['metrics'] as const, {
+    stringEnum(['metrics'] as const, {
       description: '`metrics` adds the latest metrics of each post; a `limit` above 50 then counts as 50',
     }),
   ),
-  sortBy: oneOf<PostQuery['sortBy']>(['createdAt', 'scheduledAt', 'date'], {
+  sortBy: stringEnum<PostQuery['sortBy']>(['createdAt', 'scheduledAt', 'date'], {
     default: 'createdAt',
     description: '`date` is what `from` and `to` filter on: `scheduledAt`, or `createdAt` of a post without it',
   }),
-  sortOrder: oneOf<'asc' | 'desc'>(['asc', 'desc'], { default: 'desc' }),
+  sortOrder: stringEnum<'asc' | 'desc'>(['asc', 'desc'], { default: 'desc' }),
 })
 
 const MediaItem = Type.Object(
@@ -218,7 +218,7 @@ const Content = Type.Object({ text: Type.String(), mediaItems: Type.Array(MediaI
 const PlatformStatusSchema = Type.Object(
   {
     platform: PlatformName,
-    status: oneOf<DeliveryStatus>(DELIVERY_STATUSES, { title: 'DeliveryStatus' }),
+    status: stringEnum<DeliveryStatus>(DELIVERY_STATUSES, { title: 'DeliveryStatus' }),
     platformPostId: nullable(Type.String()),
     platformPostUrl: nullable(Type.String()),
     error: nullable(
@@ -227,7 +227,7 @@ const PlatformStatusSchema = Type.Object(
           'Why the delivery failed, or why it waits for its next attempt: a sentence for people, followed by what the platform says. At most 500 characters; null as soon as the next attempt begins.',
       }),
     ),
-    errorCode: nullable(oneOf<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+    errorCode: nullable(stringEnum<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
     nextAttemptAt: nullable(
       Type.Unsafe<string>({
         ...Instant,
@@ -258,7 +258,7 @@ export const PostSchema = Type.Object(
     status: Status,
     platformStatuses: Type.Array(PlatformStatusSchema),
     correlationId: nullable(Type.String()),
-    metadata: Type.Object({ source: oneOf(['web', 'api'] as const) }),
+    metadata: Type.Object({ source: stringEnum(['web', 'api'] as const) }),
     isShortened: Type.Optional(
       Type.Boolean({
         description:
@@ -328,11 +328,11 @@ export const PostTimeline = Type.Object(
       Type.Object(
         {
           at: Instant,
-          type: oneOf(TIMELINE_TYPES),
+          type: stringEnum(TIMELINE_TYPES),
           status: Type.Optional(Status),
           platform: Type.Optional(PlatformName),
-          result: Type.Optional(oneOf(TIMELINE_RESULTS)),
-          errorCode: Type.Optional(oneOf<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+          result: Type.Optional(stringEnum(TIMELINE_RESULTS)),
+          errorCode: Type.Optional(stringEnum<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
           platformCode: Type.Optional(Type.String({ description: 'The error code that the platform gave' })),
           platformText: Type.Optional(
             Type.String({ description: 'What the platform said, without markup and secrets; at most 300 characters' }),

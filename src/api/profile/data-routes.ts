@@ -7,16 +7,16 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { createRefreshCookie } from '../auth/refresh-cookie.ts'
 import { UserRecord } from '../auth/schema.ts'
-import { clientAddress } from '../shared/client-address.ts'
-import { jsonStream } from '../shared/json-stream.ts'
+import { getClientAddress } from '../shared/client-address.ts'
+import { createJsonStream } from '../shared/json-stream.ts'
 import { operation } from '../openapi/operation.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
 import { Instant, nullable } from '../shared/schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { exportOf } from './export.ts'
+import { exportData } from './export-data.ts'
 
 /** There may be years of posts, and their reader slow. */
-const EXPORT_MS = 2 * MINUTE
+const EXPORT_DEADLINE_MS = 2 * MINUTE
 
 const records = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description })
 
@@ -43,20 +43,20 @@ const EraseBody = nullable(
 )
 
 /** Exports that one process writes at a time. */
-const EXPORTS_AT_ONCE = 4
+const MAX_CONCURRENT_EXPORTS = 4
 
 /** What the user's data come to: taken along, or gone. */
 export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const refreshCookie = createRefreshCookie(context.config)
   const exports = createConcurrencyLimit({
-    perProcess: EXPORTS_AT_ONCE,
+    perProcess: MAX_CONCURRENT_EXPORTS,
     busyMessage: 'A download of your data is still running. Wait until it is finished, then try again.',
   })
 
   app.get(
     '/export',
     {
-      config: { deadlineMs: EXPORT_MS },
+      config: { deadlineMs: EXPORT_DEADLINE_MS },
       onRequest: async (request, reply) => exports.enter(reply, request.user.userId),
       schema: {
         ...operation('profile', 'exportData', 'Download all own data as JSON', {
@@ -68,8 +68,8 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     async (request, reply) => {
       const user = await context.users.findById(request.user.userId)
       if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
-      const document = ok('Your data', await exportOf(context, user, request.user.sessionId))
-      const stream = await jsonStream(document, request.deadline)
+      const document = ok('Your data', await exportData(context, user, request.user.sessionId))
+      const stream = await createJsonStream(document, request.deadline)
       const day = document.data.exportedAt.slice(0, 10)
       reply
         .type('application/json; charset=utf-8')
@@ -98,7 +98,7 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       await eraseAccount(context, {
         userId,
         sessionId,
-        ipAddress: clientAddress(request),
+        ipAddress: getClientAddress(request),
         password: request.body?.password,
       })
       refreshCookie.clear(reply)

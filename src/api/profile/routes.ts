@@ -6,8 +6,8 @@ import { deleteAvatar } from '../../commands/media/delete-avatar.ts'
 import { requestAvatarUpload } from '../../commands/media/request-avatar-upload.ts'
 import { updateAvatar } from '../../commands/media/update-avatar.ts'
 import type { Context } from '../../context.ts'
-import { clientAddress } from '../shared/client-address.ts'
-import { validationMessage } from '../shared/errors.ts'
+import { getClientAddress } from '../shared/client-address.ts'
+import { createValidationErrorHandler } from '../shared/errors.ts'
 import { operation } from '../openapi/operation.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import {
@@ -109,11 +109,11 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
         body: ChangePasswordBody,
         ...acknowledgment,
       },
-      errorHandler: validationMessage('Invalid password data'),
+      errorHandler: createValidationErrorHandler('Invalid password data'),
     },
     async (request) => {
       const { userId, sessionId } = request.user
-      await changePassword(context, { userId, sessionId, ipAddress: clientAddress(request), ...request.body })
+      await changePassword(context, { userId, sessionId, ipAddress: getClientAddress(request), ...request.body })
       return acknowledged('Password changed')
     },
   )

@@ -46,13 +46,13 @@ export function routeUpgrades(app: FastifyInstance) {
     source,
 
     /** What the client sent behind its request, or undefined when that is no upgrade. */
-    headOf: (request: IncomingMessage): Buffer | undefined => heads.get(request),
+    getHead: (request: IncomingMessage): Buffer | undefined => heads.get(request),
 
     /** No more of them. */
-    refuse: (): void => void (isClosing = true),
+    stopAccepting: (): void => void (isClosing = true),
 
     /** Lets go of those that are still open, whoever holds them. */
-    cut(): void {
+    destroyAll(): void {
       for (const socket of sockets) socket.destroy()
     },
   }

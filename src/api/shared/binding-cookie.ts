@@ -8,7 +8,7 @@ const NAME = 'connectBinding'
  * Does the request show any sign of a browser? Browsers add these headers themselves, and pages cannot remove `Sec-Fetch-*`. A link, an
  * image or a form on another site must never count as an API client.
  */
-export function comesFromBrowser({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+export function isFromBrowser({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return Object.keys(headers).some((name) => name === 'origin' || name === 'referer' || name.startsWith('sec-fetch-'))
 }
 

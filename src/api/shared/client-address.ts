@@ -5,11 +5,11 @@ import { normalizeAddress, toNetwork } from '../../domain/shared/client-address.
  * The normalised address of the client. Text from a proxy that is no address counts as the proxy's own address: a client must not be
  * able to choose its key, nor what is stored of it.
  */
-export function clientAddress(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
+export function getClientAddress(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
   return normalizeAddress(request.ip) ?? normalizeAddress(request.socket.remoteAddress ?? '') ?? 'unknown'
 }
 
 /** The key under which limits count the client; see `toNetwork`. */
-export function clientNetwork(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
-  return toNetwork(clientAddress(request))
+export function getClientNetwork(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
+  return toNetwork(getClientAddress(request))
 }

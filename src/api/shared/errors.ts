@@ -22,7 +22,7 @@ const RETRY_AFTER_OUTAGE_SECONDS = 2
 /** Turns everything thrown into one answer; errors that are nobody's fault but ours are logged whole and answered without a word about them. */
 export function installErrorHandling(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const problem = isUnfinished(request) ? unfinished(error) : toServiceError(error)
+    const problem = isAborted(request) ? abortedRequestError(error) : toServiceError(error)
     if (problem.statusCode >= 500) request.log.error({ err: error, errorCode: problem.code }, 'request failed')
     return sendError(request, reply, problem)
   })
@@ -31,10 +31,10 @@ export function installErrorHandling(app: FastifyInstance): void {
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
   if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
-  return reply.code(error.statusCode).type('application/json; charset=utf-8').send(errorBody(error, request.id))
+  return reply.code(error.statusCode).type('application/json; charset=utf-8').send(toErrorBody(error, request.id))
 }
 
-export function errorBody(error: ServiceError, requestId: string): ErrorBody {
+export function toErrorBody(error: ServiceError, requestId: string): ErrorBody {
   return {
     success: false,
     message: error.message,
@@ -51,7 +51,7 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
   if (error.validation) return validationFailed(toProblems(error.validation))
   const known = FRAMEWORK_ERRORS[error.code]
   if (known) return new ServiceError(known[0], known[1], { cause: error })
-  if (isDatabaseOutage(error)) return serviceUnavailable(error)
+  if (isDatabaseOutage(error)) return serviceUnavailableError(error)
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return new ServiceError('BAD_REQUEST', 'Request is not valid', {
       cause: error,
@@ -63,7 +63,7 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
 }
 
 /** Refusals that happen before a route is found, such as a path that cannot be decoded. */
-export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   sendError(request, reply, toServiceError(error))
 }
@@ -74,14 +74,14 @@ const SOCKET_ERRORS: Record<string, [ServiceErrorCode, string]> = {
 }
 
 /** What is not even HTTP, too large or too slow: there is no request to answer, only a connection to say it on and close. */
-export function answerSocketError(error: Error & { code?: string }, socket: Socket): void {
+export function sendSocketError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
   const [code, message] = SOCKET_ERRORS[error.code ?? ''] ?? ['BAD_REQUEST', 'Request is not valid HTTP']
   const problem = new ServiceError(code, message)
-  const body = JSON.stringify(errorBody(problem, randomUUID()))
+  const body = JSON.stringify(toErrorBody(problem, randomUUID()))
   socket.end(
     `HTTP/1.1 ${problem.statusCode} ${STATUS_CODES[problem.statusCode] ?? ''}\r\n` +
       'Content-Type: application/json; charset=utf-8\r\n' +
@@ -90,15 +90,15 @@ export function answerSocketError(error: Error & { code?: string }, socket: Sock
 }
 
 /** Its client went away while it was sent: no answer arrives, and whatever failed then is no failure of the service. */
-function isUnfinished({ raw }: FastifyRequest): boolean {
+function isAborted({ raw }: FastifyRequest): boolean {
   return raw.complete === false && (raw.destroyed || raw.socket.destroyed)
 }
 
-function unfinished(cause: unknown): ServiceError {
+function abortedRequestError(cause: unknown): ServiceError {
   return new ServiceError('BAD_REQUEST', 'The request ended before its body', { cause })
 }
 
-function serviceUnavailable(cause: unknown): ServiceError {
+function serviceUnavailableError(cause: unknown): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', 'The service is not available for the moment, try again', {
     cause,
     retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS,
@@ -106,7 +106,7 @@ function serviceUnavailable(cause: unknown): ServiceError {
 }
 
 /** An error handler for a route that has one message for everything that is wrong with its body. */
-export function validationMessage(message: string) {
+export function createValidationErrorHandler(message: string) {
   return (error: FastifyError): never => {
     const { code, errors = [] } = toServiceError(error)
     throw code === 'VALIDATION_FAILED' ? new ServiceError(code, message, { cause: error, errors }) : error

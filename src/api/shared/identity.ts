@@ -16,13 +16,16 @@ export interface RequestUser {
   analyticsVersion: number
 }
 
-export type StandingDeps = Pick<ApiContext, 'users' | 'sessions' | 'clock'>
-export type IdentityDeps = StandingDeps & Pick<ApiContext, 'accessTokens'>
+export type LoadRequestUserDeps = Pick<ApiContext, 'users' | 'sessions' | 'clock'>
+export type AuthenticationDeps = LoadRequestUserDeps & Pick<ApiContext, 'accessTokens'>
 
 /** What a token says, which proves no more than who asks. @throws ServiceError 401 */
-export function readClaims({ accessTokens }: Pick<IdentityDeps, 'accessTokens'>, token: string | null): VerifiedClaims {
+export function verifyAccessToken(
+  { accessTokens }: Pick<AuthenticationDeps, 'accessTokens'>,
+  token: string | null,
+): VerifiedClaims {
   const claims = token === null ? null : accessTokens.verify(token)
-  if (!claims) throw unauthorized()
+  if (!claims) throw createUnauthorizedError()
   return claims
 }
 
@@ -30,13 +33,13 @@ export function readClaims({ accessTokens }: Pick<IdentityDeps, 'accessTokens'>,
  * Whether the bearer of a token may still use the service, by the records of user and session as they are now.
  * @throws ServiceError 401 when the session has ended, 403 for a disabled account
  */
-export async function readStanding(
-  { users, sessions, clock }: StandingDeps,
+export async function loadRequestUser(
+  { users, sessions, clock }: LoadRequestUserDeps,
   claims: AccessClaims,
 ): Promise<RequestUser> {
   const [user, session] = await Promise.all([users.findById(claims.userId), sessions.find(claims.sessionId)])
-  if (!user || user.tokenVersion !== claims.version) throw unauthorized()
-  if (session?.userId !== user._id || session.expiresAt <= clock.now()) throw unauthorized()
+  if (!user || user.tokenVersion !== claims.version) throw createUnauthorizedError()
+  if (session?.userId !== user._id || session.expiresAt <= clock.now()) throw createUnauthorizedError()
   if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
   const { role, email, name, timezone, usage, limits, analyticsVersion = 0 } = user
   return {
@@ -52,6 +55,6 @@ export async function readStanding(
   }
 }
 
-export function unauthorized(): ServiceError {
+export function createUnauthorizedError(): ServiceError {
   return new ServiceError('UNAUTHORIZED', 'Unauthorized')
 }

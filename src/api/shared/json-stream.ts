@@ -8,8 +8,8 @@ const CHUNK_CHARACTERS = 64 * 1024
  * what fails later breaks the answer off.
  * @param signal ends the stream, and with it the reading
  */
-export async function jsonStream(document: object, signal: AbortSignal): Promise<Readable> {
-  const chunks = inChunks(write(document))
+export async function createJsonStream(document: object, signal: AbortSignal): Promise<Readable> {
+  const chunks = joinChunks(write(document))
   const first = await chunks.next()
   async function* all(): AsyncGenerator<string> {
     if (first.done) return
@@ -43,7 +43,7 @@ async function* write(value: unknown): AsyncGenerator<string> {
   }
 }
 
-async function* inChunks(parts: AsyncGenerator<string>): AsyncGenerator<string, void, undefined> {
+async function* joinChunks(parts: AsyncGenerator<string>): AsyncGenerator<string, void, undefined> {
   let chunk = ''
   for await (const part of parts) {
     chunk += part

@@ -5,9 +5,13 @@ type Issue = FastifySchemaValidationError & { propertyName?: string }
 
 /** Turns what the validator found into problems whose messages a person understands. */
 export function toProblems(issues: Issue[]): Problem[] {
-  return issues.filter(isWorthSaying).map((issue) => {
-    const path = pathOf(issue)
-    return { path, code: codeOf(issue), message: `${path === '' ? 'The request body' : path} ${predicateOf(issue)}` }
+  return issues.filter(isPrimaryIssue).map((issue) => {
+    const path = toPath(issue)
+    return {
+      path,
+      code: toProblemCode(issue),
+      message: `${path === '' ? 'The request body' : path} ${describeIssue(issue)}`,
+    }
   })
 }
 
@@ -15,12 +19,12 @@ export function toProblems(issues: Issue[]): Problem[] {
  * False for what another issue says better: a wrong property name is reported a second time by the keyword that it broke, and a
  * value that may also be null by each of its two forms and by their union.
  */
-function isWorthSaying({ propertyName, keyword, params }: Issue): boolean {
+function isPrimaryIssue({ propertyName, keyword, params }: Issue): boolean {
   return propertyName === undefined && keyword !== 'anyOf' && params['type'] !== 'null'
 }
 
 /** `/content/mediaItems/0` with a missing `mimeType` becomes the path `content.mediaItems.0.mimeType`. */
-function pathOf(issue: Issue): string {
+function toPath(issue: Issue): string {
   const steps = issue.instancePath.split('/').slice(1).map(unescapePointer)
   const field = issue.params['missingProperty'] ?? issue.params['propertyName']
   if (typeof field === 'string') steps.push(field)
@@ -31,7 +35,7 @@ function unescapePointer(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-function codeOf({ keyword }: Issue): string {
+function toProblemCode({ keyword }: Issue): string {
   switch (keyword) {
     case 'required':
       return 'REQUIRED'
@@ -73,7 +77,7 @@ const FORMATS: Record<string, string> = {
 }
 
 /** What is wrong and what to do, to follow the path of the value. */
-function predicateOf({ keyword, params }: Issue): string {
+function describeIssue({ keyword, params }: Issue): string {
   const limit = Number(params['limit'])
   switch (keyword) {
     case 'required':
@@ -88,21 +92,21 @@ function predicateOf({ keyword, params }: Issue): string {
     case 'minLength':
       return limit === 1
         ? 'is empty. Fill it in.'
-        : `must have at least ${counted(limit, 'character')}. Make it longer.`
+        : `must have at least ${formatCount(limit, 'character')}. Make it longer.`
     case 'maxLength':
-      return `must have at most ${counted(limit, 'character')}. Make it shorter.`
+      return `must have at most ${formatCount(limit, 'character')}. Make it shorter.`
     case 'minItems':
     case 'minProperties':
-      return `must have at least ${counted(limit, 'entry', 'entries')}. Add one.`
+      return `must have at least ${formatCount(limit, 'entry', 'entries')}. Add one.`
     case 'maxItems':
     case 'maxProperties':
-      return `must have at most ${counted(limit, 'entry', 'entries')}. Remove some.`
+      return `must have at most ${formatCount(limit, 'entry', 'entries')}. Remove some.`
     case 'uniqueItems':
       return 'has the same entry twice. Remove one of them.'
     case 'minimum':
-      return `must be ${formatted(limit)} or more. Enter a larger number.`
+      return `must be ${formatNumber(limit)} or more. Enter a larger number.`
     case 'maximum':
-      return `must be ${formatted(limit)} or less. Enter a smaller number.`
+      return `must be ${formatNumber(limit)} or less. Enter a smaller number.`
     case 'format':
       return FORMATS[String(params['format'])] ?? 'is not in the expected format. Correct it.'
     case 'characters':
@@ -114,10 +118,10 @@ function predicateOf({ keyword, params }: Issue): string {
   }
 }
 
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${formatted(count)} ${count === 1 ? one : many}`
+function formatCount(count: number, one: string, many = `${one}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? one : many}`
 }
 
-function formatted(number: number): string {
+function formatNumber(number: number): string {
   return number.toLocaleString('en-US')
 }

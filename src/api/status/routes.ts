@@ -7,9 +7,9 @@ import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { SloSchema } from './schema.ts'
 
 const WINDOW_MS = DAY
-const MOST_POSTS = 250_000
+const MAX_POSTS = 250_000
 /** Whoever asks more often gets the same answer, so that asking costs the database nothing. */
-const ANSWER_LASTS_MS = 5 * SECOND
+const CACHE_TTL_MS = 5 * SECOND
 /** The read has its own deadline below this. */
 const DEADLINE_MS = 12 * SECOND
 
@@ -22,7 +22,7 @@ interface Slo extends Punctuality {
 
 /** For admins: how the posts of the last 24 hours kept their instants. */
 export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
-  const measure = shared(() => measureSlo(context), context.clock)
+  const measure = cacheBriefly(() => measureSlo(context), context.clock)
 
   app.get(
     '/slo',
@@ -41,7 +41,7 @@ async function measureSlo({ punctuality, clock, config }: Context): Promise<Slo>
   const until = clock.now()
   const wanted = new Date(until.getTime() - WINDOW_MS)
   const missAfterMs = config.SLO_MISS_AFTER_MS
-  const { groups, since } = await punctuality.read({ since: wanted, until, missAfterMs, mostPosts: MOST_POSTS })
+  const { groups, since } = await punctuality.read({ since: wanted, until, missAfterMs, mostPosts: MAX_POSTS })
   return {
     since: since.toISOString(),
     until: until.toISOString(),
@@ -52,11 +52,11 @@ async function measureSlo({ punctuality, clock, config }: Context): Promise<Slo>
 }
 
 /** One run at a time for all who ask, and its answer for a few seconds; a failure is not kept. */
-function shared<T>(run: () => Promise<T>, clock: Context['clock']): () => Promise<T> {
+function cacheBriefly<T>(run: () => Promise<T>, clock: Context['clock']): () => Promise<T> {
   let latest: { answer: Promise<T>; isRunning: boolean; at: number } | null = null
   return () => {
     const at = clock.now().getTime()
-    if (latest && (latest.isRunning || at - latest.at < ANSWER_LASTS_MS)) return latest.answer
+    if (latest && (latest.isRunning || at - latest.at < CACHE_TTL_MS)) return latest.answer
     const mine = { answer: run(), isRunning: true, at }
     latest = mine
     mine.answer.then(

@@ -3,12 +3,12 @@ import { MAX_NAME_INPUT } from '../../../domain/users/names.ts'
 import { PLATFORMS, type Platform } from '../../../domain/shared/platforms.ts'
 
 /** One of a fixed list of words, typed as their union. A `title` makes any schema a named one of the OpenAPI document. */
-export const oneOf = <T extends string>(
+export const stringEnum = <T extends string>(
   values: readonly T[],
   options: { title?: string; description?: string; default?: T } = {},
 ) => Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
 
-export const PlatformName = oneOf<Platform>(PLATFORMS, {
+export const PlatformName = stringEnum<Platform>(PLATFORMS, {
   title: 'Platform',
   description: 'Platform identifier',
 })
@@ -60,7 +60,7 @@ export const pageFields = {
 
 const Page = Type.Object(pageFields)
 
-export function pageOf(query: Static<typeof Page>): {
+export function toPage(query: Static<typeof Page>): {
   page: number
   limit: number
 } {
@@ -75,6 +75,6 @@ export const pageResultFields = {
   totalPages: Type.Integer(),
 }
 
-export function pageResult(total: number, { page, limit }: { page: number; limit: number }) {
+export function toPageResult(total: number, { page, limit }: { page: number; limit: number }) {
   return { total, page, limit, totalPages: Math.ceil(total / limit) }
 }

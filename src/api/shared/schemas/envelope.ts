@@ -60,9 +60,9 @@ export const Acknowledged = Type.Object(
 )
 
 /** Answers about payments and for admins carry no `success` (contract section 1). */
-export const answered = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })
+export const messageWithData = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })
 
-export const answeredWithoutData = Type.Object({ message: Type.String() })
+export const messageOnly = Type.Object({ message: Type.String() })
 
 export const ok = <T>(message: string, data: T) => ({
   success: true as const,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inventHistory, storeHistory } from '../../../../sandbox/analytics-history.ts'
-import { createAnswerCache } from '../../../../src/api/analytics/cache.ts'
+import { createResponseCache } from '../../../../src/api/analytics/response-cache.ts'
 import { MINUTE } from '../../../../src/domain/shared/times.ts'
 import { signIn } from '../../../support/api.ts'
 import { startFleet, type Fleet } from '../../../support/fleet.ts'
@@ -8,7 +8,7 @@ import { startFleet, type Fleet } from '../../../support/fleet.ts'
 describe('the answers of a process', () => {
   let now = new Date('2026-03-01T12:00:00Z')
   const cacheOf = (maxEntries: number, maxSize = 32_000) =>
-    createAnswerCache({ now: () => now, maxEntries, maxSize, maxAgeMs: MINUTE })
+    createResponseCache({ now: () => now, maxEntries, maxSize, maxAgeMs: MINUTE })
   const counting = () => {
     let count = 0
     return async () => ({ count: (count += 1) })

@@ -7,7 +7,7 @@ import { frontsOf, startPlatforms } from '../../../../sandbox/platforms/all.ts'
 import type { FaultAction } from '../../../../sandbox/platforms/faults.ts'
 import type { RunningPlatform, UserApi } from '../../../../sandbox/platforms/sandbox-platform.ts'
 import { consent } from '../../../../sandbox/platforms/shared/consent.ts'
-import { REDIRECTS } from '../../../../src/api/platforms/redirects.ts'
+import { REDIRECT_PLATFORMS } from '../../../../src/api/platforms/redirect-platforms.ts'
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
 import { createLogger } from '../../../../src/logger.ts'
@@ -139,7 +139,7 @@ function apiOf(headers: Record<string, string>): UserApi {
   }
 }
 
-describe.each(REDIRECTS)('connecting $platform', ({ platform }) => {
+describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
   let owner: Awaited<ReturnType<typeof someone>>
 
   const stateInvalid = `?error=${platform}_state_invalid`
@@ -178,7 +178,7 @@ describe.each(REDIRECTS)('connecting $platform', ({ platform }) => {
       'a state for another platform',
       async (user) => {
         const { query } = await user.granted()
-        const elsewhere = REDIRECTS.find((one) => one.platform !== platform)
+        const elsewhere = REDIRECT_PLATFORMS.find((one) => one.platform !== platform)
         if (!elsewhere) return user.callBack({ ...query, state: 'x' })
         const { page } = await (await someone(elsewhere.platform)).begin()
         const foreign = new URL(page).searchParams.get('state') ?? 'x'
@@ -304,7 +304,7 @@ function lastFailure(): object {
 
 /** All at once, since each waits as long as a callback may. */
 it('saves nothing half when platforms do not answer', async () => {
-  await Promise.all(REDIRECTS.map(({ platform }) => expectNothingSaved(platform, { hang: true })))
+  await Promise.all(REDIRECT_PLATFORMS.map(({ platform }) => expectNothingSaved(platform, { hang: true })))
 })
 
 async function expectNothingSaved(platform: Platform, action: FaultAction): Promise<void> {

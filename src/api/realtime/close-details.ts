@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { SocketEnding } from '../../telemetry/metrics.ts'
 
-interface Farewell {
+interface CloseDetails {
   message: string
   code: string
   /** Of the WebSocket protocol (RFC 6455, section 7.4). */
@@ -15,13 +15,13 @@ const SERVICE_RESTART = 1012
 const TRY_AGAIN_LATER = 1013
 
 const UNAUTHORIZED = { message: 'Unauthorized', code: 'UNAUTHORIZED', closeCode: POLICY_VIOLATION, isFinal: true }
-const passing = (closeCode: number, message: string): Farewell => ({
+const retryableClose = (closeCode: number, message: string): CloseDetails => ({
   message,
   code: 'SERVICE_UNAVAILABLE',
   closeCode,
   isFinal: false,
 })
-const refused = (code: string, message: string): Farewell => ({
+const finalClose = (code: string, message: string): CloseDetails => ({
   message,
   code,
   closeCode: POLICY_VIOLATION,
@@ -29,23 +29,23 @@ const refused = (code: string, message: string): Farewell => ({
 })
 
 /** What a client is told when the service ends its connection. */
-export const FAREWELLS: Record<SocketEnding, Farewell> = {
+export const CLOSE_DETAILS: Record<SocketEnding, CloseDetails> = {
   unauthorized: UNAUTHORIZED,
   silent: UNAUTHORIZED,
   expired: UNAUTHORIZED,
-  disabled: refused('ACCOUNT_DISABLED', 'Account is disabled'),
-  changed: passing(SERVICE_RESTART, 'The rights of the account have changed, connect again'),
-  garbled: refused('BAD_REQUEST', 'The message is not understood'),
-  flooding: refused('RATE_LIMITED', 'Too many messages. Connect again and send fewer.'),
-  crowded: refused('RATE_LIMITED', 'Too many open connections. Close another tab or device and try again.'),
-  slow: passing(TRY_AGAIN_LATER, 'The client does not read what it is sent'),
-  gap: passing(SERVICE_RESTART, 'Notifications may have been missed, connect again'),
-  stopping: passing(SERVICE_RESTART, 'The service restarts, connect again'),
-  unavailable: passing(TRY_AGAIN_LATER, 'The service is not available for the moment, try again'),
+  disabled: finalClose('ACCOUNT_DISABLED', 'Account is disabled'),
+  changed: retryableClose(SERVICE_RESTART, 'The rights of the account have changed, connect again'),
+  garbled: finalClose('BAD_REQUEST', 'The message is not understood'),
+  flooding: finalClose('RATE_LIMITED', 'Too many messages. Connect again and send fewer.'),
+  crowded: finalClose('RATE_LIMITED', 'Too many open connections. Close another tab or device and try again.'),
+  slow: retryableClose(TRY_AGAIN_LATER, 'The client does not read what it is sent'),
+  gap: retryableClose(SERVICE_RESTART, 'Notifications may have been missed, connect again'),
+  stopping: retryableClose(SERVICE_RESTART, 'The service restarts, connect again'),
+  unavailable: retryableClose(TRY_AGAIN_LATER, 'The service is not available for the moment, try again'),
 }
 
 /** What an error means for the connection on which it came up. */
-export function endingOf(error: unknown): SocketEnding {
+export function toSocketEnding(error: unknown): SocketEnding {
   if (!(error instanceof ServiceError)) return 'unavailable'
   if (error.code === 'ACCOUNT_DISABLED') return 'disabled'
   if (error.code === 'RATE_LIMITED') return 'crowded'

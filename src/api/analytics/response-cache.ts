@@ -10,17 +10,17 @@ interface CacheOptions {
 }
 
 /** An answer that would take the room of so many others is worked out every time. */
-const SHARE = 32
+const MAX_ENTRY_SHARE = 32
 
 /**
  * Answers that took some work, of this process alone. Each is good for one version, which every request reads anew from the
  * record of its user: so what is stored anywhere is seen everywhere at once.
  */
-export function createAnswerCache({ now, maxEntries, maxSize, maxAgeMs }: CacheOptions) {
-  const answers = new LRUCache<string, object, () => Promise<object>>({
+export function createResponseCache({ now, maxEntries, maxSize, maxAgeMs }: CacheOptions) {
+  const responses = new LRUCache<string, object, () => Promise<object>>({
     max: maxEntries,
     maxSize,
-    maxEntrySize: Math.ceil(maxSize / SHARE),
+    maxEntrySize: Math.ceil(maxSize / MAX_ENTRY_SHARE),
     sizeCalculation: (answer) => JSON.stringify(answer).length,
     ttl: maxAgeMs,
     ttlResolution: 0,
@@ -32,6 +32,6 @@ export function createAnswerCache({ now, maxEntries, maxSize, maxAgeMs }: CacheO
 
   /** Those who ask for the same at the same time wait for one answer. */
   return async function answer<T extends object>(key: string, version: number, work: () => Promise<T>): Promise<T> {
-    return (await answers.forceFetch(`${version} ${key}`, { context: work })) as T
+    return (await responses.forceFetch(`${version} ${key}`, { context: work })) as T
   }
 }

@@ -13,7 +13,7 @@ declare module 'fastify' {
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** Counts and times every request by the pattern of its route, whatever address was asked for. */
-export const requestFigures = fastifyPlugin<{ context: Pick<Context, 'metrics'> }>(
+export const requestMetrics = fastifyPlugin<{ context: Pick<Context, 'metrics'> }>(
   async (app: FastifyInstance, { context: { metrics } }) => {
     app.addHook('onResponse', async (request, reply) => {
       if (request.routeOptions.config?.isStream && reply.statusCode < 400) return
@@ -21,5 +21,5 @@ export const requestFigures = fastifyPlugin<{ context: Pick<Context, 'metrics'> 
       metrics.requested(method, request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / SECOND)
     })
   },
-  { name: 'request-figures', fastify: '5.x' },
+  { name: 'request-metrics', fastify: '5.x' },
 )

@@ -14,12 +14,12 @@ declare module 'fastify' {
  * The process listens from the start on, so that operators can ask it what it waits for; but without the unique indexes
  * nothing may be written, by whatever way a request came here.
  */
-export const readyToServe = fastifyPlugin<{ context: Pick<Context, 'readiness'> }>(
+export const readinessGuard = fastifyPlugin<{ context: Pick<Context, 'readiness'> }>(
   async (app: FastifyInstance, { context: { readiness } }) => {
     app.decorate('requireReady', async () => {
       if (await readiness.hasBeenReady()) return
       throw new ServiceError('SERVICE_UNAVAILABLE', 'The service is not ready yet, try again', { retryAfterSeconds: 2 })
     })
   },
-  { name: 'ready-to-serve', fastify: '5.x' },
+  { name: 'readiness-guard', fastify: '5.x' },
 )

@@ -4,20 +4,20 @@ import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { SocketEnding } from '../../telemetry/metrics.ts'
 import { operation } from '../openapi/operation.ts'
-import { bearerToken } from '../plugins/access-tokens.ts'
+import { parseBearerToken } from '../plugins/access-tokens.ts'
 import { errorResponses } from '../shared/schemas/envelope.ts'
 import {
-  ANSWER_WITHIN_MS,
-  ASK_EVERY_MS,
-  MOST_MESSAGE_BYTES,
+  PONG_TIMEOUT_MS,
+  PING_INTERVAL_MS,
+  MAX_MESSAGE_BYTES,
   type Connections,
   type OpenConnection,
 } from './connections.ts'
-import { endingOf, FAREWELLS } from './endings.ts'
+import { toSocketEnding, CLOSE_DETAILS } from './close-details.ts'
 import type { Hub, Membership } from './hub.ts'
 import type { Upgrades } from './upgrades.ts'
 
-interface PlainOptions {
+interface PlainWebSocketOptions {
   hub: Hub
   connections: Connections
   upgrades: Upgrades
@@ -27,11 +27,14 @@ interface PlainOptions {
  * The plain transport of contract section 9. The client says who it is by its first message, or by the Authorization header of the
  * request; it is told `ready`, and from then on every notification.
  */
-export async function plainStream(app: FastifyInstance, { hub, connections, upgrades }: PlainOptions): Promise<void> {
+export async function plainWebSocket(
+  app: FastifyInstance,
+  { hub, connections, upgrades }: PlainWebSocketOptions,
+): Promise<void> {
   await app.register(websocket, {
     options: {
       server: upgrades.source as FastifyInstance['server'],
-      maxPayload: MOST_MESSAGE_BYTES,
+      maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
       clientTracking: false,
     },
@@ -60,35 +63,39 @@ export async function plainStream(app: FastifyInstance, { hub, connections, upgr
       reply.header('upgrade', 'websocket')
       throw new ServiceError('UPGRADE_REQUIRED', 'This address is for WebSocket connections')
     },
-    wsHandler: (socket, request) => serve(socket, bearerToken(request), { hub, connections }),
+    wsHandler: (socket, request) => serveSocket(socket, parseBearerToken(request), { hub, connections }),
   })
 }
 
-function serve(socket: WebSocket, token: string | null, { hub, connections }: Omit<PlainOptions, 'upgrades'>): void {
+function serveSocket(
+  socket: WebSocket,
+  token: string | null,
+  { hub, connections }: Omit<PlainWebSocketOptions, 'upgrades'>,
+): void {
   const heartbeat = createHeartbeat(socket, connections.now)
   let membership: Membership | null = null
   let authenticated = Promise.resolve()
 
   const open: OpenConnection = connections.open({
     transport: () => 'plain',
-    outstanding: () => socket.bufferedAmount,
+    bufferedBytes: () => socket.bufferedAmount,
     end(ending) {
-      const { message, code, closeCode } = FAREWELLS[ending]
-      tell('error', { message, code })
+      const { message, code, closeCode } = CLOSE_DETAILS[ending]
+      sendEvent('error', { message, code })
       socket.close(closeCode, message)
     },
     destroy: () => socket.terminate(),
     isAlive: heartbeat.isAlive,
   })
 
-  function tell(event: string, data: object): void {
+  function sendEvent(event: string, data: object): void {
     if (socket.readyState === socket.OPEN) socket.send(JSON.stringify({ event, data }))
   }
 
   const listener = {
     send(notification: object) {
-      tell('notification', notification)
-      open.sent()
+      sendEvent('notification', notification)
+      open.checkBuffer()
     },
     end: (ending: SocketEnding) => open.end(ending),
   }
@@ -98,11 +105,11 @@ function serve(socket: WebSocket, token: string | null, { hub, connections }: Om
       if (membership) await membership.renew(presented)
       else membership = await hub.admit(presented, listener)
       if (socket.readyState !== socket.OPEN) return membership.leave()
-      open.setKnown(true)
+      open.setAuthenticated(true)
       membership.listen()
-      tell('ready', { expiresAt: membership.expiresAt().toISOString() })
+      sendEvent('ready', { expiresAt: membership.expiresAt().toISOString() })
     } catch (error) {
-      open.end(endingOf(error))
+      open.end(toSocketEnding(error))
     }
   }
 
@@ -113,21 +120,21 @@ function serve(socket: WebSocket, token: string | null, { hub, connections }: Om
 
   socket.on('message', (data: Buffer, isBinary) => {
     heartbeat.heard()
-    if (!open.heard()) return
-    const presented = isBinary ? null : tokenOf(data.toString())
+    if (!open.countMessage()) return
+    const presented = isBinary ? null : parseToken(data.toString())
     if (presented === null) open.end('garbled')
     else present(presented)
   })
-  socket.on('ping', () => open.heard())
+  socket.on('ping', () => open.countMessage())
   socket.once('close', () => {
     membership?.leave()
-    open.closed()
+    open.remove()
   })
   if (token !== null) present(token)
 }
 
 /** The token of `{"auth": {"token": ".."}}`, or null for any other message. */
-function tokenOf(text: string): string | null {
+function parseToken(text: string): string | null {
   try {
     const message = JSON.parse(text) as { auth?: { token?: unknown } } | null
     const token = message?.auth?.token
@@ -139,20 +146,20 @@ function tokenOf(text: string): string | null {
 
 /** Pings, since a client that went away without a word, or stopped reading, shows in no other way. */
 function createHeartbeat(socket: WebSocket, now: () => number) {
-  let heardAt = now()
-  let askedAt: number | null = null
+  let lastSeenAt = now()
+  let pingedAt: number | null = null
   const heard = () => {
-    heardAt = now()
-    askedAt = null
+    lastSeenAt = now()
+    pingedAt = null
   }
   socket.on('pong', heard)
 
   return {
     heard,
     isAlive(at: number): boolean {
-      if (askedAt !== null) return at - askedAt <= ANSWER_WITHIN_MS
-      if (at - heardAt < ASK_EVERY_MS) return true
-      askedAt = at
+      if (pingedAt !== null) return at - pingedAt <= PONG_TIMEOUT_MS
+      if (at - lastSeenAt < PING_INTERVAL_MS) return true
+      pingedAt = at
       socket.ping()
       return true
     },
