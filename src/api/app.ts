@@ -39,12 +39,12 @@ import { isWebSocketRequest } from './realtime/upgrades.ts'
 import { ErrorBodySchema } from './shared/schemas/envelope.ts'
 import { statusRoutes } from './status/routes.ts'
 
-/** Room for the token of a device; other parameters that are longer than an id are just not found. */
+/** Allows the push token of a device in a path. Other parameters longer than an id get a 404. */
 const MAX_PARAM_LENGTH = 2_048
 
 /**
- * Only these three together cut off a client that trickles its request (safety section 2, finding 5): the limits hold for
- * the whole of the headers and of the request, and Node looks at them only every `connectionsCheckingInterval`.
+ * These three together cut off a client that sends its request slowly. The timeouts cover all headers and the whole request, and
+ * Node checks them only every `connectionsCheckingInterval`.
  */
 const HEADERS_TIMEOUT_MS = 5 * SECOND
 const REQUEST_TIMEOUT_MS = 10 * SECOND
@@ -67,7 +67,7 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
       shouldUpgradeCallback: isWebSocketRequest,
     },
-    // While stopping, what still arrives on open connections is served: the load balancer has been told by /health/ready.
+    // During shutdown, requests on open connections are still served; /health/ready has already informed the load balancer.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
     frameworkErrors: sendFrameworkError,
@@ -104,7 +104,7 @@ interface RoutesOptions {
   context: ApiContext
 }
 
-/** Open to everyone; what needs a session in here asks for it route by route. */
+/** Registers the public routes. Routes among them that need a session require it themselves. */
 async function registerPublicRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   await app.register(authRoutes, { prefix: '/api/auth', context })
@@ -113,7 +113,7 @@ async function registerPublicRoutes(app: FastifyInstance, { context }: RoutesOpt
   await app.register(realtime, { context })
 }
 
-/** For authenticated users: every route in here is guarded, whatever its own file says. */
+/** Registers the routes for authenticated users. The guard here covers all of them. */
 async function registerUserRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireUser)
@@ -129,7 +129,7 @@ async function registerUserRoutes(app: FastifyInstance, { context }: RoutesOptio
   await app.register(dataRoutes, { prefix: '/api/profile', context })
 }
 
-/** For admins alone. */
+/** Registers the admin routes. */
 async function registerAdminRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireAdmin)
@@ -138,7 +138,7 @@ async function registerAdminRoutes(app: FastifyInstance, { context }: RoutesOpti
   await app.register(statusRoutes, { prefix: '/api/status', context })
 }
 
-/** The session is checked before the body is read, so its bearer may send more than anyone may. */
+/** Allows larger bodies: the guard has checked the session before the body is read. */
 function applySessionDefaults(route: RouteOptions): void {
   route.schema = { security: [{ bearer: [] }], ...route.schema }
   route.bodyLimit ??= AUTHENTICATED_BODY_BYTES
@@ -150,8 +150,8 @@ function applyAdminDefaults(route: RouteOptions): void {
 }
 
 /**
- * Once it closes, Node no longer looks for connections that trickle their request, and one of them could hold the process
- * for ever. Requests in flight have their deadlines; what is still open shortly before the grace time ends is cut.
+ * Closes all connections at 80 percent of the shutdown grace time. A closing Node server no longer checks for slow requests, and
+ * a single one could block the shutdown forever. Requests in progress have their own deadlines.
  */
 function closeConnectionsOnShutdown(app: FastifyInstance, { SHUTDOWN_GRACE_MS }: Config): void {
   app.addHook('preClose', async () => {

@@ -14,7 +14,8 @@ import { getClientAddress } from '../shared/client-address.ts'
 import { createJsonStream } from '../shared/json-stream.ts'
 import { operation } from '../openapi/operation.ts'
 import { presentPost, presentTimeline } from '../posts/present.ts'
-import { PostSchema, PostTimeline } from '../posts/schema.ts'
+import { PostSchema } from '../posts/schemas/post.ts'
+import { PostTimeline } from '../posts/schemas/progress.ts'
 import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
 import { messageWithData, messageOnly, errorResponses } from '../shared/schemas/envelope.ts'
 import { presentChangedUser, presentAuditEntry, presentDeadLetter } from './present.ts'
@@ -32,16 +33,17 @@ import {
   UserListQuery,
 } from './schema.ts'
 
-/** A whole list may be long, and its reader slow. */
+/** The full list can be long and its client slow. */
 const FULL_LIST_DEADLINE_MS = MINUTE
 
+/** User management, audit log and dead letters, for admins. */
 export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   app.get(
     '/get-all-users',
     {
       config: { deadlineMs: FULL_LIST_DEADLINE_MS },
       schema: {
-        ...operation('admin', 'listUsers', 'All users, newest first; a page of them with page or limit'),
+        ...operation('admin', 'listUsers', 'List all users, newest first, or a page of them with `page` or `limit`'),
         querystring: UserListQuery,
         response: { 200: UserList, ...errorResponses },
       },
@@ -52,7 +54,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       if (page === undefined && limit === undefined) {
         const document = { message, data: presentRecords(context.users.all()) }
         reply.type('application/json; charset=utf-8')
-        // The stream is the answer as it stands: no schema is applied to it.
+        // Fastify sends the stream as it is; no schema serializes it.
         return (await createJsonStream(document, request.deadline)) as never
       }
       const asked = toPage({ page: page ?? 1, limit: limit ?? 20 })
@@ -65,7 +67,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/update-user-plan/:id',
     {
       schema: {
-        ...operation('admin', 'updateUserPlan', "Set a user's plan and its limits; the payment processor is not asked"),
+        ...operation('admin', 'updateUserPlan', "Set a user's plan and limits without the payment processor"),
         params: IdParam('id'),
         querystring: PlanQuery,
         response: { 200: messageWithData(ChangedPlan), ...errorResponses },
@@ -81,7 +83,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/update-user-activity/:id',
     {
       schema: {
-        ...operation('admin', 'updateUserActivity', 'Disable an account at once, or enable it again', {
+        ...operation('admin', 'updateUserActivity', 'Disable an account immediately, or enable it again', {
           errors: ['OWN_ACCOUNT'],
         }),
         params: IdParam('id'),
@@ -99,11 +101,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/analytics',
     {
       schema: {
-        ...operation(
-          'admin',
-          'getUserStatistics',
-          'How many users there are, of which kinds, and how their number grows',
-        ),
+        ...operation('admin', 'getUserStatistics', 'Get the number of users by kind and its monthly growth'),
         response: { 200: messageWithData(AdminAnalytics), ...errorResponses },
       },
     },
@@ -121,7 +119,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/audit',
     {
       schema: {
-        ...operation('admin', 'listAuditEntries', 'What admins changed, and which posts they read, newest first'),
+        ...operation('admin', 'listAuditEntries', 'List changes by admins and posts they read, newest first'),
         querystring: AuditQuery,
         response: { 200: AuditPage, ...errorResponses },
       },
@@ -137,7 +135,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/posts/:id',
     {
       schema: {
-        ...operation('admin', 'readUserPost', "Read any user's post; each read is in the audit log"),
+        ...operation('admin', 'readUserPost', "Get any user's post; the audit log records each read"),
         params: IdParam('id'),
         response: { 200: messageWithData(PostSchema), ...errorResponses },
       },
@@ -155,7 +153,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
         ...operation(
           'admin',
           'readUserPostTimeline',
-          "Read what happened to any user's post; each read is in the audit log",
+          "Get the timeline of any user's post; the audit log records each read",
         ),
         params: IdParam('id'),
         response: { 200: messageWithData(PostTimeline), ...errorResponses },
@@ -172,7 +170,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/dead-letters',
     {
       schema: {
-        ...operation('admin', 'listDeadLetters', 'Metrics that could not be collected and why, the latest first'),
+        ...operation('admin', 'listDeadLetters', 'List failed metric collections with their reasons, latest first'),
         querystring: DeadLetterQuery,
         response: { 200: DeadLetterPage, ...errorResponses },
       },
@@ -188,7 +186,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     '/dead-letters/:id/replay',
     {
       schema: {
-        ...operation('admin', 'replayDeadLetter', 'Collect once more what failed; the letter goes when that succeeds'),
+        ...operation('admin', 'replayDeadLetter', 'Retry a failed collection; success removes its dead letter'),
         params: IdParam('id'),
         response: { 202: messageOnly, ...errorResponses },
       },
@@ -196,7 +194,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     async (request, reply) => {
       await replayDeadLetter(context, toActor(request), request.params.id)
       reply.code(202)
-      return { message: 'It is being collected again' }
+      return { message: 'The metrics are being collected again' }
     },
   )
 }

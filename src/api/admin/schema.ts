@@ -6,7 +6,7 @@ import { UserRecord } from '../auth/schema.ts'
 import { Instant, nullable, stringEnum, pageFields, pageResultFields, PlatformName } from '../shared/schemas/common.ts'
 import { messageWithData } from '../shared/schemas/envelope.ts'
 
-/** All users, unless a page is asked for: then beside `data` stands which page it is. */
+/** All users, or a page of them with the page fields beside `data`. */
 export const UserList = Type.Composite([
   messageWithData(Type.Array(UserRecord)),
   Type.Partial(Type.Object(pageResultFields)),
@@ -23,7 +23,7 @@ export const ChangedPlan = Type.Object({ userId: Type.String(), plan: stringEnum
 
 export const ActivityBody = Type.Object(
   {
-    activity: Type.Boolean({ description: 'False disables the account, and ends what it can do at once' }),
+    activity: Type.Boolean({ description: 'False disables the account and ends all of its sessions immediately' }),
   },
   { title: 'UserActivity' },
 )
@@ -41,7 +41,7 @@ export const AdminAnalytics = Type.Object(
     activeUsers: Type.Integer(),
     inactiveUsers: Type.Integer(),
     paidUsers: Type.Integer(),
-    monthlyGrowth: Type.Number({ description: 'Percentage, this UTC calendar month against the one before' }),
+    monthlyGrowth: Type.Number({ description: 'Percentage change from the previous UTC calendar month to this one' }),
     topPlan: stringEnum(['Free', 'Professional']),
   },
   { title: 'UserStatistics' },
@@ -53,7 +53,7 @@ const AuditFacts = Type.Partial(
     limits: Type.Object({ maxPosts: Type.Integer(), maxCaptionGenerations: Type.Integer() }),
     isDisabled: Type.Boolean(),
     role: stringEnum(ROLES),
-    postId: Type.String({ description: 'The post that was read' }),
+    postId: Type.String({ description: 'The post that the admin read' }),
     deadLetter: Type.Object({
       type: stringEnum(MESSAGE_TYPES),
       platform: PlatformName,
@@ -71,13 +71,13 @@ export const DeadLetterPage = Type.Composite([
         {
           _id: Type.String(),
           type: stringEnum(MESSAGE_TYPES, {
-            description: 'What was asked for: the metrics of a post, or the followers of an account',
+            description: 'The failed collection: the metrics of a post, or the followers of an account',
           }),
           postId: nullable(Type.String()),
           userId: Type.String(),
           platform: PlatformName,
-          reason: Type.String({ description: 'Why it failed the last time' }),
-          count: Type.Integer({ description: 'How often it failed' }),
+          reason: Type.String({ description: 'The reason of the latest failure' }),
+          count: Type.Integer({ description: 'Number of failures' }),
           firstAt: Instant,
           lastAt: Instant,
         },
@@ -99,7 +99,7 @@ export const AuditPage = Type.Composite([
         {
           _id: Type.String(),
           at: Instant,
-          actorId: Type.String({ description: 'Id of the admin, or cli' }),
+          actorId: Type.String({ description: 'Id of the admin, or `cli`' }),
           action: stringEnum(AUDIT_ACTIONS),
           subjectId: Type.String({ description: 'Id of the user whose record was changed or read' }),
           before: AuditFacts,

@@ -12,7 +12,7 @@ import { createResponseCache } from './response-cache.ts'
 import { presentRanked } from './present.ts'
 
 const MAX_ENTRIES = 2_000
-/** A hundred posts of one answer may be long. */
+/** In characters of JSON. A response can contain a hundred long posts. */
 const MAX_SIZE = 32_000_000
 const MAX_AGE_MS = MINUTE
 
@@ -33,7 +33,7 @@ export type AnalyticsReaderDeps = Pick<Context, 'accounts' | 'analytics' | 'cloc
 
 type AnalyticsUser = Pick<RequestUser, 'userId' | 'timezone' | 'analyticsVersion'>
 
-/** The analytics of a user as the routes show them (contract section 6), worked out anew when there is something new. */
+/** Computes the analytics responses of a user and caches them until new data is stored. */
 export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsReaderDeps) {
   const now = () => clock.now()
   const readCached = createResponseCache({ now, maxEntries: MAX_ENTRIES, maxSize: MAX_SIZE, maxAgeMs: MAX_AGE_MS })

@@ -3,18 +3,18 @@ import { LRUCache } from 'lru-cache'
 interface CacheOptions {
   now: () => Date
   maxEntries: number
-  /** Characters that all answers have together, as JSON. */
+  /** Total size of all responses in characters of JSON. */
   maxSize: number
-  /** A window moves with the clock, so no answer stays right for ever. */
+  /** Limits the age of a response, because its time window moves with the clock. */
   maxAgeMs: number
 }
 
-/** An answer that would take the room of so many others is worked out every time. */
+/** A response larger than this fraction of the cache is not cached. */
 const MAX_ENTRY_SHARE = 32
 
 /**
- * Answers that took some work, of this process alone. Each is good for one version, which every request reads anew from the
- * record of its user: so what is stored anywhere is seen everywhere at once.
+ * Creates a cache of expensive responses for this process. An entry is valid for a single version, and every request reads the
+ * version from its user record. New data that any process stores is therefore visible everywhere immediately.
  */
 export function createResponseCache({ now, maxEntries, maxSize, maxAgeMs }: CacheOptions) {
   const responses = new LRUCache<string, object, () => Promise<object>>({
@@ -26,11 +26,11 @@ export function createResponseCache({ now, maxEntries, maxSize, maxAgeMs }: Cach
     ttlResolution: 0,
     perf: { now: () => now().getTime() },
     fetchMethod: (_key, _stale, { context: work }) => work(),
-    // Who waits for an answer gets it, also when others have taken its room meanwhile.
+    // Waiting callers get the response even when it is evicted before it is ready.
     ignoreFetchAbort: true,
   })
 
-  /** Those who ask for the same at the same time wait for one answer. */
+  /** Concurrent calls with the same key and version share a computation. */
   return async function answer<T extends object>(key: string, version: number, work: () => Promise<T>): Promise<T> {
     return (await responses.forceFetch(`${version} ${key}`, { context: work })) as T
   }

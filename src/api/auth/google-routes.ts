@@ -18,10 +18,8 @@ import { operation } from '../openapi/operation.ts'
 import { toClient } from './request-client.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 
-/** Discovery, the exchange of the code and the keys of the signature, one after another. */
+/** The callback makes three calls in sequence: discovery, code exchange and signature keys. */
 const waiting = { config: { deadlineMs: 20 * SECOND }, exposeHeadRoute: false }
-
-const redirected = (to: string) => ({ response: { 302: Type.Null({ description: to }) } })
 
 interface GoogleRoutesOptions {
   context: ApiContext
@@ -29,8 +27,8 @@ interface GoogleRoutesOptions {
 }
 
 /**
- * The login with Google, for browsers. Whatever happens the user ends on a page: of the provider, or of the frontend. There is no HEAD:
- * a state is good for one call, and not for somebody's look ahead.
+ * The login with Google, for browsers. Every response redirects to a page of Google or of the frontend, also after an error. HEAD is
+ * not available: a state is valid for a single call, which a link preview must not use up.
  */
 export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = async (app, { context, refreshCookie }) => {
   const { config, identity } = context
@@ -41,7 +39,7 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
     if (cause !== undefined) {
       const reason = cause instanceof IdentityError ? cause.reason : null
       const words = { platformCode: reason?.code, platformText: reason?.text }
-      request.log.warn({ refusal, ...words, err: cause }, 'a login with Google was refused')
+      request.log.warn({ refusal, ...words, err: cause }, 'google login refused')
     }
     return reply.redirect(loginRefusedUrl(config.FRONTEND_URL, refusal))
   }
@@ -55,11 +53,13 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
       ...waiting,
       errorHandler,
       schema: {
-        ...operation('auth', 'beginGoogleLogin', 'Begin to log in with Google', {
-          description: 'Send the browser itself here; it has to keep the cookie that comes along.',
+        ...operation('auth', 'beginGoogleLogin', 'Start a login with Google', {
+          description: 'Navigate the browser to this URL; the browser must store the cookie of the response.',
           responseHeaders: { 302: ['Set-Cookie'] },
         }),
-        ...redirected('To the page of Google, or to `{frontend}/login?error=google_auth_failed`'),
+        response: {
+          302: Type.Null({ description: 'Redirects to Google, or to `{frontend}/login?error=google_auth_failed`' }),
+        },
       },
     },
     async (request, reply) => {
@@ -76,14 +76,17 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
       ...waiting,
       errorHandler,
       schema: {
-        ...operation('auth', 'finishGoogleLogin', 'Where Google sends the user back to', {
+        ...operation('auth', 'finishGoogleLogin', 'Finish a login with Google; Google redirects the user here', {
           documented: { querystring: CallbackQuery },
           responseHeaders: { 302: ['Set-Cookie'] },
         }),
-        ...redirected(
-          'To `{frontend}/auth/callback#accessToken=..` with the refresh cookie, or to ' +
-            '`{frontend}/login?error=email_exists_different_provider|no_email|google_auth_failed|session_expired`',
-        ),
+        response: {
+          302: Type.Null({
+            description:
+              'Redirects to `{frontend}/auth/callback#accessToken=..` with the refresh cookie, or to ' +
+              '`{frontend}/login?error=email_exists_different_provider|no_email|google_auth_failed|session_expired`',
+          }),
+        },
       },
     },
     async (request, reply) => {

@@ -24,7 +24,7 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<PasswordRoutesOptions> = 
         ...operation(
           'auth',
           'requestPasswordReset',
-          'Have a link to a new password sent; the answer is the same for every address',
+          'Send a password-reset link; the response is the same for every address',
         ),
         body: AddressBody,
         response: { 200: Acknowledged, ...errorResponses },
@@ -32,7 +32,7 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<PasswordRoutesOptions> = 
     },
     async (request) => {
       await requestReset(context, { ...request.body, ...toClient(request) })
-      return acknowledged('If this address has an account, a mail is on its way to it')
+      return acknowledged('If this address has an account, it will receive an email. Check your inbox.')
     },
   )
 
@@ -40,9 +40,14 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<PasswordRoutesOptions> = 
     '/reset-password',
     {
       schema: {
-        ...operation('auth', 'resetPassword', 'Set a new password by the token of that link; ends every session', {
-          errors: ['RESET_TOKEN_INVALID'],
-        }),
+        ...operation(
+          'auth',
+          'resetPassword',
+          'Set a new password with the token of the reset link; ends all sessions',
+          {
+            errors: ['RESET_TOKEN_INVALID'],
+          },
+        ),
         body: ResetPasswordBody,
         response: { 200: Acknowledged, ...errorResponses },
       },
@@ -50,7 +55,7 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<PasswordRoutesOptions> = 
     async (request, reply) => {
       const userId = await resetPassword(context, request.body)
       deviceCookie.remember(request, reply, userId)
-      return acknowledged('Password changed, log in with the new one')
+      return acknowledged('Password changed. Log in with the new password.')
     },
   )
 }

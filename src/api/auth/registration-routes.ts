@@ -18,9 +18,9 @@ import type { RefreshCookie } from './refresh-cookie.ts'
 import { AddressBody, LoggedIn, SignUpBody, VerificationHeaders, Verified, VerifyCodeBody } from './schema.ts'
 import { createVerificationCookie } from './verification-cookie.ts'
 
-/** An avatar of five megabytes, in base64. */
+/** Fits an avatar of 5 MB in base64. */
 const SIGN_UP_LIMIT_BYTES = 8 * 1024 * 1024
-/** Per process: each is in memory several times over while its request lasts. */
+/** Per process. A request holds several copies of its body in memory. */
 const MAX_CONCURRENT_LARGE_BODIES = 4
 const VERIFICATION_HEADER = 'x-verification-token'
 
@@ -39,7 +39,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<RegistrationRoutesOpt
     busyMessage: 'This address is already signing up. Try again in a few seconds.',
   })
 
-  /** What a request shows before its body is read. */
+  /** Returns the verification tokens in header and cookie, which are available before the body. */
   function readVerificationTokens(request: FastifyRequest): string[] {
     return [request.headers[VERIFICATION_HEADER], verificationCookie.read(request)].filter(
       (token) => typeof token === 'string',
@@ -53,7 +53,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<RegistrationRoutesOpt
         ...operation(
           'auth',
           'requestCode',
-          'Have a one-time code sent to an address; the answer is the same for every address',
+          'Send a one-time code to an address; the response is the same for every address',
         ),
         body: AddressBody,
         response: { 201: Acknowledged, ...errorResponses },
@@ -61,7 +61,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<RegistrationRoutesOpt
     },
     async (request, reply) => {
       await requestCode(context, { ...request.body, ...toClient(request) })
-      return reply.code(201).send(acknowledged('A mail is on its way to this address'))
+      return reply.code(201).send(acknowledged('An email is on its way to this address. Check your inbox.'))
     },
   )
 
@@ -69,7 +69,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<RegistrationRoutesOpt
     '/verify-otp',
     {
       schema: {
-        ...operation('auth', 'verifyCode', 'Prove by the code that an address is yours', {
+        ...operation('auth', 'verifyCode', 'Verify an address with its one-time code', {
           errors: ['OTP_INVALID'],
           responseHeaders: { 200: ['Set-Cookie'] },
         }),
@@ -92,7 +92,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<RegistrationRoutesOpt
       async onRequest(request) {
         if (verificationCookie.read(request) !== undefined) await fromOwnPages(request)
       },
-      /** A large body, which only an avatar makes, is read only from somebody who has proven an address. */
+      /** Reads a large body, which only an avatar causes, only from clients with a verified address. */
       async preParsing(request, reply, body) {
         if (!mayExceed(request, ANONYMOUS_BODY_BYTES)) return body
         const address = await findProvenAddress(context, readVerificationTokens(request))
@@ -101,10 +101,10 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<RegistrationRoutesOpt
         return address === null ? limitBody(body, ANONYMOUS_BODY_BYTES) : body
       },
       schema: {
-        ...operation('auth', 'signUp', 'Make an account for a verified address, and log in', {
+        ...operation('auth', 'signUp', 'Create an account for a verified address and log in', {
           description:
-            'Needs the `verificationToken` of `verify-otp`: from its cookie, in the header `X-Verification-Token`, or in the body. ' +
-            'A body above 64 KiB, with a large avatar, needs it in the cookie or the header, and is refused where addresses are not verified.',
+            'Requires the `verificationToken` of `verify-otp` in its cookie, in the header `X-Verification-Token`, or in the body. ' +
+            'A body above 64 KiB, with a large avatar, requires it in the cookie or the header. Deployments without address verification reject such bodies.',
           errors: ['ADDRESS_NOT_VERIFIED', 'ADDRESS_TAKEN', 'FORBIDDEN'],
           responseHeaders: { 201: ['Set-Cookie'] },
           documented: { headers: VerificationHeaders },

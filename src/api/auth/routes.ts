@@ -18,21 +18,25 @@ import { createRefreshCookie } from './refresh-cookie.ts'
 import { registrationRoutes } from './registration-routes.ts'
 import { LoggedIn, LogInBody, Me, Refreshed } from './schema.ts'
 
+/** Accounts, logins and sessions. */
 export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = async (app, { context }) => {
   const refreshCookie = createRefreshCookie(context.config)
   const deviceCookie = createDeviceCookie(context)
   const fromOwnPages = requireOwnOrigin(context.config)
 
-  // Both logins make the same check and accept any role (spec 4.1); the second is the name that admin frontends use.
+  // Both logins make the same check and accept any role; admin frontends use the second path.
   const logInErrors = {
     errors: ['INVALID_CREDENTIALS', 'ACCOUNT_DISABLED'] as const,
     responseHeaders: { 200: ['Set-Cookie'] as const },
   }
   for (const { path, documentation } of [
-    { path: '/login', documentation: operation('auth', 'logIn', 'Log in by address and password', logInErrors) },
+    {
+      path: '/login',
+      documentation: operation('auth', 'logIn', 'Log in with email address and password', logInErrors),
+    },
     {
       path: '/admin-login',
-      documentation: operation('auth', 'logInAsAdmin', 'Log in, under the name that admin frontends use', logInErrors),
+      documentation: operation('auth', 'logInAsAdmin', 'Log in; same as `/login`, for admin frontends', logInErrors),
     },
   ]) {
     app.post(
@@ -73,7 +77,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: fromOwnPages,
       schema: {
-        ...operation('auth', 'logOut', 'End this session, also with an access token that has expired', {
+        ...operation('auth', 'logOut', 'End this session; also works with an expired access token', {
           security: [{ refreshCookie: [] }, { bearer: [] }, {}],
           responseHeaders: { 200: ['Set-Cookie'] },
         }),
@@ -92,7 +96,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: app.requireUser,
       schema: {
-        ...operation('auth', 'logOutEverywhere', 'End all sessions of the user at once', {
+        ...operation('auth', 'logOutEverywhere', 'End all sessions of the user immediately', {
           security: [{ bearer: [] }],
           responseHeaders: { 200: ['Set-Cookie'] },
         }),
@@ -111,7 +115,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: app.requireUser,
       schema: {
-        ...operation('auth', 'getMe', 'The signed-in user', { security: [{ bearer: [] }] }),
+        ...operation('auth', 'getMe', 'Get the signed-in user', { security: [{ bearer: [] }] }),
         response: { 200: success(Me), ...errorResponses },
       },
     },

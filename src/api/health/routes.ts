@@ -8,7 +8,7 @@ import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 
 const Healthy = success(Type.Object({ status: Type.Literal('ok') }))
 
-/** Three questions of operation (contract section 1): does this process live, can it serve, would a post go out now. */
+/** Health probes: is the process alive, can it serve requests, can posts be published now. */
 export const healthRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const route = (path: string, documentation: ReturnType<typeof operation>, missing: () => Promise<string[]>) =>
     app.get(
@@ -23,14 +23,16 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       },
     )
 
-  route('/live', operation('health', 'checkLive', 'This process runs'), async () => [])
+  route('/live', operation('health', 'checkLive', 'Check that this process is running'), async () => [])
   route(
     '/ready',
-    operation('health', 'checkReady', 'This process can serve: the database and its indexes are there'),
+    operation('health', 'checkReady', 'Check that this process can serve requests: database and indexes are available'),
     () => context.readiness.missing(),
   )
-  route('/delivery', operation('health', 'checkDelivery', 'A post would go out now; 503 lists what is missing'), () =>
-    context.deliveryHealth(),
+  route(
+    '/delivery',
+    operation('health', 'checkDelivery', 'Check that posts can be published now; 503 lists what is missing'),
+    () => context.deliveryHealth(),
   )
 }
 

@@ -7,7 +7,7 @@ import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentNotification } from './present.ts'
 import { ListNotificationsQuery, NotificationList, ReadNotification, ReadNotifications } from './schema.ts'
 
-/** Spec 4.8, for authenticated users. */
+/** Notification center of the signed-in user. */
 export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const { notifications } = context
 
@@ -32,7 +32,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
     '/read-all',
     {
       schema: {
-        ...operation('notifications', 'markAllNotificationsRead', 'Mark all as read'),
+        ...operation('notifications', 'markAllNotificationsRead', 'Mark all notifications as read'),
         response: { 200: success(ReadNotifications), ...errorResponses },
       },
     },
@@ -44,7 +44,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
     '/:id/read',
     {
       schema: {
-        ...operation('notifications', 'markNotificationRead', 'Mark one as read'),
+        ...operation('notifications', 'markNotificationRead', 'Mark a notification as read'),
         params: IdParam('id'),
         response: { 200: success(ReadNotification), ...errorResponses },
       },

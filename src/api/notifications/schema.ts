@@ -10,7 +10,7 @@ export const NotificationSchema = Type.Object(
     type: stringEnum(NOTIFICATION_TYPES),
     reference: Type.Object(
       { type: Type.String(), id: Type.String(), model: Type.String() },
-      { description: 'What it is about' },
+      { description: 'The record that the notification refers to' },
     ),
     options: Type.Object({ image: Type.Optional(Type.String()), link: Type.Optional(Type.String()) }),
     read: Type.Boolean(),
@@ -29,11 +29,13 @@ export const NotificationList = Type.Object(
     total: Type.Integer(),
     page: Type.Integer(),
     limit: Type.Integer(),
-    unread: Type.Integer({ description: 'Of all, not of this page' }),
+    unread: Type.Integer({ description: 'Unread notifications on all pages' }),
   },
   { title: 'NotificationList' },
 )
 
 export const ReadNotification = Type.Object({ notification: NotificationSchema })
 
-export const ReadNotifications = Type.Object({ updated: Type.Integer({ description: 'How many were unread' }) })
+export const ReadNotifications = Type.Object({
+  updated: Type.Integer({ description: 'Number of notifications that were unread' }),
+})

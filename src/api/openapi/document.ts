@@ -2,31 +2,33 @@ import { STATUS_CODES } from 'node:http'
 import { statusOf, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
 import { deriveErrorCodes, type DeclaredHeader, type DescribedRoute } from './operation.ts'
 
-/** A piece of the document; its shape is that of OpenAPI 3.1. */
+/** A part of an OpenAPI 3.1 document. */
 type DocumentNode = Record<string, unknown>
 
-/** Response headers, by the name under which `components.headers` describes them. */
+/** Descriptions of all response headers, by header name. */
 export const HEADERS: Record<
   DeclaredHeader | 'RateLimit' | 'RateLimit-Policy' | 'X-Request-Id' | 'WWW-Authenticate',
   DocumentNode
 > = {
   'X-Request-Id': toTextHeader('Identifies the request in the logs of the service'),
-  RateLimit: toTextHeader('What is left of each limit: `"user";r=299;t=60` is 299 requests in the next 60 seconds'),
+  RateLimit: toTextHeader(
+    'Remaining requests of each limit: `"user";r=299;t=60` means 299 requests in the next 60 seconds',
+  ),
   'RateLimit-Policy': toTextHeader(
-    'The limits that count this request: `"user";q=300;w=60` is 300 requests in 60 seconds',
+    'Limits that count this request: `"user";q=300;w=60` means 300 requests in 60 seconds',
   ),
   'Retry-After': {
     ...toTextHeader('Seconds to wait before the next request'),
     schema: { type: 'integer', minimum: 0 },
   },
-  ETag: toTextHeader('Version of the response, to be sent back as `If-None-Match`'),
-  'WWW-Authenticate': toTextHeader('The scheme to authenticate with'),
+  ETag: toTextHeader('Version of the response; send it back as `If-None-Match`'),
+  'WWW-Authenticate': toTextHeader('The authentication scheme'),
   'Set-Cookie': toTextHeader('Sets or clears a cookie that only the API reads'),
-  Location: { ...toTextHeader('Where the browser continues'), schema: { type: 'string', format: 'uri' } },
+  Location: { ...toTextHeader('URL where the browser continues'), schema: { type: 'string', format: 'uri' } },
   'Content-Disposition': toTextHeader('The file name of a download'),
 }
 
-/** Statuses whose error responses carry one more header. */
+/** Additional headers of responses by status. */
 const HEADERS_BY_STATUS: Record<number, (keyof typeof HEADERS)[]> = {
   302: ['Location'],
   401: ['WWW-Authenticate'],
@@ -34,7 +36,7 @@ const HEADERS_BY_STATUS: Record<number, (keyof typeof HEADERS)[]> = {
   503: ['Retry-After'],
 }
 
-/** Extension under which a route's facts travel from `toDocumented` to `finishDocument`, which removes it. */
+/** Temporary extension that passes route facts from `toDocumentedRoute` to `finishDocument`, which removes it. */
 const ROUTE_FACTS = 'x-route'
 
 interface RouteFacts {
@@ -44,9 +46,9 @@ interface RouteFacts {
 }
 
 /**
- * The schema of a route as the document shows it. Fields with a default are optional for the sender: Fastify's validator fills
- * them in before it asks whether they are there. In bodies the default itself is left to the description, because generators
- * take a property with a default for one that is always there.
+ * Converts the schema of a route for the document. Fields with a default are optional for the sender: Ajv adds defaults before it
+ * checks required fields. Bodies mention defaults only in descriptions, because client generators treat properties with a
+ * default as always present.
  */
 export function toDocumentedRoute({
   route,
@@ -126,7 +128,7 @@ export function finishDocument(document: object): DocumentNode {
   }
 }
 
-/** A body that may be null may be left out; as a schema it is then the object alone. */
+/** Converts a nullable body to an optional one with the object schema alone. */
 function toOptionalBody({ requestBody }: DocumentNode): DocumentNode {
   const schema = (requestBody as { content: Record<string, { schema: DocumentNode }> } | undefined)?.content[
     'application/json'
@@ -151,7 +153,7 @@ function describeResponses(given: Record<string, DocumentNode>, facts: RouteFact
   return Object.fromEntries([...successes, ...failures])
 }
 
-/** One code alone means the same on every route, so such a response is shared. */
+/** Describes an error response. A response with a single code is the same on every route and becomes a shared component. */
 function describeErrors(status: number, facts: RouteFacts, shared: DocumentNode): DocumentNode {
   const { errors } = facts
   const response = {
@@ -187,11 +189,11 @@ function toHeaderReferences(status: number, { responseHeaders, isLimited }: Rout
   return Object.fromEntries([...new Set(names)].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Values of these keys are data and no schemas. */
+/** The values of these keys are data, not schemas. */
 const DATA = new Set(['example', 'examples', 'default', 'enum', 'const'])
 
 /**
- * Replaces every schema that has a title by a reference to it, and collects it in `named`.
+ * Replaces every schema with a title by a reference and collects the schema in `named`.
  * @throws Error when two different schemas have one title
  */
 function hoistNamed(value: unknown, named: Record<string, DocumentNode>): unknown {
@@ -203,7 +205,7 @@ function hoistNamed(value: unknown, named: Record<string, DocumentNode>): unknow
   if (typeof title !== 'string') return title === undefined ? node : { title, ...node }
   const known = named[title]
   if (known && !isEqual(known, node)) throw new Error(`Two different schemas are called ${title}`)
-  // Parameters carry the description of their schema themselves.
+  // Parameters repeat the description of their schema.
   if (!known?.['description']) named[title] = node
   return { $ref: `#/components/schemas/${title}` }
 }

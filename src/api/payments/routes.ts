@@ -10,10 +10,10 @@ import { messageWithData, messageOnly, errorResponses } from '../shared/schemas/
 import { presentSubscription } from './present.ts'
 import { HostedPage, SubscriptionStatus } from './schema.ts'
 
-/** What a route needs besides the processor. */
+/** Time for everything besides the calls to the payment processor. */
 const MARGIN_MS = 5 * SECOND
 
-/** Spec 4.6, for authenticated users. Like those for admins the answers carry no `success` (contract section 1). */
+/** Payments of the signed-in user. Like admin responses, these have no `success` field. */
 export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const deadlineMs = 3 * context.config.PAYMENTS_TIMEOUT_MS + MARGIN_MS
 
@@ -22,8 +22,9 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       config: { deadlineMs },
       schema: {
-        ...operation('payments', 'createCheckout', 'The page on which the user pays for Pro', {
-          description: 'The same page again while it is open. 409 ALREADY_SUBSCRIBED while there is a subscription.',
+        ...operation('payments', 'createCheckout', 'Create a checkout page for the Pro plan', {
+          description:
+            'Returns the same page while it is open. Fails with 409 ALREADY_SUBSCRIBED while a subscription exists.',
           errors: ['ALREADY_SUBSCRIBED', 'PAYMENT_SESSION_FAILED', 'PAYMENTS_UNAVAILABLE'],
         }),
         response: { 200: messageWithData(HostedPage), ...errorResponses },
@@ -40,7 +41,7 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
         ...operation(
           'payments',
           'openBillingPortal',
-          'The page on which the user looks after cards, invoices and the subscription',
+          'Open the billing portal for cards, invoices and the subscription',
           { errors: ['NO_BILLING_ACCOUNT', 'BILLING_PORTAL_FAILED', 'PAYMENTS_UNAVAILABLE'] },
         ),
         response: { 200: messageWithData(HostedPage), ...errorResponses },
@@ -54,8 +55,8 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       config: { deadlineMs },
       schema: {
-        ...operation('payments', 'cancelSubscription', 'End the subscription with the period that is paid for', {
-          description: 'Until then the plan stays as it is, and the billing portal can take it back.',
+        ...operation('payments', 'cancelSubscription', 'Cancel the subscription at the end of the paid period', {
+          description: 'The plan stays active until then, and the user can resume it in the billing portal.',
           errors: ['NO_ACTIVE_SUBSCRIPTION', 'NO_SUBSCRIPTION_ID', 'ALREADY_CANCELLING', 'PAYMENTS_UNAVAILABLE'],
         }),
         response: { 200: messageOnly, ...errorResponses },
@@ -71,7 +72,7 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/status',
     {
       schema: {
-        ...operation('payments', 'getSubscription', 'Plan, subscription, what of the plan is used, and its limits'),
+        ...operation('payments', 'getSubscription', 'Get plan, subscription, usage and limits'),
         response: { 200: messageWithData(SubscriptionStatus), ...errorResponses },
       },
     },

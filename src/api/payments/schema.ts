@@ -5,7 +5,7 @@ import { stringEnum } from '../shared/schemas/common.ts'
 
 export const HostedPage = Type.Object(
   {
-    url: Type.String({ description: 'A page of the payment processor, to send the user to' }),
+    url: Type.String({ description: 'Page of the payment processor; send the user there' }),
   },
   { title: 'HostedPage' },
 )
@@ -17,7 +17,7 @@ export const SubscriptionStatus = Type.Object(
   { title: 'SubscriptionStatus' },
 )
 
-/** For the document alone: the signature is checked over the bytes, then the processor's own library reads them. */
+/** Only for the OpenAPI document: the processor's library verifies the signature of the raw bytes and parses them. */
 export const PaymentEvent = Type.Object(
   {
     id: Type.String({ examples: ['evt_1Q'] }),

@@ -20,13 +20,13 @@ import { REDIRECT_PLATFORMS } from './redirect-platforms.ts'
 
 const SettingsRedirect = Type.Null({
   description:
-    'To `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` ' +
+    'Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` ' +
     `with \`&reason=${CONNECT_REASONS.join('|')}\``,
 })
 
 /**
- * Where platforms send users back to, without a token of ours (spec 4.5). Whatever happens the user ends on the settings page of the
- * frontend. There is no HEAD: a state is good for one call, and not for somebody's look ahead.
+ * The OAuth callbacks, without an access token. Every response redirects to the settings page of the frontend, also after an
+ * error. HEAD is not available: a state is valid for a single call, which a link preview must not use up.
  */
 export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const { config } = context
@@ -46,14 +46,14 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
           ...operation(
             'platforms',
             `finish${platformLabel(platform)}Connection`,
-            `Where ${platformLabel(platform)} sends the user back to`,
+            `Finish connecting ${platformLabel(platform)}; ${platformLabel(platform)} redirects the user here`,
             { documented: { querystring: CallbackQuery }, responseHeaders: { 302: ['Set-Cookie'] } },
           ),
           response: { 302: SettingsRedirect },
         },
         errorHandler(error, request, reply) {
           const level = error instanceof ServiceError && error.statusCode < 500 ? 'info' : 'error'
-          request.log[level]({ err: error, platform }, 'connecting an account failed')
+          request.log[level]({ err: error, platform }, 'account connection failed')
           void redirectToSettings(reply, 'connect_failed', 'INTERNAL')
         },
       },
@@ -77,15 +77,12 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
   }
 }
 
-/** OAuth names its errors (`access_denied`, `invalid_client`): for operators that word is often all there is to go by. */
+/** Logs a failed connection with the OAuth error (`access_denied`, `invalid_client`), often the only clue for operators. */
 function logFailure(
   { log }: FastifyRequest,
   platform: Platform,
   { reason, cause, platformReason }: Awaited<ReturnType<typeof finishConnect>>,
 ): void {
   const words = { platformCode: platformReason?.code, platformText: platformReason?.text }
-  log[reason === 'INTERNAL' ? 'error' : 'warn'](
-    { platform, reason, ...words, err: cause },
-    'connecting an account failed',
-  )
+  log[reason === 'INTERNAL' ? 'error' : 'warn']({ platform, reason, ...words, err: cause }, 'account connection failed')
 }

@@ -4,14 +4,14 @@ import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../doma
 import type { ConnectedAccount, PlatformAccount, PlatformAccounts } from '../../store/accounts/platform-accounts.ts'
 import type { PresentedAccount } from './schema.ts'
 
-/** The fields that only this platform's sub-document has (spec section 2). */
+/** Response fields that only this platform has. */
 const OWN_FIELDS: Partial<Record<Platform, (account: ConnectedAccount) => Partial<PresentedAccount>>> = {
   bluesky: ({ accountId, handle }) => ({ did: accountId, handle }),
   mastodon: ({ accountId, serviceUrl }) => ({ accountId, ...(serviceUrl !== null && { instanceUrl: serviceUrl }) }),
   tumblr: ({ handle }) => ({ blogHostname: `${handle}.tumblr.com` }),
 }
 
-/** What a client sees of one platform's account; secrets end here. */
+/** Converts an account for clients, without its secrets. */
 export function presentAccount(platform: Platform, account: PlatformAccount | undefined, now: Date): PresentedAccount {
   if (!account?.connected) return { connected: false }
   const { accountId, profile, health, auth, connectedAt } = account

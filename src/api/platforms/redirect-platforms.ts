@@ -2,11 +2,11 @@ import type { Platform } from '../../domain/shared/platforms.ts'
 
 interface RedirectPlatform {
   platform: Platform
-  /** What the answer of the connect route calls the address of the platform's page (spec 4.5). */
+  /** The response field of the connect route with the URL of the platform's page. */
   urlField: 'authUrl' | 'url'
 }
 
-/** The platforms whose accounts connect on a page of their own. */
+/** Platforms whose users connect an account on a page of the platform. */
 export const REDIRECT_PLATFORMS: RedirectPlatform[] = [
   { platform: 'mastodon', urlField: 'authUrl' },
   { platform: 'tumblr', urlField: 'authUrl' },

@@ -13,9 +13,9 @@ type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** An `onRequest` hook: 401 without a valid session of ours, 403 for a disabled account. */
+    /** An `onRequest` hook: 401 without a valid session, 403 for a disabled account. */
     requireUser: Guard
-    /** The same, and 403 for anyone but an admin. */
+    /** Like `requireUser`, and 403 for users who are not admins. */
     requireAdmin: Guard
   }
 }
@@ -25,9 +25,8 @@ interface GuardOptions {
 }
 
 /**
- * Adds the guards. Role, `isDisabled`, token version and session are read again on every request, so that disabling,
- * demoting and logging out bite at once (contract section 2). Visible outside of this plugin: `requireUser`, `requireAdmin`, `request.user`,
- * which routes without a guard must not read.
+ * Adds the guards. Every request reads role, `isDisabled`, token version and session again, so that disabling, demoting and
+ * logging out take effect immediately. Adds `requireUser`, `requireAdmin` and `request.user`, which only guarded routes may read.
  */
 export const guards = fastifyPlugin<GuardOptions>(
   async (app, { context }) => {
@@ -47,7 +46,7 @@ export const guards = fastifyPlugin<GuardOptions>(
   { name: 'guards', fastify: '5.x', dependencies: ['rate-limits', 'access-tokens'] },
 )
 
-/** @throws ServiceError 401 without a valid access token of ours */
+/** @throws ServiceError 401 without a valid access token */
 async function verifyRequestToken(request: FastifyRequest): Promise<VerifiedClaims> {
   const payload: unknown = await request.jwtVerify().catch(() => null)
   const claims = parseAccessPayload(payload)

@@ -8,11 +8,11 @@ import { getClientNetwork } from '../shared/client-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Calls that the limit per address does not count: probes of load balancers, webhooks. */
+    /** Exempts the route from the limit per address: load-balancer probes, webhooks. */
     isUnlimited?: boolean
   }
   interface FastifyInstance {
-    /** Counts a request of an authenticated user; the guards call it. */
+    /** Counts a request against the limit of its authenticated user; the guards call it. */
     limitUser: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
   }
 }
@@ -20,8 +20,8 @@ declare module 'fastify' {
 type Counter = ReturnType<FastifyInstance['createRateLimit']>
 
 /**
- * The network limits of contract section 11, counted by each process for itself. Their state goes out in the headers
- * `RateLimit` and `RateLimit-Policy` of the IETF draft, one item per limit.
+ * Limits requests per client address and per user. Each process counts on its own. Responses report the limits in the headers
+ * `RateLimit` and `RateLimit-Policy` of the IETF draft, with an item per limit.
  */
 export const rateLimits = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {

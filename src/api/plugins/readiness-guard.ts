@@ -5,20 +5,22 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Refuses until the database was there once, with its indexes. */
+    /** Responds with 503 until the database and its indexes have been available once. */
     requireReady: () => Promise<void>
   }
 }
 
 /**
- * The process listens from the start on, so that operators can ask it what it waits for; but without the unique indexes
- * nothing may be written, by whatever way a request came here.
+ * Adds `requireReady`. The process listens from the start, so that health routes can report what is missing. Without the unique
+ * indexes no request may write.
  */
 export const readinessGuard = fastifyPlugin<{ context: Pick<Context, 'readiness'> }>(
   async (app: FastifyInstance, { context: { readiness } }) => {
     app.decorate('requireReady', async () => {
       if (await readiness.hasBeenReady()) return
-      throw new ServiceError('SERVICE_UNAVAILABLE', 'The service is not ready yet, try again', { retryAfterSeconds: 2 })
+      throw new ServiceError('SERVICE_UNAVAILABLE', 'The service is starting. Try again in a few seconds.', {
+        retryAfterSeconds: 2,
+      })
     })
   },
   { name: 'readiness-guard', fastify: '5.x' },

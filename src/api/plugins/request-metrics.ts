@@ -5,14 +5,14 @@ import { SECOND } from '../../domain/shared/times.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers of such a route last for as long as someone listens: their time says nothing. */
+    /** Marks routes whose responses last as long as the client listens; their duration is not measured. */
     isStream?: boolean
   }
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Counts and times every request by the pattern of its route, whatever address was asked for. */
+/** Counts and times every request by its route pattern, so that URLs never become metric labels. */
 export const requestMetrics = fastifyPlugin<{ context: Pick<Context, 'metrics'> }>(
   async (app: FastifyInstance, { context: { metrics } }) => {
     app.addHook('onResponse', async (request, reply) => {

@@ -15,9 +15,11 @@ import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { ListedPost } from '../../store/posts/shorten-posts.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
-import type { ListedPostView, PlatformStatusView, PostProgressView, PostTimelineView, PostView } from './schema.ts'
+import type { ListedPostView } from './schemas/list.ts'
+import type { PlatformStatusView, PostView } from './schemas/post.ts'
+import type { PostProgressView, PostTimelineView } from './schemas/progress.ts'
 
-/** A post as its owner sees it. What is not listed here stays inside: delivery records, request hashes, revisions. */
+/** Converts a post for its owner. Fields that are not listed stay internal: delivery records, request hashes, revisions. */
 export function presentPost(post: Post): PostView {
   return {
     _id: post._id,
@@ -36,7 +38,7 @@ export function presentPost(post: Post): PostView {
   }
 }
 
-/** @param metrics the latest snapshots by post id, or null when they were not asked for */
+/** @param metrics the latest snapshots by post id, or null when the client did not request them */
 export function presentListedPost(post: ListedPost, metrics: Map<string, PostSnapshot[]> | null): ListedPostView {
   return {
     ...presentPost(post),
@@ -138,7 +140,7 @@ function presentMediaItem({
   return { storageKey, storageUrl, mimeType, ...given } as PostView['content']['mediaItems'][number]
 }
 
-/** The answer to a create, an update and a duplicate. */
+/** The response data of a create, an update and a duplicate. */
 export function presentCreatedPost({ postId, status, scheduledAt, warnings }: CreatedPost) {
   return {
     postId,
@@ -153,7 +155,7 @@ export function presentCreatedPost({ postId, status, scheduledAt, warnings }: Cr
   }
 }
 
-/** Browsers name the page that a request comes from. */
+/** Returns `web` for requests with an Origin header: browsers send it, API clients do not. */
 export function toPostSource({ headers }: FastifyRequest): 'web' | 'api' {
   return headers.origin === undefined ? 'api' : 'web'
 }

@@ -15,7 +15,7 @@ import { Instant, nullable } from '../shared/schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { exportData } from './export-data.ts'
 
-/** There may be years of posts, and their reader slow. */
+/** An export can hold years of posts, and its client can be slow. */
 const EXPORT_DEADLINE_MS = 2 * MINUTE
 
 const records = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description })
@@ -23,34 +23,38 @@ const records = (description: string) => Type.Array(Type.Object({}, { additional
 const Export = Type.Object({
   exportedAt: Instant,
   user: UserRecord,
-  platforms: Type.Object({}, { additionalProperties: true, description: 'As GET /api/platform/find' }),
-  posts: records('As GET /api/posts'),
-  notifications: records('As GET /api/notifications'),
+  platforms: Type.Object({}, { additionalProperties: true, description: 'Same format as GET /api/platform/find' }),
+  posts: records('Same format as GET /api/posts'),
+  notifications: records('Same format as GET /api/notifications'),
   media: records('The files in storage: storageKey, storageUrl, storedAt'),
-  sessions: records('As GET /api/auth/devices'),
-  devices: records('What gets push messages: platform, createdAt, lastSeen'),
-  mails: records('Mails of the last days: kind, state, createdAt'),
-  payments: records('What the payment processor told of the subscription in the last 90 days'),
-  changesByAdmins: records('What admins changed of the account'),
+  sessions: records('Same format as GET /api/auth/devices'),
+  devices: records('Devices registered for push messages: platform, createdAt, lastSeen'),
+  mails: records('Emails of the last days: kind, state, createdAt'),
+  payments: records('Subscription events of the payment processor in the last 90 days'),
+  changesByAdmins: records('Changes to the account by admins'),
 })
 
 const EraseBody = nullable(
   Type.Object({
     password: Type.Optional(
-      Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH, description: 'Needed by accounts that have one' }),
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_PASSWORD_LENGTH,
+        description: 'Required for accounts with a password',
+      }),
     ),
   }),
 )
 
-/** Exports that one process writes at a time. */
+/** Per process. */
 const MAX_CONCURRENT_EXPORTS = 4
 
-/** What the user's data come to: taken along, or gone. */
+/** Routes that export and erase the user's data. */
 export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const refreshCookie = createRefreshCookie(context.config)
   const exports = createConcurrencyLimit({
     perProcess: MAX_CONCURRENT_EXPORTS,
-    busyMessage: 'A download of your data is still running. Wait until it is finished, then try again.',
+    busyMessage: 'A download of your data is still running. Wait until it finishes, then try again.',
   })
 
   app.get(
@@ -59,7 +63,7 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       config: { deadlineMs: EXPORT_DEADLINE_MS },
       onRequest: async (request, reply) => exports.enter(reply, request.user.userId),
       schema: {
-        ...operation('profile', 'exportData', 'Download all own data as JSON', {
+        ...operation('profile', 'exportData', 'Download all of your data as JSON', {
           responseHeaders: { 200: ['Content-Disposition'] },
         }),
         response: { 200: success(Export), ...errorResponses },
@@ -74,7 +78,7 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       reply
         .type('application/json; charset=utf-8')
         .header('content-disposition', `attachment; filename="postonce-${day}.json"`)
-      // The stream is the answer as it stands: no schema is applied to it.
+      // Fastify sends the stream as it is; no schema serializes it.
       return stream as never
     },
   )
@@ -83,9 +87,9 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     '',
     {
       schema: {
-        ...operation('profile', 'eraseAccount', 'Erase the account with everything that belongs to it', {
+        ...operation('profile', 'eraseAccount', 'Erase the account and all of its data', {
           description:
-            'Shut at once, removed in the background. Accounts without a password need a login of the last ten minutes.',
+            'Blocks the account immediately and removes its data in the background. Accounts without a password need a login within the last ten minutes.',
           errors: ['INCORRECT_PASSWORD', 'FRESH_LOGIN_REQUIRED'],
           responseHeaders: { 202: ['Set-Cookie'] },
         }),

@@ -13,8 +13,8 @@ import type { AccountSnapshot, PostSnapshot } from '../../store/analytics/snapsh
 const PAGE = 500
 
 /**
- * All that is kept of a user, in the shapes in which the routes show it: what is long is read while it is written. Secrets, and
- * what is other people's, such as who changed the plan, have no place in it.
+ * Collects all stored data of a user in the formats of the routes. Long lists are async iterables that are read while the client
+ * downloads. Secrets and data about other people, such as the admin who changed the plan, are left out.
  */
 export async function exportData(context: Context, user: User, sessionId: string) {
   const { _id: userId } = user
@@ -41,7 +41,7 @@ async function* presentEach<T>(items: AsyncIterable<T>, present: (item: T) => ob
   for await (const item of items) yield present(item)
 }
 
-/** What gets push messages; the token is the device's own. */
+/** Lists the devices for push messages without their tokens, which are secrets. */
 async function listPushDevices({ pushTokens }: Pick<Context, 'pushTokens'>, userId: string) {
   const devices = await pushTokens.listOf(userId)
   return devices.map(({ platform, createdAt, lastSeen }) => ({ platform, createdAt, lastSeen }))

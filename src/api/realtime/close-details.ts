@@ -4,9 +4,9 @@ import type { SocketEnding } from '../../telemetry/metrics.ts'
 interface CloseDetails {
   message: string
   code: string
-  /** Of the WebSocket protocol (RFC 6455, section 7.4). */
+  /** WebSocket close code (RFC 6455, section 7.4). */
   closeCode: number
-  /** Whether the same client with the same token would only be turned away again. */
+  /** True when reconnecting with the same token would fail again. */
   isFinal: boolean
 }
 
@@ -28,23 +28,23 @@ const finalClose = (code: string, message: string): CloseDetails => ({
   isFinal: true,
 })
 
-/** What a client is told when the service ends its connection. */
+/** The message and close code for each reason to end a connection. A close message has at most 123 bytes. */
 export const CLOSE_DETAILS: Record<SocketEnding, CloseDetails> = {
   unauthorized: UNAUTHORIZED,
   silent: UNAUTHORIZED,
   expired: UNAUTHORIZED,
   disabled: finalClose('ACCOUNT_DISABLED', 'Account is disabled'),
-  changed: retryableClose(SERVICE_RESTART, 'The rights of the account have changed, connect again'),
-  garbled: finalClose('BAD_REQUEST', 'The message is not understood'),
+  changed: retryableClose(SERVICE_RESTART, 'The rights of the account have changed. Connect again.'),
+  garbled: finalClose('BAD_REQUEST', 'The message is not valid. Correct it and connect again.'),
   flooding: finalClose('RATE_LIMITED', 'Too many messages. Connect again and send fewer.'),
   crowded: finalClose('RATE_LIMITED', 'Too many open connections. Close another tab or device and try again.'),
-  slow: retryableClose(TRY_AGAIN_LATER, 'The client does not read what it is sent'),
-  gap: retryableClose(SERVICE_RESTART, 'Notifications may have been missed, connect again'),
-  stopping: retryableClose(SERVICE_RESTART, 'The service restarts, connect again'),
-  unavailable: retryableClose(TRY_AGAIN_LATER, 'The service is not available for the moment, try again'),
+  slow: retryableClose(TRY_AGAIN_LATER, 'The client does not read its messages. Connect again.'),
+  gap: retryableClose(SERVICE_RESTART, 'Notifications may have been missed. Connect again and reload the list.'),
+  stopping: retryableClose(SERVICE_RESTART, 'The service is restarting. Connect again.'),
+  unavailable: retryableClose(TRY_AGAIN_LATER, 'The service is temporarily unavailable. Try again in a few seconds.'),
 }
 
-/** What an error means for the connection on which it came up. */
+/** Converts an error on a connection to the reason for ending it. */
 export function toSocketEnding(error: unknown): SocketEnding {
   if (!(error instanceof ServiceError)) return 'unavailable'
   if (error.code === 'ACCOUNT_DISABLED') return 'disabled'

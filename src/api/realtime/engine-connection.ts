@@ -16,7 +16,7 @@ export interface ServerEvents {
 export type ClientSocket = Socket<ClientEvents, ServerEvents>
 export type EngineSocket = ClientSocket['conn']
 
-/** What the bytes for a client leave this process by: the raw socket of a WebSocket, or the answer to a poll. */
+/** The stream that carries bytes to a client: the raw socket of a WebSocket, or the response to a poll. */
 export type OutputStream = Duplex | ServerResponse
 
 interface ConnectionResources {
@@ -24,36 +24,36 @@ interface ConnectionResources {
   sockets(id: string): ReadonlySet<ClientSocket>
 }
 
-/** Counts what waits for the client of an engine's connection, and closes it as the engine would not: in time. */
+/** Tracks the buffered bytes of an Engine.IO connection, and closes the connection without the delay of the engine. */
 export function openConnection(
   conn: EngineSocket,
   connections: Connections,
-  { streams: wires, sockets: conversations }: ConnectionResources,
+  { streams, sockets }: ConnectionResources,
 ): OpenConnection {
   const id = getConnectionId(conn)
   let queued = 0
 
   const connection = connections.open({
     transport: () => conn.transport.name as SocketTransport,
-    bufferedBytes: () => [...wires(id)].reduce((sum, wire) => sum + wire.writableLength, queued),
+    bufferedBytes: () => [...streams(id)].reduce((sum, stream) => sum + stream.writableLength, queued),
     end(ending) {
       const { message, code, isFinal } = CLOSE_DETAILS[ending]
-      for (const socket of [...conversations(id)]) {
+      for (const socket of [...sockets(id)]) {
         socket.emit('error', { message, code })
-        // Told by the protocol itself, a client does not try again.
+        // After a protocol disconnect, the client does not reconnect.
         if (isFinal) socket.disconnect()
       }
       close()
     },
     destroy() {
       conn.close(true)
-      for (const wire of [...wires(id)]) wire.destroy()
+      for (const stream of [...streams(id)]) stream.destroy()
     },
   })
 
   /**
-   * A client that polls is told with its next poll. Were the engine asked before it, it would keep the connection for
-   * half a minute, whatever it is told then.
+   * Closes the connection. A polling client gets the close packet with its next poll: when closed between two polls, the engine
+   * would hold the connection for half a minute.
    */
   function close(): void {
     const { transport } = conn
@@ -80,7 +80,7 @@ interface Packet {
   data?: string | Buffer
 }
 
-/** The type hides it, and every request of a client names it. */
+/** Returns the connection id, which every request of the client contains. The types of Engine.IO hide it. */
 export function getConnectionId(conn: EngineSocket): string {
   return (conn as unknown as { id: string }).id
 }

@@ -11,7 +11,7 @@ import type { NotificationView } from '../notifications/schema.ts'
 import { toSocketEnding } from './close-details.ts'
 import { createMultiMap } from './multi-map.ts'
 
-/** One who listens for a user, whatever the transport. */
+/** A client connection that receives the notifications of a user, whatever the transport. */
 export interface Listener {
   send(notification: NotificationView): void
   end(ending: SocketEnding): void
@@ -19,9 +19,9 @@ export interface Listener {
 
 export interface Membership {
   expiresAt(): Date
-  /** From now on the listener is sent what comes: to be called when it is told that it is connected. */
+  /** Starts sending notifications. Call it when the client is informed that it is connected. */
   listen(): void
-  /** Goes on with a fresh token of the same user. @throws like `admit` */
+  /** Continues with a new token of the same user. @throws like `admit` */
   renew(token: string | null): Promise<void>
   leave(): void
 }
@@ -29,22 +29,22 @@ export interface Membership {
 interface Member {
   listener: Listener
   claims: VerifiedClaims
-  /** Null until user and session were read. */
+  /** Null until user and session are loaded. */
   role: Role | null
   isListening: boolean
-  /** Could not be looked at when it had to be. */
+  /** True when the last check of its rights failed because of an outage. */
   needsRecheck: boolean
 }
 
 type HubDeps = AuthenticationDeps & Pick<Context, 'changes' | 'logger'>
 
-/** Opening a stream costs the database more than following one for a while that nobody listens to. */
+/** How long the change stream stays open without listeners. Opening a stream costs the database more than an idle one. */
 const IDLE_FEED_MS = MINUTE
 const FEED_TIMEOUT_MS = 5 * SECOND
 
 /**
- * Hands what is stored in the database to those who listen in this process. Each user has a room; whoever has a good token joins
- * it. While there are none in any room the database is not followed.
+ * Sends stored notifications from the database change stream to the listeners of this process. A listener joins with a valid access
+ * token of its user. Without listeners the stream is closed.
  */
 export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: number }) {
   const { clock, logger } = deps
@@ -65,7 +65,7 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
     }
   }
 
-  /** Looks again whether the member may stay, by the very rule that requests are measured by. */
+  /** Checks the rights of a member again, by the same rule as for requests. */
   async function recheckMember(member: Member): Promise<void> {
     try {
       const { role } = await loadRequestUser(deps, member.claims)
@@ -78,18 +78,18 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
     }
   }
 
-  /** What is missed once is not made up for by the stream: a client that connects again reads the list. */
+  /** Ends all connections after missed changes. The stream does not repeat them; clients reload the list after they reconnect. */
   function onGap(): void {
-    logger.warn('Changes of the database were missed; those who listen are told to connect again')
+    logger.warn('database changes missed, clients disconnected')
     for (const { listener } of membersByUser.all()) listener.end('gap')
   }
 
-  async function follow(): Promise<void> {
+  async function openFeed(): Promise<void> {
     clearTimeout(idleTimer)
     feed ??= deps.changes.follow({
       onChange,
       onGap,
-      onTrouble: (error) => logger.warn({ err: error }, 'Changes of the database cannot be followed for the moment'),
+      onTrouble: (error) => logger.warn({ err: error }, 'database change stream interrupted'),
     })
     await withTimeout(FEED_TIMEOUT_MS, feed.following())
   }
@@ -121,7 +121,7 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
 
   return {
     /**
-     * Lets the bearer of a token into the room of its user.
+     * Adds a listener for the user of a token.
      * @throws ServiceError 401, 403, 429 for a user with too many sockets, 503
      */
     async admit(token: string | null, listener: Listener): Promise<Membership> {
@@ -130,10 +130,10 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
         throw new ServiceError('RATE_LIMITED', 'Too many open connections. Close another tab or device and try again.')
       }
       const member: Member = { listener, claims, role: null, isListening: false, needsRecheck: false }
-      // First into the room, then the look at the records: what changes after it reaches a member.
+      // Joins before it reads the records, so that later changes reach the member.
       join(member)
       try {
-        await follow()
+        await openFeed()
         await readRole(member)
       } catch (error) {
         leave(member)
@@ -155,7 +155,7 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
       }
     },
 
-    /** Ends whose token has ended, and looks again at those who could not be looked at. */
+    /** Ends members whose token has expired, and checks members again whose last check failed. */
     tick(): void {
       const now = clock.now()
       for (const member of membersByUser.all()) {
@@ -173,7 +173,10 @@ export type Hub = ReturnType<typeof createHub>
 async function withTimeout(ms: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    const error = new ServiceError('SERVICE_UNAVAILABLE', 'The service is not available for the moment, try again')
+    const error = new ServiceError(
+      'SERVICE_UNAVAILABLE',
+      'The service is temporarily unavailable. Try again in a few seconds.',
+    )
     timer = setTimeout(() => reject(error), ms)
   })
   try {

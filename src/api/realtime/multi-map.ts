@@ -1,4 +1,4 @@
-/** Sets of items by a key; a set that has become empty goes. */
+/** Creates a map from keys to sets of items. Empty sets are removed. */
 export function createMultiMap<T>() {
   const groups = new Map<string, Set<T>>()
 

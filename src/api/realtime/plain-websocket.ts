@@ -24,8 +24,8 @@ interface PlainWebSocketOptions {
 }
 
 /**
- * The plain transport of contract section 9. The client says who it is by its first message, or by the Authorization header of the
- * request; it is told `ready`, and from then on every notification.
+ * The plain WebSocket transport. The client authenticates with its first message or with the Authorization header. It then receives
+ * `ready` and all following notifications.
  */
 export async function plainWebSocket(
   app: FastifyInstance,
@@ -38,7 +38,7 @@ export async function plainWebSocket(
       perMessageDeflate: false,
       clientTracking: false,
     },
-    // Too large, not UTF-8, not a frame: the protocol has closed it already.
+    // The protocol has already closed the socket after a message that is too large, not UTF-8 or not a valid frame.
     errorHandler: (_error, socket) => socket.close(),
     preClose: (done) => done(),
   })
@@ -49,19 +49,22 @@ export async function plainWebSocket(
     exposeHeadRoute: false,
     config: { isStream: true },
     schema: {
-      ...operation('notifications', 'streamNotifications', 'Hear of notifications at once, over a WebSocket', {
+      ...operation('notifications', 'streamNotifications', 'Receive notifications in real time over a WebSocket', {
         description:
-          'Send `{"auth": {"token": "<access token>"}}` within 10 s, or the Authorization header. After `{"event": "ready"}` every notification ' +
-          'comes as `{"event": "notification", "data": {..}}`. Send the message again with a fresh token before the old one ends. Socket.IO 4 ' +
-          'clients listen at `/socket.io` (`auth.token`, events `notification` and `auth`) instead.',
+          'Send `{"auth": {"token": "<access token>"}}` within 10 s, or the Authorization header. After `{"event": "ready"}`, each notification ' +
+          'arrives as `{"event": "notification", "data": {..}}`. Send the message again with a new token before the old one expires. Socket.IO 4 ' +
+          'clients connect to `/socket.io` instead (`auth.token`, events `notification` and `auth`).',
         errors: ['UPGRADE_REQUIRED', 'FORBIDDEN'],
         security: [{ bearer: [] }, {}],
       }),
-      response: { 101: Type.Null({ description: 'The connection is a WebSocket from now on' }), ...errorResponses },
+      response: { 101: Type.Null({ description: 'The connection is now a WebSocket' }), ...errorResponses },
     },
     handler: async (_request, reply) => {
       reply.header('upgrade', 'websocket')
-      throw new ServiceError('UPGRADE_REQUIRED', 'This address is for WebSocket connections')
+      throw new ServiceError(
+        'UPGRADE_REQUIRED',
+        'This URL only accepts WebSocket connections. Connect with a WebSocket client.',
+      )
     },
     wsHandler: (socket, request) => serveSocket(socket, parseBearerToken(request), { hub, connections }),
   })
@@ -69,7 +72,7 @@ export async function plainWebSocket(
 
 function serveSocket(
   socket: WebSocket,
-  token: string | null,
+  headerToken: string | null,
   { hub, connections }: Omit<PlainWebSocketOptions, 'upgrades'>,
 ): void {
   const heartbeat = createHeartbeat(socket, connections.now)
@@ -100,10 +103,10 @@ function serveSocket(
     end: (ending: SocketEnding) => open.end(ending),
   }
 
-  async function authenticate(presented: string): Promise<void> {
+  async function authenticate(token: string): Promise<void> {
     try {
-      if (membership) await membership.renew(presented)
-      else membership = await hub.admit(presented, listener)
+      if (membership) await membership.renew(token)
+      else membership = await hub.admit(token, listener)
       if (socket.readyState !== socket.OPEN) return membership.leave()
       open.setAuthenticated(true)
       membership.listen()
@@ -113,27 +116,27 @@ function serveSocket(
     }
   }
 
-  /** One token after the other: the last one counts. */
-  function present(presented: string): void {
-    authenticated = authenticated.then(() => authenticate(presented))
+  /** Authenticates with a token after all previous ones, so that the last token counts. */
+  function queueAuthentication(token: string): void {
+    authenticated = authenticated.then(() => authenticate(token))
   }
 
   socket.on('message', (data: Buffer, isBinary) => {
-    heartbeat.heard()
+    heartbeat.markAlive()
     if (!open.countMessage()) return
     const presented = isBinary ? null : parseToken(data.toString())
     if (presented === null) open.end('garbled')
-    else present(presented)
+    else queueAuthentication(presented)
   })
   socket.on('ping', () => open.countMessage())
   socket.once('close', () => {
     membership?.leave()
     open.remove()
   })
-  if (token !== null) present(token)
+  if (headerToken !== null) queueAuthentication(headerToken)
 }
 
-/** The token of `{"auth": {"token": ".."}}`, or null for any other message. */
+/** Returns the token of `{"auth": {"token": ".."}}`, or null for any other message. */
 function parseToken(text: string): string | null {
   try {
     const message = JSON.parse(text) as { auth?: { token?: unknown } } | null
@@ -144,18 +147,18 @@ function parseToken(text: string): string | null {
   }
 }
 
-/** Pings, since a client that went away without a word, or stopped reading, shows in no other way. */
+/** Pings the client. Nothing else detects a client that vanished or stopped reading. */
 function createHeartbeat(socket: WebSocket, now: () => number) {
   let lastSeenAt = now()
   let pingedAt: number | null = null
-  const heard = () => {
+  const markAlive = () => {
     lastSeenAt = now()
     pingedAt = null
   }
-  socket.on('pong', heard)
+  socket.on('pong', markAlive)
 
   return {
-    heard,
+    markAlive,
     isAlive(at: number): boolean {
       if (pingedAt !== null) return at - pingedAt <= PONG_TIMEOUT_MS
       if (at - lastSeenAt < PING_INTERVAL_MS) return true

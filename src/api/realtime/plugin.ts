@@ -9,10 +9,10 @@ import { socketIo } from './socket-io.ts'
 import { routeUpgrades, SOCKET_IO_PATH, STREAM_PATH } from './upgrades.ts'
 
 const TICK_MS = SECOND
-/** The share of the grace time in which clients may close their side. */
+/** The share of the shutdown grace time that clients have to close their side. */
 const CLOSE_GRACE_SHARE = 0.2
 
-/** Notifications at once, to every socket of their user on whatever API process it is: one hub, two transports. */
+/** Real-time notifications for every connection of a user, on any API process: a shared hub with two transports. */
 export async function realtime(app: FastifyInstance, { context }: { context: ApiContext }): Promise<void> {
   const { config } = context
   const hub = createHub(context, { socketsPerUser: config.SOCKETS_PER_USER })
@@ -24,7 +24,7 @@ export async function realtime(app: FastifyInstance, { context }: { context: Api
 
   app.addHook('onRequest', requireOwnOrigin(config))
   app.addHook('onRequest', async ({ query }) => {
-    // With an id it belongs to a connection there is; which ones there are, the engine knows.
+    // A request with an id belongs to an existing connection; the engine checks the id.
     if (!(query as { sid?: string }).sid) connections.assertCapacity()
   })
   await app.register(plainWebSocket, { prefix: STREAM_PATH, hub, connections, upgrades })

@@ -31,8 +31,8 @@ interface SocketIoOptions {
 const NAMESPACES = ['/', '/api']
 
 /**
- * The Socket.IO transport of contract section 9: namespaces `/` and `/api`, the token in `auth.token`, event `notification`. A
- * fresh token goes in the event `auth`.
+ * The Socket.IO transport: namespaces `/` and `/api`, the token in `auth.token`, event `notification`. Clients send a new token in
+ * the event `auth`.
  */
 export async function socketIo(app: FastifyInstance, { hub, connections, upgrades }: SocketIoOptions): Promise<void> {
   const engine = new Engine({
@@ -45,7 +45,7 @@ export async function socketIo(app: FastifyInstance, { hub, connections, upgrade
   const io = new Server<ClientEvents, ServerEvents>({ serveClient: false })
   io.bind(engine)
 
-  /** By the id of their connection. */
+  /** By connection id. */
   const streams = createMultiMap<OutputStream>()
   const connectionsByEngineSocket = new WeakMap<EngineSocket, OpenConnection>()
   const sockets = createMultiMap<ClientSocket>()
@@ -73,7 +73,7 @@ export async function socketIo(app: FastifyInstance, { hub, connections, upgrade
     } catch (error) {
       const ending = toSocketEnding(error)
       next(new Error(CLOSE_DETAILS[ending].message))
-      // The refusal goes out first.
+      // Lets the refusal reach the client first.
       setImmediate(() => connectionsByEngineSocket.get(socket.conn)?.end(ending))
     }
   }
@@ -118,7 +118,7 @@ export async function socketIo(app: FastifyInstance, { hub, connections, upgrade
     }
   }
 
-  // The engine reads bodies itself, and bounds them.
+  // The engine parses bodies itself and limits their size.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
@@ -145,12 +145,12 @@ export async function socketIo(app: FastifyInstance, { hub, connections, upgrade
     },
   })
 
-  function trackStream(id: string, wire: OutputStream): void {
-    streams.add(id, wire)
-    wire.once('close', () => streams.remove(id, wire))
+  function trackStream(id: string, stream: OutputStream): void {
+    streams.add(id, stream)
+    stream.once('close', () => streams.remove(id, stream))
   }
 
-  // An upgrade that was refused leaves a socket behind which nobody looks after.
+  // A refused upgrade leaves an open socket that no code owns.
   app.addHook('onResponse', async (request) => {
     if (upgrades.getHead(request.raw)) request.raw.socket.destroySoon()
   })

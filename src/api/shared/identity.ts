@@ -3,7 +3,7 @@ import type { AccessClaims, VerifiedClaims } from '../../domain/users/access-tok
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Limits, Role, Usage } from '../../domain/users/user.ts'
 
-/** The authenticated caller, as the user record says at the moment of the request. */
+/** The authenticated caller, from the user record at the time of the request. */
 export interface RequestUser {
   userId: string
   role: Role
@@ -19,7 +19,10 @@ export interface RequestUser {
 export type LoadRequestUserDeps = Pick<ApiContext, 'users' | 'sessions' | 'clock'>
 export type AuthenticationDeps = LoadRequestUserDeps & Pick<ApiContext, 'accessTokens'>
 
-/** What a token says, which proves no more than who asks. @throws ServiceError 401 */
+/**
+ * Verifies an access token. Its claims only identify the caller; `loadRequestUser` checks the caller's rights.
+ * @throws ServiceError 401
+ */
 export function verifyAccessToken(
   { accessTokens }: Pick<AuthenticationDeps, 'accessTokens'>,
   token: string | null,
@@ -30,7 +33,7 @@ export function verifyAccessToken(
 }
 
 /**
- * Whether the bearer of a token may still use the service, by the records of user and session as they are now.
+ * Loads user and session of a token and checks that both may still use the service.
  * @throws ServiceError 401 when the session has ended, 403 for a disabled account
  */
 export async function loadRequestUser(

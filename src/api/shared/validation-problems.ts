@@ -3,7 +3,7 @@ import type { Problem } from '../../domain/shared/service-error.ts'
 
 type Issue = FastifySchemaValidationError & { propertyName?: string }
 
-/** Turns what the validator found into problems whose messages a person understands. */
+/** Converts validator issues to problems with messages for people. */
 export function toProblems(issues: Issue[]): Problem[] {
   return issues.filter(isPrimaryIssue).map((issue) => {
     const path = toPath(issue)
@@ -16,14 +16,14 @@ export function toProblems(issues: Issue[]): Problem[] {
 }
 
 /**
- * False for what another issue says better: a wrong property name is reported a second time by the keyword that it broke, and a
- * value that may also be null by each of its two forms and by their union.
+ * Returns false for issues that repeat another one. Ajv reports a wrong property name twice, and a wrong nullable value once for
+ * each form and once for their union.
  */
 function isPrimaryIssue({ propertyName, keyword, params }: Issue): boolean {
   return propertyName === undefined && keyword !== 'anyOf' && params['type'] !== 'null'
 }
 
-/** `/content/mediaItems/0` with a missing `mimeType` becomes the path `content.mediaItems.0.mimeType`. */
+/** Converts `/content/mediaItems/0` with a missing `mimeType` to the path `content.mediaItems.0.mimeType`. */
 function toPath(issue: Issue): string {
   const steps = issue.instancePath.split('/').slice(1).map(unescapePointer)
   const field = issue.params['missingProperty'] ?? issue.params['propertyName']
@@ -76,7 +76,7 @@ const FORMATS: Record<string, string> = {
   'date-time': 'must be a date and time with an offset, such as 2026-05-01T09:30:00Z.',
 }
 
-/** What is wrong and what to do, to follow the path of the value. */
+/** Returns the problem and the remedy as text that follows the path of the value. */
 function describeIssue({ keyword, params }: Issue): string {
   const limit = Number(params['limit'])
   switch (keyword) {

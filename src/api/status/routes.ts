@@ -8,9 +8,9 @@ import { SloSchema } from './schema.ts'
 
 const WINDOW_MS = DAY
 const MAX_POSTS = 250_000
-/** Whoever asks more often gets the same answer, so that asking costs the database nothing. */
+/** Repeated requests get the cached result, so that polling costs the database nothing. */
 const CACHE_TTL_MS = 5 * SECOND
-/** The read has its own deadline below this. */
+/** Longer than the deadline of the database read. */
 const DEADLINE_MS = 12 * SECOND
 
 interface Slo extends Punctuality {
@@ -20,7 +20,7 @@ interface Slo extends Punctuality {
   missAfterMs: number
 }
 
-/** For admins: how the posts of the last 24 hours kept their instants. */
+/** Service levels of the posts scheduled in the last 24 hours, for admins. */
 export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const measure = cacheBriefly(() => measureSlo(context), context.clock)
 
@@ -29,7 +29,11 @@ export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     {
       config: { deadlineMs: DEADLINE_MS },
       schema: {
-        ...operation('status', 'getServiceLevels', 'Lateness and misses of the posts scheduled in the last 24 hours'),
+        ...operation(
+          'status',
+          'getServiceLevels',
+          'Get lateness and misses of the posts scheduled in the last 24 hours',
+        ),
         response: { 200: success(SloSchema), ...errorResponses },
       },
     },
@@ -51,7 +55,7 @@ async function measureSlo({ punctuality, clock, config }: Context): Promise<Slo>
   }
 }
 
-/** One run at a time for all who ask, and its answer for a few seconds; a failure is not kept. */
+/** Shares a running call between all callers and caches its result for `CACHE_TTL_MS`. Failures are not cached. */
 function cacheBriefly<T>(run: () => Promise<T>, clock: Context['clock']): () => Promise<T> {
   let latest: { answer: Promise<T>; isRunning: boolean; at: number } | null = null
   return () => {

@@ -27,7 +27,7 @@ const ENDS: Record<string, { by: (who: SignedIn) => Promise<unknown>; words: str
   'the account is disabled': { by: (who) => change(who, { isDisabled: true }), words: 'Account is disabled' },
   'the account is made less': {
     by: (who) => change(who, { role: 'admin' }),
-    words: 'The rights of the account have changed, connect again',
+    words: 'The rights of the account have changed. Connect again.',
   },
   'the user logs out': { by: (who) => request('DELETE', '/api/auth/logout', who), words: 'Unauthorized' },
   'the user logs out everywhere': {
@@ -130,6 +130,6 @@ describe('connections over every transport', () => {
     await world.close()
     expect(performance.now() - startedAt).toBeLessThan(world.context.config.SHUTDOWN_GRACE_MS / 2)
     const words = await Promise.all(clients.map(({ closed }) => closed))
-    expect(words).toEqual(TRANSPORTS.map(() => 'The service restarts, connect again'))
+    expect(words).toEqual(TRANSPORTS.map(() => 'The service is restarting. Connect again.'))
   })
 })

@@ -123,7 +123,7 @@ it('a process that has to stop tells its clients so, and ends in time', { timeou
   expect(await fleet.members[0]!.stop()).toBe(0)
   expect(performance.now() - startedAt).toBeLessThan(fleet.context.config.SHUTDOWN_GRACE_MS)
   const words = await Promise.all(clients.map(({ closed }) => closed))
-  expect(words).toEqual(clients.map(() => 'The service restarts, connect again'))
+  expect(words).toEqual(clients.map(() => 'The service is restarting. Connect again.'))
   const again = await connect(staying, 'plain', accessToken)
   expect(again.isOpen()).toBe(true)
   again.close()

@@ -58,7 +58,7 @@ it('where the database no longer knows what was told last, clients are made to c
   await world.context.database.createIndexes()
   // With the first thing that happens it shows that the stream cannot be what it was.
   await happenAtLast()
-  expect(await client.closed).toBe('Notifications may have been missed, connect again')
+  expect(await client.closed).toBe('Notifications may have been missed. Connect again and reload the list.')
   ann = await signIn(world.context)
   client = await connect(world.address, 'plain', ann.accessToken)
   await expectToHear()

@@ -154,13 +154,13 @@ const auth = () => JSON.stringify({ auth: { token: ann.accessToken } })
 describe('the plain transport', () => {
   const said = (code: number, words: string) => ({ code, last: expect.stringContaining(words) as string })
   const MESSAGES: Record<string, [() => string | Buffer, object]> = {
-    'that is no JSON': [() => 'hello', said(1008, 'not understood')],
-    'that is null': [() => 'null', said(1008, 'not understood')],
-    'that is an array': [() => '[]', said(1008, 'not understood')],
-    'with another event': [() => '{"event":"notification"}', said(1008, 'not understood')],
-    'with a token that is no text': [() => '{"auth":{"token":{"$ne":1}}}', said(1008, 'not understood')],
-    'that is empty': [() => '', said(1008, 'not understood')],
-    'that is binary': [() => Buffer.from(auth()), said(1008, 'not understood')],
+    'that is no JSON': [() => 'hello', said(1008, 'not valid')],
+    'that is null': [() => 'null', said(1008, 'not valid')],
+    'that is an array': [() => '[]', said(1008, 'not valid')],
+    'with another event': [() => '{"event":"notification"}', said(1008, 'not valid')],
+    'with a token that is no text': [() => '{"auth":{"token":{"$ne":1}}}', said(1008, 'not valid')],
+    'that is empty': [() => '', said(1008, 'not valid')],
+    'that is binary': [() => Buffer.from(auth()), said(1008, 'not valid')],
     'larger than 4 KiB': [() => ' '.repeat(4_097), { code: 1009, last: '' }],
   }
 

@@ -43,7 +43,10 @@ describe('request-otp', () => {
     const email = world.newAddress()
     const response = await requestOtp(email)
     expect(response.statusCode).toBe(201)
-    expect(response.json()).toEqual({ success: true, message: 'A mail is on its way to this address' })
+    expect(response.json()).toEqual({
+      success: true,
+      message: 'An email is on its way to this address. Check your inbox.',
+    })
     expect(response.headers['cache-control']).toBe('no-store')
     const [mail] = await world.mailsTo(email)
     expect(mail).toMatchObject({ kind: 'code', userId: null, subject: 'Your code for postonce' })

@@ -44,7 +44,7 @@ describe('send-reset-email', () => {
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual({
       success: true,
-      message: 'If this address has an account, a mail is on its way to it',
+      message: 'If this address has an account, it will receive an email. Check your inbox.',
     })
     const [mail] = await world.mailsTo(email)
     expect(mail).toMatchObject({ kind: 'reset', userId: _id, subject: 'A new password for postonce' })
@@ -102,7 +102,7 @@ describe('reset-password', () => {
     await registerPushDevice(world.context, { userId: who.user._id, token: unique('device'), platform: 'ios' })
     const response = await reset(await linked(email))
     expect(response.statusCode).toBe(200)
-    expect(response.json()).toEqual({ success: true, message: 'Password changed, log in with the new one' })
+    expect(response.json()).toEqual({ success: true, message: 'Password changed. Log in with the new password.' })
     expect((await me(who.headers)).statusCode).toBe(401)
     expect(await world.context.pushTokens.listOf(who.user._id)).toEqual([])
     for (const cookie of [who.refreshCookie, elsewhere]) expect((await refresh(cookie)).statusCode).toBe(401)

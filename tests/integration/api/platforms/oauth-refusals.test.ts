@@ -299,7 +299,7 @@ it.each<[Platform, object, object]>([
 })
 
 function lastFailure(): object {
-  return JSON.parse(logged.findLast((line) => line.includes('connecting an account failed')) ?? '{}') as object
+  return JSON.parse(logged.findLast((line) => line.includes('account connection failed')) ?? '{}') as object
 }
 
 /** All at once, since each waits as long as a callback may. */

@@ -285,7 +285,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     })
 
     const lastFailure = () =>
-      JSON.parse(logged.findLast((line) => line.includes('connecting an account failed')) ?? '{}') as object
+      JSON.parse(logged.findLast((line) => line.includes('account connection failed')) ?? '{}') as object
 
     it('a user who denied access', async () => {
       expect(await reasonOf({ error: 'access_denied', error_description: 'The user said no.' })).toBe('DENIED')

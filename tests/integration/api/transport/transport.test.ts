@@ -163,7 +163,7 @@ describe('errors', () => {
   it.each(['/%', '/%ff', '/api/posts/%E0%A4%A', '/%c0%ae%c0%ae/'])('are 400 for the path %s', async (url) => {
     const response = await world.app.inject({ url })
     expect(response.statusCode).toBe(400)
-    expect(response.json()).toMatchObject({ success: false, code: 'BAD_REQUEST', message: 'Request path is not valid' })
+    expect(response.json()).toMatchObject({ success: false, code: 'BAD_REQUEST', message: 'Request path is not valid. Correct its percent-encoding.' })
     expect(response.headers['x-request-id']).toBe(response.json().requestId)
   })
 
