@@ -12,7 +12,7 @@ afterAll(() => fleet?.close())
 
 const addresses = () => fleet.members.map(({ address }) => address)
 
-/** What the worker stores: it has no connection to either process. */
+/** Stores a notification like a worker, without a connection to either API process. */
 async function happen(who: SignedIn): Promise<string> {
   const notification = newNotification(who.user._id)
   await fleet.context.notifications.insertOnce({ ...notification, message: notification.dedupeKey })
@@ -68,7 +68,7 @@ it(`of ${EVENTS} events, heard by clients that come and go, none is missing in t
   const seen: string[] = []
   let isOver = false
 
-  /** Connects to either process, stays for some events, leaves without a word, and reads the list when it is back. */
+  /** Connects to either process, stays for some events, disconnects without a message, and reads the list after it reconnects. */
   async function comeAndGo(nth: number): Promise<void> {
     while (!isOver) {
       const address = addresses()[Math.floor(Math.random() * 2)]!
@@ -114,7 +114,7 @@ it(`of ${EVENTS} events, heard by clients that come and go, none is missing in t
   lasting.close()
 })
 
-it('a process that has to stop tells its clients so, and ends in time', { timeout: 60_000 }, async () => {
+it('a stopping process informs its clients and ends in time', { timeout: 60_000 }, async () => {
   const { accessToken } = await signIn(fleet.context)
   const [leaving, staying] = addresses() as [string, string]
   const transports = Array.from({ length: 30 }, (_, nth) => TRANSPORTS[nth % TRANSPORTS.length]!)

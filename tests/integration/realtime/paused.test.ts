@@ -7,7 +7,7 @@ import { startFleet, type Fleet } from '../../support/fleet.ts'
 
 const READERS = 100
 const MiB = 1024 * 1024
-/** Half of it is more than the kernel takes for a client. */
+/** Half of this is more than the kernel buffers for a client. */
 const MOST_SENT = 75
 const MESSAGE_BYTES = 128 * 1024
 
@@ -22,7 +22,7 @@ afterAll(() => fleet?.close())
 const address = () => fleet.members[0]!.address
 const figure = (name: string) => fleet.members[0]!.figure(name)
 
-/** Listens, and reads nothing from then on. */
+/** Connects and then stops reading. */
 const PAUSED: Record<string, () => Promise<() => void>> = {
   async plain() {
     const socket = openPlain(address(), { headers: ann.headers })

@@ -13,7 +13,7 @@ async function* items(count: number, onEnd: () => void = () => {}) {
   }
 }
 
-it('writes what JSON.stringify would, with arrays for what is iterated', async () => {
+it('the stream writes the same as JSON.stringify, with arrays for iterables', async () => {
   const at = new Date('2026-03-01T12:00:00Z')
   const document = {
     message: 'Ünï"code"',
@@ -33,7 +33,7 @@ it('writes what JSON.stringify would, with arrays for what is iterated', async (
   })
 })
 
-it('reads no further ahead than its reader takes', async () => {
+it('the stream does not read ahead of its reader', async () => {
   let made = 0
   async function* counted() {
     for await (const item of items(10_000)) {
@@ -48,7 +48,7 @@ it('reads no further ahead than its reader takes', async () => {
   stream.destroy()
 })
 
-it('fails before it begins where its first items fail, and breaks off where later ones do', async () => {
+it('an early failure rejects, and a later failure aborts the stream', async () => {
   async function* failing(after: number) {
     yield* items(after)
     throw new Error('gone')
@@ -58,7 +58,7 @@ it('fails before it begins where its first items fail, and breaks off where late
   await expect(text(stream)).rejects.toThrow('gone')
 })
 
-it('lets go of what it reads when its time is over or its reader leaves', async () => {
+it('the stream closes its iterables when its deadline passes or its reader leaves', async () => {
   const ended: string[] = []
   const deadline = new AbortController()
   const late = await createJsonStream({ data: items(10_000, () => ended.push('late')) }, deadline.signal)
