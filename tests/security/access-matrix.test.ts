@@ -99,7 +99,7 @@ describe.each(withOwner)('%s', (route) => {
   const { record, fingerprint } = ROUTES[route]!
 
   it.each(['user', 'admin'] as const)(
-    'treats the record of another like one that is missing, for a stranger who is %s',
+    'the route treats a foreign record like a missing one when the caller is %s',
     async (role) => {
       const owner = await signIn(world.context)
       const stranger = await signIn(world.context, { role })

@@ -35,7 +35,7 @@ it.each<[string, Record<string, string>]>([
   ['a link', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
   ['an image', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
   ['a script of another site', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' }],
-  ['a fetch that tells its origin', { origin: 'https://evil.example' }],
+  ['a fetch with an Origin header', { origin: 'https://evil.example' }],
   ['a form of an old browser', { origin: 'null' }],
   ['an image of an old browser', { referer: 'https://evil.example/page' }],
   ['a stylesheet', { 'sec-fetch-dest': 'style' }],

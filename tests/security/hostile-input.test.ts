@@ -164,13 +164,13 @@ describe.each(withBody)('%s', (route) => {
 
 it.each([
   [{ selectedPlatforms: [] }, 'selectedPlatforms must have at least 1 entry. Add one.'],
-  [{ selectedPlatforms: ['bluesky', 'bluesky'] }, 'selectedPlatforms has the same entry twice. Remove one of them.'],
+  [{ selectedPlatforms: ['bluesky', 'bluesky'] }, 'selectedPlatforms has the same entry twice. Remove the duplicate.'],
   [{ scheduledAt: 5 }, 'scheduledAt must be a text. Send it in that form.'],
   [{ content: null }, 'content must be an object. Send it in that form.'],
   [{ content: undefined }, 'content is missing. Add it to the request.'],
   [{ correlationId: '' }, 'correlationId is empty. Fill it in.'],
   [{ timezone: 'x'.repeat(101) }, 'timezone must have at most 100 characters. Make it shorter.'],
-  [{ status: 'SENT' }, 'status must be one of DRAFT, PENDING, SCHEDULED.'],
+  [{ status: 'SENT' }, 'status is not allowed. Use DRAFT or PENDING or SCHEDULED.'],
   [
     { platformSpecificContent: { myspace: {} } },
     'platformSpecificContent.myspace is not a known field. Correct its name or remove it.',

@@ -340,7 +340,7 @@ function expressionsIn(code: string): RegExp[] {
 
 describe('a regular expression', () => {
   it.each(EXPRESSIONS)(
-    'takes linear time on every hostile text: $found in $file',
+    'the expression takes linear time on every hostile text: $found in $file',
     { timeout: TIMEOUT_MS },
     ({ found }) => {
       expect(tooSlowOn((given) => given.replace(found, ''))).toBeNull()

@@ -54,7 +54,7 @@ describe('a verified address', () => {
     ['the header', (proof: string) => ({ headers: { 'x-verification-token': proof } })],
     ['the body', (proof: string) => ({ changes: { verificationToken: proof } })],
     [
-      'one of them while the others are those of another address',
+      'the header beside a stale cookie',
       (proof: string) => ({ headers: { cookie: 'verificationToken=stale', 'x-verification-token': proof } }),
     ],
   ] as [string, (proof: string) => { changes?: object; headers?: Record<string, string> }][])(

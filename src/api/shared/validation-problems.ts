@@ -85,7 +85,7 @@ function describeIssue({ keyword, params }: Issue): string {
     case 'type':
       return `must be ${TYPES[String(params['type'])] ?? String(params['type'])}. Send it in that form.`
     case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}.`
+      return `is not allowed. Use ${(params['allowedValues'] as unknown[]).join(' or ')}.`
     case 'propertyNames':
     case 'additionalProperties':
       return 'is not a known field. Correct its name or remove it.'
@@ -102,7 +102,7 @@ function describeIssue({ keyword, params }: Issue): string {
     case 'maxProperties':
       return `must have at most ${formatCount(limit, 'entry', 'entries')}. Remove some.`
     case 'uniqueItems':
-      return 'has the same entry twice. Remove one of them.'
+      return 'has the same entry twice. Remove the duplicate.'
     case 'minimum':
       return `must be ${formatNumber(limit)} or more. Enter a larger number.`
     case 'maximum':

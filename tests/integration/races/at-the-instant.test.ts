@@ -272,9 +272,12 @@ it('the delivery invariants hold after races at the scheduled time', async () =>
 
 /** Counts the success notifications of each post. */
 async function successesOf(racers: Racer[]): Promise<number[]> {
-  const told = (await Promise.all(users.map(({ userId }) => world.context.notifications.listOf(userId, 1_000)))).flat()
+  const notifications = (
+    await Promise.all(users.map(({ userId }) => world.context.notifications.listOf(userId, 1_000)))
+  ).flat()
   return racers.map(
     ({ postId }) =>
-      told.filter(({ reference, message }) => reference?.id === postId && message.startsWith('Successfully')).length,
+      notifications.filter(({ reference, message }) => reference?.id === postId && message.startsWith('Successfully'))
+        .length,
   )
 }

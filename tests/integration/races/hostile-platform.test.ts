@@ -79,18 +79,18 @@ async function publishImage(user: RaceUser): Promise<string> {
 
 describe.concurrent('a delivery to a hostile platform', { timeout: 120_000 }, () => {
   it.each<[string, keyof typeof SCENES, FaultAction]>([
-    ['never answers', 'putRecord', HANG],
-    ['never answers', 'resolveHandle', HANG],
-    ['never answers', 'refreshSession', HANG],
-    ['answers a byte a second', 'putRecord', TRICKLE],
-    ['answers a byte a second', 'refreshSession', TRICKLE],
-    ['answers 1 GiB', 'putRecord', BODY],
-    ['answers 1 GiB', 'resolveHandle', BODY],
-    ['answers 1 GiB', 'getRecord', BODY],
-    ['answers what unfolds to 1 GiB', 'putRecord', GZIP],
-    ['answers what unfolds to 1 GiB', 'uploadBlob', GZIP],
-    ['answers headers without end', 'putRecord', HEADERS],
-    ['answers headers without end', 'refreshSession', HEADERS],
+    ['never responds', 'putRecord', HANG],
+    ['never responds', 'resolveHandle', HANG],
+    ['never responds', 'refreshSession', HANG],
+    ['responds with a byte per second', 'putRecord', TRICKLE],
+    ['responds with a byte per second', 'refreshSession', TRICKLE],
+    ['responds with 1 GiB', 'putRecord', BODY],
+    ['responds with 1 GiB', 'resolveHandle', BODY],
+    ['responds with 1 GiB', 'getRecord', BODY],
+    ['responds with 1 GiB of compressed data', 'putRecord', GZIP],
+    ['responds with 1 GiB of compressed data', 'uploadBlob', GZIP],
+    ['responds with endless headers', 'putRecord', HEADERS],
+    ['responds with endless headers', 'refreshSession', HEADERS],
   ])('a delivery succeeds although the platform %s to %s', async (_, call, action) => {
     const user = await world.user()
     const by = faultOn(call, user)

@@ -33,13 +33,16 @@ const CLIENTS: Record<string, () => { first: string; again: string }> = {
     first: `POST /api/posts HTTP/1.1${request(authorized(), LONG_BODY)}`,
     again: '',
   }),
-  'trickle their body': () => ({ first: `POST /api/posts HTTP/1.1${request(authorized(), LONG_BODY)}{`, again: ' ' }),
-  'trickle chunks': () => ({
+  'send their body slowly': () => ({
+    first: `POST /api/posts HTTP/1.1${request(authorized(), LONG_BODY)}{`,
+    again: ' ',
+  }),
+  'send chunks slowly': () => ({
     first: `POST /api/posts HTTP/1.1${request(authorized(), 'Transfer-Encoding: chunked')}`,
     again: '1\r\n \r\n',
   }),
-  'trickle a body nobody wants': () => ({ first: `POST /api/posts HTTP/1.1${request(LONG_BODY)}{`, again: ' ' }),
-  'ask again and again without an end': () => ({
+  'send a refused body slowly': () => ({ first: `POST /api/posts HTTP/1.1${request(LONG_BODY)}{`, again: ' ' }),
+  'pipeline an endless second request': () => ({
     first: 'GET /health/live HTTP/1.1\r\nHost: test\r\n\r\nGET /health/live HTTP/1.1\r\n',
     again: 'x: y\r\n',
   }),
@@ -54,7 +57,7 @@ function openSlow({ first, again }: { first: string; again: string }): Socket {
 }
 
 it(
-  `${EACH} clients of each kind that take for ever are cut off, and others are served all the while`,
+  `${EACH} endlessly slow clients of each kind are cut off, and others are served meanwhile`,
   { timeout: 120_000 },
   async () => {
     // Idle connections after a response are allowed and must not block others.

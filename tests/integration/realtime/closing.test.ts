@@ -25,7 +25,7 @@ const request = (method: 'DELETE' | 'PATCH', url: string, who: SignedIn) =>
 
 const ENDS: Record<string, { by: (who: SignedIn) => Promise<unknown>; words: string }> = {
   'the account is disabled': { by: (who) => change(who, { isDisabled: true }), words: 'Account is disabled' },
-  'the account is made less': {
+  'the role of the account changes': {
     by: (who) => change(who, { role: 'admin' }),
     words: 'The rights of the account have changed. Connect again.',
   },

@@ -152,13 +152,13 @@ it('a process opens a single change stream before it reports a client as connect
 it('an unauthenticated client receives nothing', async () => {
   const ann = await signIn(world.context)
   const stranger = openPlain(world.address)
-  const heard: unknown[] = []
-  stranger.on('message', (text) => heard.push(text))
+  const received: unknown[] = []
+  stranger.on('message', (text) => received.push(text))
   await once(stranger, 'open')
   await toldOf(ann, await connect(world.address, 'plain', ann.accessToken))
   const pong = once(stranger, 'pong')
   stranger.ping()
   await pong
-  expect(heard).toEqual([])
+  expect(received).toEqual([])
   stranger.close()
 })

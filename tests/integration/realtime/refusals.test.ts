@@ -87,12 +87,12 @@ describe('the origin of a real-time request', () => {
 
 describe.each(TRANSPORTS)('access tokens over %s', (transport) => {
   const BAD: Record<string, (good: string) => string> = {
-    'that is none': () => 'x',
+    'that is malformed': () => 'x',
     'that is empty': () => '',
-    'whose signature is another': (good) => `${good.slice(0, -4)}AAAA`,
-    'of algorithm none': (good) =>
+    'with another signature': (good) => `${good.slice(0, -4)}AAAA`,
+    'with algorithm none': (good) =>
       `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${good.split('.')[1]}.`,
-    'that is long enough to be too long': () => 'x'.repeat(3_000),
+    'that is too long': () => 'x'.repeat(3_000),
   }
 
   it.each(Object.keys(BAD))('a token %s is answered with Unauthorized and closes the connection', async (kind) => {
@@ -152,15 +152,15 @@ async function opened(socket: WebSocket): Promise<WebSocket> {
 const auth = () => JSON.stringify({ auth: { token: ann.accessToken } })
 
 describe('the plain WebSocket transport', () => {
-  const said = (code: number, words: string) => ({ code, last: expect.stringContaining(words) as string })
+  const closedWith = (code: number, words: string) => ({ code, last: expect.stringContaining(words) as string })
   const MESSAGES: Record<string, [() => string | Buffer, object]> = {
-    'that is no JSON': [() => 'hello', said(1008, 'not valid')],
-    'that is null': [() => 'null', said(1008, 'not valid')],
-    'that is an array': [() => '[]', said(1008, 'not valid')],
-    'with another event': [() => '{"event":"notification"}', said(1008, 'not valid')],
-    'with a token that is no text': [() => '{"auth":{"token":{"$ne":1}}}', said(1008, 'not valid')],
-    'that is empty': [() => '', said(1008, 'not valid')],
-    'that is binary': [() => Buffer.from(auth()), said(1008, 'not valid')],
+    'that is not JSON': [() => 'hello', closedWith(1008, 'not valid')],
+    'that is null': [() => 'null', closedWith(1008, 'not valid')],
+    'that is an array': [() => '[]', closedWith(1008, 'not valid')],
+    'with another event': [() => '{"event":"notification"}', closedWith(1008, 'not valid')],
+    'with a token that is not text': [() => '{"auth":{"token":{"$ne":1}}}', closedWith(1008, 'not valid')],
+    'that is empty': [() => '', closedWith(1008, 'not valid')],
+    'that is binary': [() => Buffer.from(auth()), closedWith(1008, 'not valid')],
     'larger than 4 KiB': [() => ' '.repeat(4_097), { code: 1009, last: '' }],
   }
 
@@ -205,7 +205,7 @@ describe('the plain WebSocket transport', () => {
 describe('the Socket.IO transport', () => {
   it.each([
     ['a binary message', () => Buffer.from('40')],
-    ['what is no packet', () => 'x'],
+    ['a malformed packet', () => 'x'],
     ['a packet larger than 4 KiB', () => `40${' '.repeat(4_097)}`],
     ['an event before a namespace was joined', () => '42["auth",{}]'],
   ])('the connection closes on %s', async (_, message) => {
@@ -282,8 +282,8 @@ describe('a process with the maximum number of connections', () => {
   }
 
   it.each([
-    ['in all', { SOCKETS_PER_PROCESS: 1 }, 'a token'],
-    ['that have not said who they are', { SOCKETS_WITHOUT_TOKEN: 1 }, null],
+    ['in total', { SOCKETS_PER_PROCESS: 1 }, 'a token'],
+    ['without a token', { SOCKETS_WITHOUT_TOKEN: 1 }, null],
   ])('a further connection is 503 when the limit is on connections %s', async (_, overrides, token) => {
     const full = await fill(overrides, token)
     expect(await statusOf(openPlain(full.address))).toBe(503)

@@ -84,7 +84,7 @@ describe('the admin list of users', () => {
     expect(many.every(({ _id }) => ids.has(_id))).toBe(true)
   })
 
-  it('the list is paged when the request has a page, and says which page it is', async () => {
+  it('the list is paged when the request has a page, and the response names the page', async () => {
     const { body: whole } = await ask('GET', '/get-all-users')
     const { length: total } = whole.data
     const second = await ask('GET', '/get-all-users?page=2&limit=3')
@@ -146,8 +146,8 @@ describe('the plan of a user', () => {
     const user = await createAccount(world.context)
     for (const plan of ['pro', 'pro', 'free', 'pro'])
       expect((await ask('PATCH', `/update-user-plan/${user._id}?plan=${plan}`)).status).toBe(200)
-    const told = (await messagesOf(user)).map((message) => /the (Pro|Free) plan/.exec(message)?.[1])
-    expect(told).toEqual(['Pro', 'Free', 'Pro'])
+    const notified = (await messagesOf(user)).map((message) => /the (Pro|Free) plan/.exec(message)?.[1])
+    expect(notified).toEqual(['Pro', 'Free', 'Pro'])
     expect(await entriesAbout(user)).toHaveLength(3)
   })
 

@@ -160,7 +160,7 @@ describe('login', () => {
     ['a pattern as address', { email: { $regex: '.*' }, password: PASSWORD }],
     ['a list of addresses', { email: ['ann@example.test'], password: PASSWORD }],
     ['a number as password', { email: 'ann@example.test', password: 12_345_678 }],
-    ['a truth as password', { email: 'ann@example.test', password: true }],
+    ['a boolean as password', { email: 'ann@example.test', password: true }],
     ['nothing as password', { email: 'ann@example.test', password: null }],
     ['no password', { email: 'ann@example.test' }],
     ['no body at all', undefined],

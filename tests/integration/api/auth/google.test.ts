@@ -113,9 +113,9 @@ describe('a login with Google', () => {
       }),
     ])
     const stored = await world.context.database.connection.collection('loginAttempts').find().toArray()
-    const kept = JSON.stringify(stored)
+    const storedJson = JSON.stringify(stored)
     for (const secret of [asked['state']!, asked['nonce']!, response.cookies[0]!.value]) {
-      expect(kept).not.toContain(secret)
+      expect(storedJson).not.toContain(secret)
     }
   })
 
@@ -216,8 +216,8 @@ describe('the log of refused Google logins', () => {
 describe('a refused Google login', () => {
   it.each([
     ['no address', {}],
-    ['an address that nobody verified', { email: 'someone@example.test', verified: false }],
-    ['an address that is none', { email: 'Ann <ann@example.test>, bob@example.test' }],
+    ['an unverified address', { email: 'someone@example.test', verified: false }],
+    ['a malformed address', { email: 'Ann <ann@example.test>, bob@example.test' }],
   ])('a login of a user with %s is refused', async (_, fields) => {
     expect(await logIn({ name: 'Ann', ...fields })).toMatchObject(refused('no_email'))
   })
@@ -306,7 +306,7 @@ describe('a refused Google login', () => {
     ['no nonce', ({ nonce: _, ...claims }) => claims],
     ['another audience', (claims) => ({ ...claims, aud: 'another' })],
     ['another issuer', (claims) => ({ ...claims, iss: 'https://issuer.example.test' })],
-    ['its end behind it', (claims) => ({ ...claims, iat: seconds() - 7_200, exp: seconds() - 3_600 })],
+    ['an expiry in the past', (claims) => ({ ...claims, iat: seconds() - 7_200, exp: seconds() - 3_600 })],
     ['no subject', ({ sub: _, ...claims }) => claims],
   ])('a login is refused when the ID token has %s', async (_, spoil) => {
     const email = newAddress()
@@ -324,9 +324,9 @@ describe('a refused Google login', () => {
   it.each([
     ['is down', { status: 503 }],
     ['breaks off', { cut: true }],
-    ['answers no JSON', { status: 200, body: '<html>' }],
-    ['answers without end', { flood: 'body' as const }],
-    ['sends elsewhere', { status: 307, headers: { location: 'http://127.0.0.1:9/token' } }],
+    ['responds without JSON', { status: 200, body: '<html>' }],
+    ['responds without end', { flood: 'body' as const }],
+    ['redirects elsewhere', { status: 307, headers: { location: 'http://127.0.0.1:9/token' } }],
   ])('a login is refused while the code exchange %s, and succeeds afterwards', async (_, action) => {
     await control.fault({ path: '/token', action, times: 1 })
     const email = newAddress()
@@ -370,11 +370,12 @@ describe('the OpenID provider', () => {
     await expect(provider.begin(requests)).rejects.toThrow()
     await expect(provider.begin(requests)).rejects.toThrow()
     await control.clearFaults()
-    const told = async () => (await control.requests()).filter(({ path }) => path.startsWith('/.well-known')).length
-    const before = await told()
+    const countDiscoveries = async () =>
+      (await control.requests()).filter(({ path }) => path.startsWith('/.well-known')).length
+    const before = await countDiscoveries()
     await Promise.all([provider.begin(requests), provider.begin(requests)])
     await provider.begin(requests)
-    expect(await told()).toBe(before + 1)
+    expect(await countDiscoveries()).toBe(before + 1)
   })
 
   it('an unavailable provider redirects to the login page with an error until it is back', async () => {

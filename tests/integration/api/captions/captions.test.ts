@@ -99,14 +99,14 @@ describe('a failing caption provider', () => {
     ['is busy', sent(429, { error: { message: 'busy' } }, { 'retry-after': '17', 'x-should-retry': 'false' }), /busy/],
     ['is broken', sent(500, 'oops'), /not available/],
     ['hangs', hang, /in time/],
-    ['answers no JSON', sent(200, '<html>'), /./],
-    ['answers garbage', completion({ content: 'Sure! Here are some captions' }), /cannot be used/],
-    ['answers another shape', completion({ content: '{"captions": {"a": 1}}' }), /cannot be used/],
-    ['answers nothing', completion({ content: captionsOf() }), /cannot be used/],
-    ['answers no choice', sent(200, { choices: [] }), /cannot be used/],
+    ['responds without JSON', sent(200, '<html>'), /./],
+    ['responds with garbage', completion({ content: 'Sure! Here are some captions' }), /cannot be used/],
+    ['responds with another shape', completion({ content: '{"captions": {"a": 1}}' }), /cannot be used/],
+    ['responds with nothing', completion({ content: captionsOf() }), /cannot be used/],
+    ['responds without a choice', sent(200, { choices: [] }), /cannot be used/],
     ['breaks off', completion({ content: '{"captions": ["On' }, 'length'), /cannot be used/],
     ['sends too much', sent(200, 'x'.repeat(3_000_000)), /not available/],
-    ['leads elsewhere', sent(307, '', { location: 'http://127.0.0.1:9/' }), /not available/],
+    ['redirects elsewhere', sent(307, '', { location: 'http://127.0.0.1:9/' }), /not available/],
   ])('a provider that %s causes an error and uses up nothing', async (_name, reply, message) => {
     const who = await withLimit(15)
     provider.answer(reply)
@@ -172,10 +172,10 @@ describe('a caption request', () => {
   it.each([
     ['without a prompt', { prompt: undefined }, 'prompt'],
     ['with an empty prompt', { prompt: ' ' }, 'prompt'],
-    ['with an address instead of a picture', { media: ['https://example.com/a.png'] }, 'media.0'],
-    ['with a picture that is none', { media: ['data:image/png;base64,AAAA'] }, 'media.0'],
-    ['with a type that is not taken', { media: ['data:image/svg+xml;base64,AAAA'] }, 'media.0'],
-    ['with five pictures', { media: Array.from({ length: 5 }, () => 'x') }, 'media'],
+    ['with a URL instead of an image', { media: ['https://example.com/a.png'] }, 'media.0'],
+    ['with an invalid image', { media: ['data:image/png;base64,AAAA'] }, 'media.0'],
+    ['with an unsupported type', { media: ['data:image/svg+xml;base64,AAAA'] }, 'media.0'],
+    ['with five images', { media: Array.from({ length: 5 }, () => 'x') }, 'media'],
   ])('a request %s is rejected and uses up nothing', async (_name, change, path) => {
     const who = await withLimit(15)
     const { status, body } = await ask(who, change)

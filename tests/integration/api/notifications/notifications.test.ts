@@ -85,7 +85,7 @@ describe('the list of notifications', () => {
   })
 
   it.each(['?page=0', '?page=-1', '?page=1.5', '?page=x', '?limit=0', '?limit=', '?limit=1e2', '?page=1&page=2'])(
-    'is 400 for %s',
+    'the list is 400 for %s',
     async (query) => {
       const response = await list(await signIn(world.context), query)
       expect(response.statusCode).toBe(400)

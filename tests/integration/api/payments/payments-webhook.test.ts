@@ -16,12 +16,12 @@ let world: ApiWorld
 let context: Context
 let url: string
 /** Workflow starts that Temporal received. */
-const told: unknown[] = []
+const started: unknown[] = []
 
 beforeAll(async () => {
   const orchestrator: Partial<Context['orchestrator']> = {
-    tellOfPayment: async (userId, news) => told.push({ userId, ...news }) > 0,
-    startWork: async (work, id, { summary }) => told.push({ work, id, summary }) > 0,
+    tellOfPayment: async (userId, news) => started.push({ userId, ...news }) > 0,
+    startWork: async (work, id, { summary }) => started.push({ work, id, summary }) > 0,
     close: async () => {},
   }
   world = await apiWorld(
@@ -38,7 +38,7 @@ beforeAll(async () => {
   context = world.context
   url = `${await world.app.listen({ host: '127.0.0.1', port: 0 })}/api/payments/webhook`
 })
-beforeEach(() => void told.splice(0))
+beforeEach(() => void started.splice(0))
 afterAll(() => world?.close())
 
 async function send(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>, to = url) {
@@ -77,7 +77,7 @@ describe('a payment webhook', () => {
     ['signed with the secret', (body) => ({ 'stripe-signature': signed(body) })],
     ['signed with the secret before it', (body) => ({ 'stripe-signature': signed(body, { secret: SECRET_BEFORE }) })],
     [
-      'with two signatures, one of them good',
+      'with two signatures, the second valid',
       (body) => ({
         'stripe-signature': `${signed(body, { secret: 'whsec_other' })},${signed(body).split(',')[1]}`,
       }),
@@ -99,14 +99,14 @@ describe('a payment webhook', () => {
   })
 
   it.each<[string, (body: string) => Record<string, string>]>([
-    ['of another secret', (body) => ({ 'stripe-signature': signed(body, { secret: 'whsec_other' }) })],
+    ['signed with another secret', (body) => ({ 'stripe-signature': signed(body, { secret: 'whsec_other' }) })],
     [
-      'of no secret, which the end of the list is not',
+      'signed with an empty secret, as after a trailing comma in the list',
       (body) => ({ 'stripe-signature': signed(body, { secret: '' }) }),
     ],
     ['without a signature', () => ({})],
     ['with an empty signature', () => ({ 'stripe-signature': '' })],
-    ['with words for a signature', () => ({ 'stripe-signature': 'it was me' })],
+    ['with a malformed signature', () => ({ 'stripe-signature': 'it was me' })],
     ['signed six minutes ago', (body) => ({ 'stripe-signature': signed(body, { at: ago(6 * MINUTE) }) })],
     ['signed by a clock six minutes ahead', (body) => ({ 'stripe-signature': signed(body, { at: ago(-6 * MINUTE) }) })],
     ['with a signature of the old scheme only', (body) => ({ 'stripe-signature': signed(body, { scheme: 'v0' }) })],
@@ -119,7 +119,7 @@ describe('a payment webhook', () => {
       body: { success: false, statusCode: 400, code: 'WEBHOOK_INVALID' },
     })
     expect(await stored(sent)).toBeNull()
-    expect(told).toEqual([])
+    expect(started).toEqual([])
   })
 
   it.each<[string, (body: string) => Bytes]>([
@@ -142,15 +142,15 @@ describe('a payment webhook', () => {
     ['a list', '[]'],
     ['null', 'null'],
     ['a word', '"evt"'],
-    ['no JSON', 'not JSON'],
-    ['no text', Buffer.from([0xff, 0xfe])],
+    ['not JSON', 'not JSON'],
+    ['not text', Buffer.from([0xff, 0xfe])],
     ['compressed', gzipSync(JSON.stringify(eventOf('invoice.payment_failed', {})))],
     ['very deep', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
-    ['an object that is no event', '{"id": 5}'],
+    ['an object but not an event', '{"id": 5}'],
   ])('a signed webhook that is %s is refused', async (_case, body) => {
     const { status, body: answer } = await send(bytes(body), { 'stripe-signature': signed(body) })
     expect([status, answer['code']]).toEqual([400, 'WEBHOOK_INVALID'])
-    expect(told).toEqual([])
+    expect(started).toEqual([])
   })
 
   it('fields that the service does not read may be nested deeply', async () => {
@@ -198,7 +198,7 @@ describe('a payment event', () => {
     const owner = await customerOf(customer)
     const event = eventOf('customer.subscription.updated', { id: 'sub_1', customer, metadata: { userId: other._id } })
     expect(await deliver(event)).toEqual(RECEIVED)
-    expect(told).toEqual([{ userId: owner._id, eventId: event.id, type: event.type }])
+    expect(started).toEqual([{ userId: owner._id, eventId: event.id, type: event.type }])
     expect(await stored(event)).toMatchObject({ userId: owner._id, customerId: customer, subscriptionId: 'sub_1' })
   })
 
@@ -206,7 +206,7 @@ describe('a payment event', () => {
     const { _id: userId } = await createAccount(context)
     const event = eventOf('checkout.session.completed', { id: 'cs_1', customer: unique('cus'), metadata: { userId } })
     expect(await deliver(event)).toEqual(RECEIVED)
-    expect(told).toEqual([{ userId, eventId: event.id, type: event.type }])
+    expect(started).toEqual([{ userId, eventId: event.id, type: event.type }])
     expect(await stored(event)).toMatchObject({ userId, state: 'waiting' })
   })
 
@@ -215,7 +215,7 @@ describe('a payment event', () => {
     async (more) => {
       const event = eventOf('checkout.session.completed', { id: 'cs_1', customer: unique('cus'), ...more })
       expect(await deliver(event)).toEqual(RECEIVED)
-      expect(told).toEqual([{ work: 'routePaymentEvent', id: event.id, summary: event.type }])
+      expect(started).toEqual([{ work: 'routePaymentEvent', id: event.id, summary: event.type }])
       expect(await stored(event)).toMatchObject({ state: 'waiting' })
     },
   )
@@ -226,7 +226,7 @@ describe('a payment event', () => {
     const event = eventOf('customer.updated', { id: customer, customer })
     expect(await deliver(event)).toEqual(RECEIVED)
     expect(await deliver(event)).toEqual(RECEIVED)
-    expect(told).toEqual([])
+    expect(started).toEqual([])
     expect(await stored(event)).toMatchObject({ state: 'ignored', settledAt: expect.any(Date) })
   })
 
@@ -238,13 +238,13 @@ describe('a payment event', () => {
       [event, 'ignored'],
       [checkout, 'applied'],
     ] as const) {
-      told.splice(0)
+      started.splice(0)
       await deliver(each)
       await deliver(each)
-      expect(told).toHaveLength(2)
+      expect(started).toHaveLength(2)
       await context.paymentEvents.settle(each.id, state, new Date())
       expect(await deliver(each)).toEqual(RECEIVED)
-      expect(told).toHaveLength(2)
+      expect(started).toHaveLength(2)
     }
   })
 
@@ -294,12 +294,12 @@ describe('a payment event', () => {
       customer: 'cus_1',
       status: 'canceled',
       created: 1_790_000_000,
-      metadata: { userId: 'somebody' },
+      metadata: { userId: 'gone-user' },
     })
     await deliver(event)
-    expect(JSON.stringify(await stored(event))).toContain('somebody')
+    expect(JSON.stringify(await stored(event))).toContain('gone-user')
     await context.paymentEvents.settle(event.id, 'ignored', new Date())
-    expect(JSON.stringify(await stored(event))).not.toContain('somebody')
+    expect(JSON.stringify(await stored(event))).not.toContain('gone-user')
   })
 })
 

@@ -95,9 +95,9 @@ const FAILURES = [
   ['is broken', { status: 500, body: { error: { message: 'oops', type: 'api_error' } } }],
   ['does not know the key', { status: 401, body: { error: { message: 'Invalid API Key provided: sk_test_1' } } }],
   ['is behind a gateway that is broken', { status: 502, body: { message: 'Bad gateway' } }],
-  ['answers no JSON', { status: 200, body: '<html>' }],
-  ['cuts the line', { cut: true }],
-  ['does not answer', { hang: true }],
+  ['responds without JSON', { status: 200, body: '<html>' }],
+  ['cuts the connection', { cut: true }],
+  ['does not respond', { hang: true }],
 ] as const
 
 function expectFailure({ status, body }: Awaited<ReturnType<typeof call>>, wanted: object): void {
@@ -217,7 +217,7 @@ describe('a checkout', () => {
   })
 
   it.each(['pay', 'expire'] as const)(
-    'is a new one where the processor repeats an answer about one that is over by now: %s',
+    'a checkout creates a new page when the processor repeats the response for a finished one: %s',
     async (how) => {
       const { user } = await signIn(context)
       const now = new Date()
@@ -344,20 +344,20 @@ describe('cancelling a subscription', () => {
   it.each<[string, Partial<User['subscription']>, string, string]>([
     ['a user on Free', { plan: 'free' }, 'No active Pro subscription to cancel', 'NO_ACTIVE_SUBSCRIPTION'],
     [
-      'a user on Free with a subscription, since an admin set it so',
+      'a user whom an admin set to Free despite a subscription',
       { plan: 'free', processorSubscriptionId: 'sub_of_free', cancelAtPeriodEnd: true },
       'No active Pro subscription to cancel',
       'NO_ACTIVE_SUBSCRIPTION',
     ],
-    ['Pro that nobody pays for', {}, 'No Stripe subscription ID found', 'NO_SUBSCRIPTION_ID'],
+    ['an unpaid Pro plan', {}, 'No Stripe subscription ID found', 'NO_SUBSCRIPTION_ID'],
     [
-      'Pro that nobody pays for, and ends',
+      'an unpaid Pro plan that ends',
       { cancelAtPeriodEnd: true },
       'No Stripe subscription ID found',
       'NO_SUBSCRIPTION_ID',
     ],
     [
-      'what was cancelled before',
+      'a subscription that is already cancelled',
       { processorSubscriptionId: 'sub_cancelled', cancelAtPeriodEnd: true },
       'Subscription is already scheduled for cancellation',
       'ALREADY_CANCELLING',

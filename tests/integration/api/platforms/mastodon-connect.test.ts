@@ -152,7 +152,7 @@ describe('connecting a Mastodon account', () => {
     expect(await user.stored()).toMatchObject({ accountId: account.id, version: 1 })
   })
 
-  it('a reconnect does not revoke the token, of which Mastodon has only a single one', async () => {
+  it('a reconnect does not revoke the only token that Mastodon has issued', async () => {
     const user = await connected()
     expect(await user.connect(user.account.id)).toBe(CONNECTED)
     expect(await user.refresh()).toMatchObject({ status: 200 })

@@ -263,7 +263,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
 
   it.each<[string, FaultAction]>([
     ['breaks down', { status: 500, body: 'Sorry' }],
-    ['answers what nobody can read', { status: 200, body: '<html></html>' }],
+    ['responds without JSON', { status: 200, body: '<html></html>' }],
   ])('a callback stores nothing when the platform %s', async (_, action) => expectNothingSaved(platform, action))
 })
 

@@ -487,18 +487,21 @@ describe('GET /api/platform/mastodon/callback', () => {
 
   it.each([
     ['refuses the code', 400, AUTH_FAILED],
-    ['does not know us', 401, AUTH_FAILED],
+    ['does not know the client', 401, AUTH_FAILED],
     ['granted too little', 403, AUTH_FAILED],
     ['answers 500', 500, CONNECT_FAILED],
     ['answers 429', 429, CONNECT_FAILED],
-  ] as const)('stores nothing when the platform %s, and the state is used up', async (_, behaviour, outcome) => {
-    const user = await someone()
-    const query = queryOf(platform.consent((await user.begin()).page))
-    platform.behave(behaviour)
-    expect(await callBack(query)).toBe(outcome)
-    platform.behave('right')
-    await expectUntouched(user, () => callBack(query))
-  })
+  ] as const)(
+    'a callback stores nothing when the platform %s, and the state is used up',
+    async (_, behaviour, outcome) => {
+      const user = await someone()
+      const query = queryOf(platform.consent((await user.begin()).page))
+      platform.behave(behaviour)
+      expect(await callBack(query)).toBe(outcome)
+      platform.behave('right')
+      await expectUntouched(user, () => callBack(query))
+    },
+  )
 
   it('a callback ends within its deadline when the platform hangs, and stores nothing', async () => {
     const user = await someone()
@@ -638,11 +641,11 @@ describe('a platform with its own attempt ids', () => {
   })
 
   it.each<[string, (query: Record<string, string>, other: Record<string, string>) => object]>([
-    ['another name', (query) => ({ ...query, oauth_token: 'another' })],
-    ['another name and no state', ({ code }) => ({ code, oauth_token: 'another' })],
+    ['another id', (query) => ({ ...query, oauth_token: 'another' })],
+    ['another id and no state', ({ code }) => ({ code, oauth_token: 'another' })],
     ['the state alone', ({ code, state }) => ({ code, state })],
     ['the state of another attempt', (query, { state }) => ({ ...query, state })],
-    ['a state that is none', (query) => ({ ...query, state: 'x' })],
+    ['a malformed state', (query) => ({ ...query, state: 'x' })],
   ])('an attempt is not found with %s', async (_, change) => {
     const [user, other] = [await someone(), await someone()]
     const query = change(await attemptOf(user), await attemptOf(other)) as Query

@@ -154,7 +154,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     ['handle', (account: BlueskyAccount) => account.handle],
     ['handle with a leading @', (account: BlueskyAccount) => `@${account.handle}`],
     ['handle in capitals and blanks', (account: BlueskyAccount) => ` ${account.handle.toUpperCase()} `],
-    ['e-mail address', (account: BlueskyAccount) => account.email],
+    ['email address', (account: BlueskyAccount) => account.email],
     ['DID', (account: BlueskyAccount) => account.did],
   ])('connect accepts a %s', async (_case, identifier) => {
     const account = await bluesky.createAccount({ handle: `${unique('c').replace('-', '')}.test` })
@@ -197,8 +197,8 @@ describe('POST /api/platform/bluesky/connect', () => {
     ['a wrong password', () => [alice.handle, 'aaaa-bbbb-cccc-dddd']],
     ['an unknown handle', () => ['nobody.test', 'aaaa-bbbb-cccc-dddd']],
     ['an unknown address', () => ['nobody@example.com', 'aaaa-bbbb-cccc-dddd']],
-    ['what is no handle at all', () => ['@@ not a handle', 'aaaa-bbbb-cccc-dddd']],
-    ['blanks', () => ['   ', '   ']],
+    ['text that is not a handle', () => ['@@ not a handle', 'aaaa-bbbb-cccc-dddd']],
+    ['spaces', () => ['   ', '   ']],
   ])('connect refuses %s with 400 and stores nothing', async (_case, credentials) => {
     const user = await signIn()
     const [identifier, password] = credentials() as [string, string]
@@ -235,10 +235,10 @@ describe('POST /api/platform/bluesky/connect', () => {
   it.each([
     ['nothing', {}, ['identifier', 'appPassword']],
     ['empty fields', { identifier: '', appPassword: '' }, ['identifier', 'appPassword']],
-    ['no strings', { identifier: 5, appPassword: ['x'] }, ['identifier', 'appPassword']],
+    ['values that are not strings', { identifier: 5, appPassword: ['x'] }, ['identifier', 'appPassword']],
     ['null', { identifier: null, appPassword: 'x' }, ['identifier']],
     ['an endless identifier', { identifier: 'x'.repeat(321), appPassword: 'x' }, ['identifier']],
-    ['an operator in the place of a value', { identifier: { $ne: '' }, appPassword: 'x' }, ['identifier']],
+    ['an operator instead of a value', { identifier: { $ne: '' }, appPassword: 'x' }, ['identifier']],
   ])('connect rejects a body with %s and never calls the platform', async (_case, payload, paths) => {
     const user = await signIn()
     const before = await requestsOf('createSession')
@@ -303,9 +303,9 @@ describe('POST /api/platform/bluesky/connect', () => {
 
   it.each([
     ['answers 500', { status: 500, body: { error: 'InternalServerError' } }],
-    ['answers what is no JSON', { status: 200, body: '<html>' }],
+    ['responds without JSON', { status: 200, body: '<html>' }],
     ['closes the connection', { dropAfterAccept: true }],
-    ['breaks off its answer', { truncate: true }],
+    ['breaks off its response', { truncate: true }],
   ])('connect is 502 when Bluesky %s', async (_case, action) => {
     const user = await signIn()
     await fault({ path: 'createSession', action })
@@ -530,7 +530,7 @@ describe('platform routes', () => {
     ['POST', '/bluesky/connect'],
     ['GET', '/bluesky/refresh'],
     ['DELETE', '/bluesky/disconnect'],
-  ] as const)('%s %s needs a session', async (method, path) => {
+  ] as const)('%s %s requires a session', async (method, path) => {
     const answer = await app.inject({ method, url: `/api/platform${path}` })
     expect(answer.statusCode).toBe(401)
     expect(answer.json()).toMatchObject({ success: false, message: 'Unauthorized' })

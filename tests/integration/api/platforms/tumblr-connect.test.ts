@@ -127,7 +127,7 @@ describe('connecting a Tumblr account', () => {
   })
 
   it.each<[string, (query: URLSearchParams) => void, string]>([
-    ['a token that nobody gave out', (query) => query.set('oauth_token', 'forged'), STATE_INVALID],
+    ['a forged token', (query) => query.set('oauth_token', 'forged'), STATE_INVALID],
     ['no token', (query) => query.delete('oauth_token'), STATE_INVALID],
     ['a garbled state', (query) => query.set('state', 'garbled'), STATE_INVALID],
     ['a token that came twice', (query) => query.append('oauth_token', 'another'), STATE_INVALID],
@@ -161,7 +161,7 @@ describe('connecting a Tumblr account', () => {
   it.each([
     ['fails', { status: 500, body: 'Internal' }],
     ['breaks off', { truncate: true }],
-    ['refuses us', { status: 401, body: 'oauth_signature does not match expected value' }],
+    ['rejects the client', { status: 401, body: 'oauth_signature does not match expected value' }],
     ['answers a page', { status: 200, body: '<html>' }],
     [
       'does not confirm the callback',
@@ -179,10 +179,10 @@ describe('connecting a Tumblr account', () => {
   it.each([
     ['the exchange', ACCESS_TOKEN, { status: 500, body: 'Internal' }, CONNECT_FAILED],
     ['the exchange, breaking off', ACCESS_TOKEN, { truncate: 20 }, CONNECT_FAILED],
-    ['the exchange, losing its answer', ACCESS_TOKEN, { dropAfterAccept: true }, CONNECT_FAILED],
+    ['the exchange, losing its response', ACCESS_TOKEN, { dropAfterAccept: true }, CONNECT_FAILED],
     ['the exchange, for too many requests', ACCESS_TOKEN, { status: 429, body: 'Too many' }, CONNECT_FAILED],
     ['the exchange, hanging', ACCESS_TOKEN, { hang: true }, CONNECT_FAILED],
-    ['the exchange, refusing us', ACCESS_TOKEN, { status: 401, body: 'no' }, AUTH_FAILED],
+    ['the exchange, rejecting the client', ACCESS_TOKEN, { status: 401, body: 'no' }, AUTH_FAILED],
     ['the exchange, with a page', ACCESS_TOKEN, { status: 200, body: '<html>' }, CONNECT_FAILED],
     ['the profile', USER_INFO, { status: 503, body: {} }, CONNECT_FAILED],
     ['the profile, with no blog', USER_INFO, { status: 200, body: { response: { user: { blogs: [] } } } }, AUTH_FAILED],

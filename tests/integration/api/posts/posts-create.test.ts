@@ -163,16 +163,16 @@ describe('drafts', () => {
 describe('time and timezone of a post', () => {
   it.each([
     [
-      'wall time without an offset is meant in the timezone',
+      'local time without an offset is in the timezone',
       '2030-07-01T10:00',
       'Europe/Berlin',
       '2030-07-01T08:00:00.000Z',
     ],
-    ['an offset is taken at its word', '2030-07-01T10:00:00-07:00', 'Europe/Berlin', '2030-07-01T17:00:00.000Z'],
-    ['an hour that is missing moves forward', '2030-03-31T02:30', 'Europe/Berlin', '2030-03-31T01:30:00.000Z'],
-    ['an hour that repeats is the first one', '2030-10-27T02:30', 'Europe/Berlin', '2030-10-27T00:30:00.000Z'],
-    ['without a timezone wall time is UTC', '2030-07-01T10:00', undefined, '2030-07-01T10:00:00.000Z'],
-    ['a link of the IANA list is a timezone', '2030-07-01T10:00', 'Asia/Calcutta', '2030-07-01T04:30:00.000Z'],
+    ['an offset overrides the timezone', '2030-07-01T10:00:00-07:00', 'Europe/Berlin', '2030-07-01T17:00:00.000Z'],
+    ['a skipped hour moves forward', '2030-03-31T02:30', 'Europe/Berlin', '2030-03-31T01:30:00.000Z'],
+    ['a repeated hour is the first one', '2030-10-27T02:30', 'Europe/Berlin', '2030-10-27T00:30:00.000Z'],
+    ['local time without a timezone is UTC', '2030-07-01T10:00', undefined, '2030-07-01T10:00:00.000Z'],
+    ['an IANA alias is a timezone', '2030-07-01T10:00', 'Asia/Calcutta', '2030-07-01T04:30:00.000Z'],
   ])('%s', async (_, scheduledAt, timezone, expected) => {
     const ann = await world.caller()
     const { body } = await ann.call('POST', '/', postBody({ scheduledAt, ...(timezone ? { timezone } : {}) }))

@@ -386,7 +386,7 @@ describe('CORS', () => {
     })
 
   it.each(['http://localhost:3000', 'https://app.example.test', 'http://other.test:8080'])(
-    'lets %s in',
+    'the origin %s is allowed',
     async (origin) => {
       const response = await preflight(origin)
       expect(response.statusCode).toBe(204)
