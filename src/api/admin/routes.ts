@@ -57,9 +57,9 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
         // Fastify sends the stream as it is; no schema serializes it.
         return (await createJsonStream(document, request.deadline)) as never
       }
-      const asked = toPage({ page: page ?? 1, limit: limit ?? 20 })
-      const { users, total } = await context.users.page(asked)
-      return { message, data: users.map(presentRecord), ...toPageResult(total, asked) }
+      const requestedPage = toPage({ page: page ?? 1, limit: limit ?? 20 })
+      const { users, total } = await context.users.page(requestedPage)
+      return { message, data: users.map(presentRecord), ...toPageResult(total, requestedPage) }
     },
   )
 
@@ -125,9 +125,9 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       },
     },
     async (request) => {
-      const asked = toPage(request.query)
-      const { entries, total } = await context.audit.page(asked)
-      return { message: 'Audit log found', data: entries.map(presentAuditEntry), ...toPageResult(total, asked) }
+      const requestedPage = toPage(request.query)
+      const { entries, total } = await context.audit.page(requestedPage)
+      return { message: 'Audit log found', data: entries.map(presentAuditEntry), ...toPageResult(total, requestedPage) }
     },
   )
 
@@ -176,9 +176,13 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       },
     },
     async (request) => {
-      const asked = toPage(request.query)
-      const { letters, total } = await context.deadLetters.page(asked)
-      return { message: 'Dead letters found', data: letters.map(presentDeadLetter), ...toPageResult(total, asked) }
+      const requestedPage = toPage(request.query)
+      const { letters, total } = await context.deadLetters.page(requestedPage)
+      return {
+        message: 'Dead letters found',
+        data: letters.map(presentDeadLetter),
+        ...toPageResult(total, requestedPage),
+      }
     },
   )
 

@@ -44,8 +44,10 @@ export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsR
   ) {
     return (user: AnalyticsUser, query: Q): Promise<T> => {
       const { userId, timezone, analyticsVersion } = user
-      const asked = Object.entries(query).toSorted(([one], [other]) => (one < other ? -1 : 1))
-      return readCached(JSON.stringify([userId, name, timezone, asked]), analyticsVersion, () => compute(user, query))
+      const parameters = Object.entries(query).toSorted(([one], [other]) => (one < other ? -1 : 1))
+      return readCached(JSON.stringify([userId, name, timezone, parameters]), analyticsVersion, () =>
+        compute(user, query),
+      )
     }
   }
 

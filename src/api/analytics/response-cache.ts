@@ -21,17 +21,21 @@ export function createResponseCache({ now, maxEntries, maxSize, maxAgeMs }: Cach
     max: maxEntries,
     maxSize,
     maxEntrySize: Math.ceil(maxSize / MAX_ENTRY_SHARE),
-    sizeCalculation: (answer) => JSON.stringify(answer).length,
+    sizeCalculation: (response) => JSON.stringify(response).length,
     ttl: maxAgeMs,
     ttlResolution: 0,
     perf: { now: () => now().getTime() },
-    fetchMethod: (_key, _stale, { context: work }) => work(),
+    fetchMethod: (_key, _stale, { context: compute }) => compute(),
     // Waiting callers get the response even when it is evicted before it is ready.
     ignoreFetchAbort: true,
   })
 
   /** Concurrent calls with the same key and version share a computation. */
-  return async function answer<T extends object>(key: string, version: number, work: () => Promise<T>): Promise<T> {
-    return (await responses.forceFetch(`${version} ${key}`, { context: work })) as T
+  return async function readCached<T extends object>(
+    key: string,
+    version: number,
+    compute: () => Promise<T>,
+  ): Promise<T> {
+    return (await responses.forceFetch(`${version} ${key}`, { context: compute })) as T
   }
 }

@@ -38,8 +38,8 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
   function refuse(request: FastifyRequest, reply: FastifyReply, refusal: LoginRefusal, cause?: unknown) {
     if (cause !== undefined) {
       const reason = cause instanceof IdentityError ? cause.reason : null
-      const words = { platformCode: reason?.code, platformText: reason?.text }
-      request.log.warn({ refusal, ...words, err: cause }, 'google login refused')
+      const reasonFields = { platformCode: reason?.code, platformText: reason?.text }
+      request.log.warn({ refusal, ...reasonFields, err: cause }, 'google login refused')
     }
     return reply.redirect(loginRefusedUrl(config.FRONTEND_URL, refusal))
   }
@@ -64,9 +64,9 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
     },
     async (request, reply) => {
       if (!identity) return refuse(request, reply, 'google_auth_failed')
-      const begun = await beginIdentityLogin({ ...context, identity }, redirectUri)
-      binding.set(reply, begun.binding)
-      return reply.redirect(begun.url)
+      const attempt = await beginIdentityLogin({ ...context, identity }, redirectUri)
+      binding.set(reply, attempt.binding)
+      return reply.redirect(attempt.url)
     },
   )
 

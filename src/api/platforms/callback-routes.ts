@@ -83,6 +83,9 @@ function logFailure(
   platform: Platform,
   { reason, cause, platformReason }: Awaited<ReturnType<typeof finishConnect>>,
 ): void {
-  const words = { platformCode: platformReason?.code, platformText: platformReason?.text }
-  log[reason === 'INTERNAL' ? 'error' : 'warn']({ platform, reason, ...words, err: cause }, 'account connection failed')
+  const reasonFields = { platformCode: platformReason?.code, platformText: platformReason?.text }
+  log[reason === 'INTERNAL' ? 'error' : 'warn'](
+    { platform, reason, ...reasonFields, err: cause },
+    'account connection failed',
+  )
 }

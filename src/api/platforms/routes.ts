@@ -70,7 +70,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     },
   )
 
-  for (const { platform, urlField: addressField } of REDIRECT_PLATFORMS) {
+  for (const { platform, urlField } of REDIRECT_PLATFORMS) {
     const label = platformLabel(platform)
     const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
     const cookie = createBindingCookie(redirectUri)
@@ -87,7 +87,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
             errors: ['PLATFORM_NOT_SUPPORTED', 'PLATFORM_UNAVAILABLE'],
             responseHeaders: { 200: ['Set-Cookie'] },
           }),
-          response: { 200: success(Type.Object({ [addressField]: Type.String() })), ...errorResponses },
+          response: { 200: success(Type.Object({ [urlField]: Type.String() })), ...errorResponses },
         },
       },
       async (request, reply) => {
@@ -95,7 +95,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         const isBound = config.CONNECT_COOKIE === 'always' || isFromBrowser(request)
         const { url, binding } = await beginConnect(context, { userId, sessionId, platform, redirectUri, isBound })
         if (binding !== null) cookie.set(reply, binding)
-        return ok(`Continue on the page of ${label}`, { [addressField]: url })
+        return ok(`Continue on the page of ${label}`, { [urlField]: url })
       },
     )
   }

@@ -62,10 +62,10 @@ function isUtf8(contentType = ''): boolean {
 }
 
 function matchesPath(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/').filter(Boolean)
-  const given = path.split('/').filter(Boolean)
+  const patternSegments = pattern.split('/').filter(Boolean)
+  const pathSegments = path.split('/').filter(Boolean)
   return (
-    wanted.length === given.length &&
-    wanted.every((segment, index) => segment.startsWith(':') || segment === given[index])
+    patternSegments.length === pathSegments.length &&
+    patternSegments.every((segment, index) => segment.startsWith(':') || segment === pathSegments[index])
   )
 }

@@ -48,8 +48,8 @@ export function presentListedPost(post: ListedPost, metrics: Map<string, PostSna
 }
 
 export function presentProgress(post: Post): PostProgressView {
-  const count = (wanted: PlatformStatus['status']) =>
-    post.platformStatuses.filter(({ status }) => status === wanted).length
+  const count = (expected: PlatformStatus['status']) =>
+    post.platformStatuses.filter(({ status }) => status === expected).length
   const [pending, processing, completed, failed, deleted] = DELIVERY_STATUSES.map(count) as [
     number,
     number,
@@ -136,8 +136,8 @@ function presentMediaItem({
   altText,
 }: MediaItem) {
   const optional = { originalFilename, sizeBytes, width, height, duration, altText }
-  const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
-  return { storageKey, storageUrl, mimeType, ...given } as PostView['content']['mediaItems'][number]
+  const present = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
+  return { storageKey, storageUrl, mimeType, ...present } as PostView['content']['mediaItems'][number]
 }
 
 /** The response data of a create, an update and a duplicate. */

@@ -43,13 +43,13 @@ export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
 
 async function measureSlo({ punctuality, clock, config }: Context): Promise<Slo> {
   const until = clock.now()
-  const wanted = new Date(until.getTime() - WINDOW_MS)
+  const windowStart = new Date(until.getTime() - WINDOW_MS)
   const missAfterMs = config.SLO_MISS_AFTER_MS
-  const { groups, since } = await punctuality.read({ since: wanted, until, missAfterMs, mostPosts: MAX_POSTS })
+  const { groups, since } = await punctuality.read({ since: windowStart, until, missAfterMs, mostPosts: MAX_POSTS })
   return {
     since: since.toISOString(),
     until: until.toISOString(),
-    isComplete: since.getTime() === wanted.getTime(),
+    isComplete: since.getTime() === windowStart.getTime(),
     missAfterMs,
     ...summarizePunctuality(groups, missAfterMs),
   }
@@ -57,16 +57,16 @@ async function measureSlo({ punctuality, clock, config }: Context): Promise<Slo>
 
 /** Shares a running call between all callers and caches its result for `CACHE_TTL_MS`. Failures are not cached. */
 function cacheBriefly<T>(run: () => Promise<T>, clock: Context['clock']): () => Promise<T> {
-  let latest: { answer: Promise<T>; isRunning: boolean; at: number } | null = null
+  let latest: { result: Promise<T>; isRunning: boolean; at: number } | null = null
   return () => {
     const at = clock.now().getTime()
-    if (latest && (latest.isRunning || at - latest.at < CACHE_TTL_MS)) return latest.answer
-    const mine = { answer: run(), isRunning: true, at }
-    latest = mine
-    mine.answer.then(
-      () => (mine.isRunning = false),
+    if (latest && (latest.isRunning || at - latest.at < CACHE_TTL_MS)) return latest.result
+    const current = { result: run(), isRunning: true, at }
+    latest = current
+    current.result.then(
+      () => (current.isRunning = false),
       () => (latest = null),
     )
-    return mine.answer
+    return current.result
   }
 }
