@@ -5,11 +5,11 @@ import type { Config } from '../config/schema.ts'
 import type { ApiContext, Context } from '../context.ts'
 import { listed } from '../domain/shared/lists.ts'
 import { SECOND } from '../domain/shared/times.ts'
-import { administrationRoutes } from './admin/routes.ts'
+import { adminRoutes } from './admin/routes.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { captionRoutes } from './captions/routes.ts'
-import { answerFrameworkError, answerSocketError, installErrorHandling } from './shared/errors.ts'
+import { sendFrameworkError, sendSocketError, installErrorHandling } from './shared/errors.ts'
 import { healthRoutes } from './health/routes.ts'
 import { deviceRoutes } from './notifications/device-routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
@@ -19,15 +19,15 @@ import { webhookRoutes } from './payments/webhook-routes.ts'
 import { callbackRoutes } from './platforms/callback-routes.ts'
 import { platformRoutes } from './platforms/routes.ts'
 import { accessTokens } from './plugins/access-tokens.ts'
-import { browsers } from './plugins/browsers.ts'
+import { browserSecurity } from './plugins/browser-security.ts'
 import { deadlines } from './plugins/deadlines.ts'
 import { guards } from './plugins/guards.ts'
 import { ANONYMOUS_BODY_BYTES, AUTHENTICATED_BODY_BYTES, jsonBodies } from './plugins/json-bodies.ts'
 import { openapi } from './plugins/openapi.ts'
 import { rateLimits } from './plugins/rate-limits.ts'
-import { readyToServe } from './plugins/ready-to-serve.ts'
-import { requestFigures } from './plugins/request-figures.ts'
-import { requestIdOf, requestLog } from './plugins/request-log.ts'
+import { readinessGuard } from './plugins/readiness-guard.ts'
+import { requestMetrics } from './plugins/request-metrics.ts'
+import { toRequestId, requestLog } from './plugins/request-log.ts'
 import { routing } from './plugins/routing.ts'
 import { untrustedProxies } from './plugins/untrusted-proxies.ts'
 import { validation } from './plugins/validation.ts'
@@ -39,12 +39,12 @@ import { isWebSocketRequest } from './realtime/upgrades.ts'
 import { ErrorBodySchema } from './shared/schemas/envelope.ts'
 import { statusRoutes } from './status/routes.ts'
 
-/** Room for the token of a device; other parameters that are longer than an id are just not found. */
+/** Allows the push token of a device in a path. Other parameters longer than an id get a 404. */
 const MAX_PARAM_LENGTH = 2_048
 
 /**
- * Only these three together cut off a client that trickles its request (safety section 2, finding 5): the limits hold for
- * the whole of the headers and of the request, and Node looks at them only every `connectionsCheckingInterval`.
+ * These three together cut off a client that sends its request slowly. The timeouts cover all headers and the whole request, and
+ * Node checks them only every `connectionsCheckingInterval`.
  */
 const HEADERS_TIMEOUT_MS = 5 * SECOND
 const REQUEST_TIMEOUT_MS = 10 * SECOND
@@ -57,8 +57,8 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    genReqId: requestIdOf,
-    trustProxy: trustedProxies(config),
+    genReqId: toRequestId,
+    trustProxy: readTrustedProxies(config),
     bodyLimit: ANONYMOUS_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
@@ -67,11 +67,11 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
       shouldUpgradeCallback: isWebSocketRequest,
     },
-    // While stopping, what still arrives on open connections is served: the load balancer has been told by /health/ready.
+    // During shutdown, requests on open connections are still served; /health/ready has already informed the load balancer.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
-    frameworkErrors: answerFrameworkError,
-    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => answerSocketError(error, socket),
+    frameworkErrors: sendFrameworkError,
+    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => sendSocketError(error, socket),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.addSchema(ErrorBodySchema)
@@ -79,24 +79,24 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
   await app.register(requestLog)
   await app.register(accessTokens, { config })
   const context: ApiContext = { ...parts, accessTokens: app.accessTokens }
-  await app.register(requestFigures, { context })
+  await app.register(requestMetrics, { context })
   await app.register(deadlines)
   await app.register(routing)
   await app.register(openapi)
   await app.register(jsonBodies, { context })
   await app.register(validation)
-  await app.register(browsers, { config })
+  await app.register(browserSecurity, { config })
   await app.register(untrustedProxies)
   await app.register(rateLimits, { config })
-  await app.register(readyToServe, { context })
+  await app.register(readinessGuard, { context })
   await app.register(guards, { context })
 
-  closeInTime(app, config)
+  closeConnectionsOnShutdown(app, config)
 
   await app.register(healthRoutes, { prefix: '/health', context })
-  await app.register(publicRoutes, { context })
-  await app.register(userRoutes, { context })
-  await app.register(adminRoutes, { context })
+  await app.register(registerPublicRoutes, { context })
+  await app.register(registerUserRoutes, { context })
+  await app.register(registerAdminRoutes, { context })
   return app
 }
 
@@ -104,8 +104,8 @@ interface RoutesOptions {
   context: ApiContext
 }
 
-/** Open to everyone; what needs a session in here asks for it route by route. */
-async function publicRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
+/** Registers the public routes. Routes among them that need a session require it themselves. */
+async function registerPublicRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   await app.register(authRoutes, { prefix: '/api/auth', context })
   await app.register(callbackRoutes, { prefix: '/api/platform', context })
@@ -113,8 +113,8 @@ async function publicRoutes(app: FastifyInstance, { context }: RoutesOptions): P
   await app.register(realtime, { context })
 }
 
-/** For authenticated users: every route in here is guarded, whatever its own file says. */
-async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
+/** Registers the routes for authenticated users. The guard here covers all of them. */
+async function registerUserRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireUser)
   app.addHook('onRoute', applySessionDefaults)
@@ -129,37 +129,37 @@ async function userRoutes(app: FastifyInstance, { context }: RoutesOptions): Pro
   await app.register(dataRoutes, { prefix: '/api/profile', context })
 }
 
-/** For admins alone. */
-async function adminRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
+/** Registers the admin routes. */
+async function registerAdminRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireAdmin)
-  app.addHook('onRoute', asksForAdmin)
-  await app.register(administrationRoutes, { prefix: '/api/admin', context })
+  app.addHook('onRoute', applyAdminDefaults)
+  await app.register(adminRoutes, { prefix: '/api/admin', context })
   await app.register(statusRoutes, { prefix: '/api/status', context })
 }
 
-/** The session is checked before the body is read, so its bearer may send more than anyone may. */
+/** Allows larger bodies: the guard has checked the session before the body is read. */
 function applySessionDefaults(route: RouteOptions): void {
   route.schema = { security: [{ bearer: [] }], ...route.schema }
   route.bodyLimit ??= AUTHENTICATED_BODY_BYTES
 }
 
-function asksForAdmin(route: RouteOptions): void {
+function applyAdminDefaults(route: RouteOptions): void {
   route.schema = { security: ADMIN_SECURITY, ...route.schema }
   applySessionDefaults(route)
 }
 
 /**
- * Once it closes, Node no longer looks for connections that trickle their request, and one of them could hold the process
- * for ever. Requests in flight have their deadlines; what is still open shortly before the grace time ends is cut.
+ * Closes all connections at 80 percent of the shutdown grace time. A closing Node server no longer checks for slow requests, and
+ * a single one could block the shutdown forever. Requests in progress have their own deadlines.
  */
-function closeInTime(app: FastifyInstance, { SHUTDOWN_GRACE_MS }: Config): void {
+function closeConnectionsOnShutdown(app: FastifyInstance, { SHUTDOWN_GRACE_MS }: Config): void {
   app.addHook('preClose', async () => {
     setTimeout(() => app.server.closeAllConnections(), SHUTDOWN_GRACE_MS * 0.8).unref()
   })
 }
 
-function trustedProxies(config: Config): string[] | false {
+function readTrustedProxies(config: Config): string[] | false {
   const proxies = listed(config.TRUSTED_PROXIES).filter((proxy) => proxy !== 'none')
   return proxies.length > 0 ? proxies : false
 }

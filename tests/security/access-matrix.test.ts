@@ -24,16 +24,16 @@ function send(route: string, who: SignedIn | null, params: Params = {}) {
 const routes = Object.entries(ROUTES)
 const guarded = routes.filter(([, { access }]) => access !== 'public').map(([route]) => route)
 const withRecord = routes.filter(([, { record }]) => record).map(([route]) => route)
-/** Those whose records belong to one user; admins may touch the records of their own routes, whosever they are. */
+/** Routes whose records belong to a single user; admins may access the records of their own routes, whoever owns them. */
 const withOwner = withRecord.filter((route) => ROUTES[route]!.access === 'user')
 
-it('knows every route of the application, and no other', () => {
+it('the access matrix lists every route of the application, and no other', () => {
   expect(routesOf(world.app).toSorted((a, b) => a.localeCompare(b))).toEqual(
     Object.keys(ROUTES).toSorted((a, b) => a.localeCompare(b)),
   )
 })
 
-it('knows every route that the OpenAPI document describes', async () => {
+it('the access matrix lists every route of the OpenAPI document', async () => {
   const { paths } = (await world.app.inject('/api/openapi.json')).json<{ paths: Record<string, object> }>()
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
@@ -42,13 +42,13 @@ it('knows every route that the OpenAPI document describes', async () => {
   expect(described.filter((route) => !(route in ROUTES))).toEqual([])
 })
 
-it('knows a record for every route whose path names one', () => {
+it('the access matrix has a record for every route with an id in its path', () => {
   const named = Object.keys(ROUTES).filter((route) => route.includes(':'))
   expect(withRecord).toEqual(named)
 })
 
 describe.each(routes.filter(([, { access }]) => access === 'public').map(([route]) => route))('%s', (route) => {
-  it('is open to everyone', async () => {
+  it('the route is public', async () => {
     expect((await send(route, null)).statusCode).toBe(ROUTES[route]!.status)
   })
 })
@@ -57,13 +57,13 @@ describe.each(guarded)('%s', (route) => {
   const { record, status } = ROUTES[route]!
   const role = roleFor(route)
 
-  it('is 401 without a session', async () => {
+  it('the route is 401 without a session', async () => {
     const response = await send(route, null, { postId: newId() })
     expect(response.statusCode).toBe(401)
     expect(response.json()).toMatchObject({ success: false, message: 'Unauthorized', code: 'UNAUTHORIZED' })
   })
 
-  it('is 403 for a disabled account, also as the owner', async () => {
+  it('the route is 403 for a disabled account, also for the owner', async () => {
     const owner = await signIn(world.context, { role })
     const params = (await record?.(world.context, owner)) ?? {}
     await world.context.database.connection
@@ -74,7 +74,7 @@ describe.each(guarded)('%s', (route) => {
     expect(response.json()).toMatchObject({ message: 'Account is disabled', code: 'ACCOUNT_DISABLED' })
   })
 
-  it('serves its owner', async () => {
+  it('the route serves its owner', async () => {
     const owner = await signIn(world.context, { role })
     const params = (await record?.(world.context, owner)) ?? {}
     const response = await send(route, owner, params)
@@ -83,7 +83,7 @@ describe.each(guarded)('%s', (route) => {
 })
 
 describe.each(guarded.filter((route) => ROUTES[route]!.access === 'admin'))('%s', (route) => {
-  it('is 403 for a user, and changes nothing', async () => {
+  it('the route is 403 for a user and changes nothing', async () => {
     const { record, fingerprint } = ROUTES[route]!
     const who = await signIn(world.context)
     const params = (await record?.(world.context, who)) ?? {}
@@ -99,7 +99,7 @@ describe.each(withOwner)('%s', (route) => {
   const { record, fingerprint } = ROUTES[route]!
 
   it.each(['user', 'admin'] as const)(
-    'treats the record of another like one that is missing, for a stranger who is %s',
+    'the route treats a foreign record like a missing one when the caller is %s',
     async (role) => {
       const owner = await signIn(world.context)
       const stranger = await signIn(world.context, { role })
@@ -139,7 +139,7 @@ describe.each(withRecord)('%s', (route) => {
     '0'.repeat(25),
     'A'.repeat(24),
     'a'.repeat(101),
-  ])("is 404 for the id %s, which is nobody's", async (id) => {
+  ])('the route is 404 for the id %s, which does not exist', async (id) => {
     const who = await signIn(world.context, { role: roleFor(route) })
     const response = await send(
       route,

@@ -33,14 +33,14 @@ afterAll(async () => {
 interface Attack {
   name: string
   path: string
-  /** Made when it is sent: all of them together are some 250 MB. */
+  /** Generated when sent: together they have about 250 MB. */
   makeBody: () => string
   headers?: Record<string, string>
-  /** Sends the body in chunks without announcing its length. */
+  /** Sends the body in chunks without a Content-Length. */
   isChunked?: boolean
 }
 
-/** The status of the answer; 0 where the server closed the connection on a body that it did not want to read. */
+/** Returns the response status; 0 when the server closed the connection while the body was sent. */
 async function send({ path, makeBody, headers = {}, isChunked = false }: Attack): Promise<number> {
   const body = makeBody()
   const socket = connect(port, '127.0.0.1')
@@ -82,7 +82,7 @@ const unclosed = (bytes: number) => '{"a":['.repeat(bytes / 6)
 const blanks = (bytes: number) => ' '.repeat(bytes)
 
 const SHAPES = { arrays, nested, objects, names, equalNames, text, escapes, digits, exponents, wide, unclosed, blanks }
-/** For sizes at which one shape of each kind says enough. */
+/** For sizes at which a single shape of each kind is enough. */
 const LARGE_SHAPES = { arrays, nested, equalNames, escapes, unclosed }
 
 function attacks(): Attack[] {
@@ -120,14 +120,14 @@ function attacks(): Attack[] {
   return [...anonymous, ...beyond, ...signedIn, ...captions, ...cookies]
 }
 
-/** Asks again and again until `stop` is called. @returns the answers */
+/** Sends requests repeatedly until `stop` is called. @returns the responses */
 function watchHealth() {
   const statuses: number[] = []
   let isOver = false
   const watching = (async () => {
     while (!isOver) {
       statuses.push((await fetch(`http://127.0.0.1:${port}/health/live`)).status)
-      // Often enough to see an outage, and seldom enough to leave the processor to the bombs.
+      // Often enough to detect an outage, and rarely enough to leave the CPU to the bombs.
       await setTimeout(20)
     }
   })()
@@ -138,7 +138,7 @@ function watchHealth() {
   }
 }
 
-it('the API with a heap of 512 MB refuses every bomb with a 4xx, goes on as the same process, and answers health checks meanwhile', async () => {
+it('an API with a 512 MB heap refuses every bomb with a 4xx, survives, and answers health checks meanwhile', async () => {
   const isReady = () =>
     fetch(`http://127.0.0.1:${port}/health/ready`).then(
       ({ ok }) => ok,
@@ -154,7 +154,7 @@ it('the API with a heap of 512 MB refuses every bomb with a 4xx, goes on as the 
       for (let attack = queue.pop(); attack; attack = queue.pop()) {
         const status = await send(attack)
         seen.add(status)
-        // A connection that was closed in the middle of an unwanted body may have lost the answer.
+        // When the connection closes in the middle of a refused body, the response may be lost.
         const isUnread = attack.path === '/api/auth/signup' || attack.path.startsWith(CAPTIONS)
         const isRefused = (status >= 400 && status < 500) || (status === 0 && isUnread)
         if (!isRefused) wrong.push(`${attack.name}: ${status}`)
@@ -169,7 +169,7 @@ it('the API with a heap of 512 MB refuses every bomb with a 4xx, goes on as the 
   expect([api.exitCode, api.signalCode]).toEqual([null, null])
 })
 
-it('captions with 15 MB of pictures are served afterwards, while the process goes on answering', async () => {
+it('caption requests with 15 MB of images still work afterwards, and the process stays responsive', async () => {
   const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#f00' } })
     .png()
     .toBuffer()

@@ -4,8 +4,8 @@ import { apiWorld, signIn, type ApiWorld } from '../support/api.ts'
 import { startOAuthPlatform } from '../support/oauth-platform.ts'
 
 /**
- * An attacker begins to connect an account of their own as an API client, and has the victim's browser open the callback: as a link, as
- * an image, by a script. The victim's posts would go to the attacker's account.
+ * An attacker starts to connect their own account as an API client and makes the victim's browser open the callback: as a link, as
+ * an image or by a script. The victim's posts would then be published on the attacker's account.
  */
 let platform: Awaited<ReturnType<typeof startOAuthPlatform>>
 let world: ApiWorld
@@ -35,21 +35,21 @@ it.each<[string, Record<string, string>]>([
   ['a link', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
   ['an image', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
   ['a script of another site', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' }],
-  ['a fetch that tells its origin', { origin: 'https://evil.example' }],
+  ['a fetch with an Origin header', { origin: 'https://evil.example' }],
   ['a form of an old browser', { origin: 'null' }],
   ['an image of an old browser', { referer: 'https://evil.example/page' }],
   ['a stylesheet', { 'sec-fetch-dest': 'style' }],
-])("%s in the victim's browser cannot finish an attempt that an API client began", async (_way, signs) => {
+])("%s in the victim's browser cannot finish an attempt that an API client started", async (_way, signs) => {
   const { userId, open } = await begun()
   const response = await open(signs)
   expect(response.headers.location).toContain('?error=mastodon_state_invalid&reason=ATTEMPT_INVALID')
   expect(await connected(userId)).toBe(0)
-  // Nothing was used up: the client itself can go on.
+  // The attempt is not used up: the client itself can continue.
   expect((await open({})).headers.location).toContain('?success=mastodon_connected')
   expect(await connected(userId)).toBe(1)
 })
 
-it('production requires the binding cookie of every client unless it is configured otherwise', () => {
+it('production requires the binding cookie of every client by default', () => {
   const secrets = {
     S3_SECRET_ACCESS_KEY: 'secret',
     JWT_SECRET: 'j'.repeat(32),

@@ -4,7 +4,7 @@ import { FORGERIES, forge } from '../support/forged-tokens.ts'
 import { requestOf, ROUTES } from '../support/routes.ts'
 import { newId } from '../../src/store/shared/schema.ts'
 
-/** Nobody gets past any guard with a token that the service did not make: all forgeries, on all protected routes. */
+/** A forged token never passes a guard: tests all forgeries on all protected routes. */
 
 let world: ApiWorld
 let admin: SignedIn
@@ -26,7 +26,7 @@ function ask(route: string, token: string) {
   })
 }
 
-it('takes the token that the forgeries are made of', async () => {
+it('the token that the forgeries are based on is valid', async () => {
   const response = await ask('GET /api/auth/me', forge(admin.accessToken, world.context.config.JWT_SECRET, {}))
   expect(response.statusCode).toBe(200)
 })

@@ -10,7 +10,7 @@ import { unique } from '../support/servers.ts'
 
 let world: ApiWorld
 const begin = Date.now()
-/** Added to the time at which the file began, by `later`: the clock stands still otherwise, so that no delay ends by itself. */
+/** Milliseconds since the start of the file, changed by `later`: the clock is otherwise fixed, so that no delay ends by itself. */
 let shiftMs = 0
 const clock: Clock = {
   now: () => new Date(begin + shiftMs),
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 let networks = 0
-/** An IPv4 address that no other test uses. */
+/** Returns an IPv4 address that no other test uses. */
 const newNetwork = () => `100.64.${(networks += 1) >> 8}.${networks & 255}`
 
 interface Sender {
@@ -65,21 +65,21 @@ async function later<T>(ms: number, act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The cookie that a browser keeps after a login, and sends only to the auth routes. */
+/** The cookie that a browser stores after a login and sends only to the auth routes. */
 function deviceCookie(response: LightMyRequestResponse): Record<string, string> {
   const { name, value, ...attributes } = response.cookies.find((cookie) => cookie.name === 'knownDevice')!
   expect(attributes).toMatchObject({ path: '/api/auth', httpOnly: true, sameSite: 'Lax' })
   return { [name]: value }
 }
 
-/** Raises the account's delay by guesses from networks of their own. */
+/** Increases the delay of an account with guesses from separate networks. */
 async function attack(email: string): Promise<void> {
   const answers = await Promise.all(times(30, () => logIn(email, 'a wrong guess')))
   expect(count(answers, 429)).toBeGreaterThan(15)
 }
 
 describe('guessing passwords', () => {
-  it('from one IPv6 /64 is limited like guessing from one address', async () => {
+  it('guesses from an IPv6 /64 are limited like guesses from a single address', async () => {
     const { email } = await newAccount()
     const answers = await inOrder(40, (index) =>
       logIn(email, 'a wrong guess', { from: `2001:db8:7:1:${index.toString(16)}::${index.toString(16)}` }),
@@ -88,7 +88,7 @@ describe('guessing passwords', () => {
     expect(statuses(answers).slice(10)).toEqual(times(30, () => 429))
   })
 
-  it('behind a trusted proxy counts one client once, however the proxy writes its address', async () => {
+  it('a client behind a trusted proxy counts once, however the proxy writes its address', async () => {
     const { email } = await newAccount()
     const app = await buildApp({ ...world.context, config: { ...world.context.config, TRUSTED_PROXIES: '127.0.0.1' } })
     const forms = ['198.51.100.9', '198.51.100.9:4711', '::ffff:198.51.100.9', '[::FFFF:c633:6409]:80']
@@ -105,7 +105,7 @@ describe('guessing passwords', () => {
   })
 
   it.each(['login', 'admin-login'])(
-    'of one account from many networks at once reaches the password 11 times by %s',
+    'concurrent guesses from many networks get 11 tries on an account by %s',
     async (path) => {
       const { email } = await newAccount()
       const answers = await Promise.all(times(40, () => logIn(email, 'a wrong guess', { path })))
@@ -113,7 +113,7 @@ describe('guessing passwords', () => {
     },
   )
 
-  it('of one account from many networks is answered by delays that grow', async () => {
+  it('repeated guesses from many networks get growing delays', async () => {
     const { email } = await newAccount()
     await attack(email)
     const waits: number[] = []
@@ -132,7 +132,7 @@ describe('guessing passwords', () => {
     expect(waits.at(-1)!).toBeGreaterThan(8 * waits[1]!)
   })
 
-  it('answers for an address without an account like for one with an account', async () => {
+  it('an address without an account gets the same responses as one with an account', async () => {
     const known = (await newAccount()).email
     const unknown = `${unique('nobody')}@example.test`
     const answers = await Promise.all([known, unknown].map((email) => inOrder(14, () => logIn(email, 'a wrong guess'))))
@@ -143,7 +143,7 @@ describe('guessing passwords', () => {
     expect(names[0]).toEqual(names[1])
   })
 
-  it('of the current password by a stolen session is limited, and the owner can still log in', async () => {
+  it('guesses of the current password by a stolen session are limited, and the owner can still log in', async () => {
     const { passwordHash } = await newAccount()
     const thief = await signIn(world.context, { passwordHash })
     const guess = () =>
@@ -160,8 +160,8 @@ describe('guessing passwords', () => {
   })
 })
 
-describe('while strangers guess the password of an account', () => {
-  it('a browser that logged in before logs in at once, from any network', async () => {
+describe('logins while others guess the password of an account', () => {
+  it('a browser with an earlier login can log in immediately from any network', async () => {
     const { email } = await newAccount()
     const cookies = deviceCookie(await logIn(email, PASSWORD))
     await attack(email)
@@ -169,7 +169,7 @@ describe('while strangers guess the password of an account', () => {
     expect((await logIn(email, PASSWORD)).statusCode).toBe(429)
   })
 
-  it('a browser that logged in before logs in although its network is used up by others', async () => {
+  it('a browser with an earlier login can log in although others used up the limit of its network', async () => {
     const { email } = await newAccount()
     const from = newNetwork()
     const cookies = deviceCookie(await logIn(email, PASSWORD, { from }))
@@ -178,7 +178,7 @@ describe('while strangers guess the password of an account', () => {
     expect((await logIn(email, PASSWORD, { from, cookies })).statusCode).toBe(200)
   })
 
-  it('a client without cookies logs in from the network of its session', async () => {
+  it('a client without cookies can log in from the network of its session', async () => {
     const { email } = await newAccount()
     expect((await logIn(email, PASSWORD, { from: '2001:db8:8:1::a' })).statusCode).toBe(200)
     await attack(email)
@@ -186,7 +186,7 @@ describe('while strangers guess the password of an account', () => {
     expect((await logIn(email, PASSWORD, { from: '2001:db8:8:2::a' })).statusCode).toBe(429)
   })
 
-  it('an unknown device logs in when the delay is over', async () => {
+  it('an unknown device can log in when the delay is over', async () => {
     const { email } = await newAccount()
     await attack(email)
     const refused = await logIn(email, PASSWORD)
@@ -194,7 +194,7 @@ describe('while strangers guess the password of an account', () => {
     expect([refused.statusCode, accepted.statusCode]).toEqual([429, 200])
   })
 
-  it('a cookie of another account, or one that was changed, does not help', async () => {
+  it('a cookie of another account or a forged cookie does not help', async () => {
     const { email } = await newAccount()
     const own = deviceCookie(await logIn(email, PASSWORD)).knownDevice!
     const other = deviceCookie(await logIn((await newAccount()).email, PASSWORD)).knownDevice!
@@ -213,7 +213,7 @@ describe('while strangers guess the password of an account', () => {
     expect((await logIn(email, PASSWORD, { cookies: { knownDevice: `${other}~${own}` } })).statusCode).toBe(200)
   })
 
-  it('a known device has a limited number of guesses of its own, and keeps them over logins', async () => {
+  it('a known device has its own limited number of guesses, which a login does not reset', async () => {
     const { email } = await newAccount()
     let cookies = deviceCookie(await logIn(email, PASSWORD))
     const answers = await inOrder(10, () => logIn(email, 'a wrong guess', { cookies }))
@@ -225,11 +225,10 @@ describe('while strangers guess the password of an account', () => {
   })
 })
 
-it('a forwarding header from an untrusted peer leaves one warning per process', async () => {
+it('a forwarded address from an untrusted peer is logged once per process', async () => {
   const app = await buildApp({ ...world.context, config: { ...world.context.config, TRUSTED_PROXIES: '192.0.2.1' } })
   const first = lines.length
-  const warnings = () =>
-    lines.slice(first).filter(({ msg }) => String(msg).startsWith('X-Forwarded-For from an untrusted peer'))
+  const warnings = () => lines.slice(first).filter(({ msg }) => String(msg).startsWith('forwarded address ignored'))
   const send = (remoteAddress: string) =>
     app.inject({ url: '/health/live', remoteAddress, headers: { 'x-forwarded-for': '203.0.113.9' } })
   await send('192.0.2.1')
@@ -243,7 +242,7 @@ it('a forwarding header from an untrusted peer leaves one warning per process', 
 describe('a failed login', () => {
   const eventsOf = (from: number, msg: string) => lines.slice(from).filter((line) => line['msg'] === msg)
 
-  it('leaves a log event that names neither the mail address nor the client', async () => {
+  it('a failed login is logged without email address or client address', async () => {
     const { email } = await newAccount()
     const from = newNetwork()
     const begin = lines.length
@@ -259,7 +258,7 @@ describe('a failed login', () => {
     for (const secret of [email, email.split('@')[0]!, from]) expect(text).not.toContain(secret)
   })
 
-  it('that reaches a limit or starts a delay leaves an event with the wait', async () => {
+  it('a failed login that reaches a limit or starts a delay is logged with the wait', async () => {
     const { email } = await newAccount()
     const from = newNetwork()
     const begin = lines.length
@@ -273,7 +272,7 @@ describe('a failed login', () => {
     expect(eventsOf(begin, 'login failed').map(({ reason }) => reason)).toContain('throttled')
   })
 
-  it('counts in the metrics by its reason', async () => {
+  it('a failed login counts in the metrics by its reason', async () => {
     const { metrics } = world.context
     const figure = async (labels: string) =>
       Number(new RegExp(`^postonce_login_${labels} (\\d+)$`, 'm').exec(await metrics.text())?.[1])

@@ -18,7 +18,7 @@ const withBody = Object.keys(ROUTES).filter((route) => ROUTES[route]!.body)
 const withoutBody = Object.keys(ROUTES).filter((route) => !ROUTES[route]!.body && !route.startsWith('GET '))
 const reads = Object.keys(ROUTES).filter((route) => route.startsWith('GET '))
 
-/** Refused whatever the route, before anyone looks for a meaning. */
+/** Refused on every route before the content is interpreted. */
 const UNREADABLE: [string, string | Buffer][] = [
   ['half a JSON', '{"a":'],
   ['two JSON texts', '{}{}'],
@@ -32,7 +32,7 @@ const UNREADABLE: [string, string | Buffer][] = [
   ['a lone surrogate in a name', String.raw`{"\udc00":1}`],
 ]
 
-/** Small enough for every route, and too much to build. */
+/** Small enough for every route, but too expensive to parse. */
 const HEAVY: [string, string][] = [
   ['JSON 30,000 levels deep', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
   ['objects 10,000 levels deep', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
@@ -59,7 +59,7 @@ const OTHER_TYPES = [
   'nonsense',
 ]
 
-/** JSON that is none of the objects our routes take. */
+/** JSON values that are not objects of any route. */
 const SHAPELESS = ['null', 'true', '0', '1e999', '"text"', '[]', '{}', '[{}]']
 
 async function send(route: string, who: SignedIn, options: Partial<InjectOptions> = {}) {
@@ -79,22 +79,22 @@ function expectRefusal(response: Awaited<ReturnType<typeof send>>, statusCode: n
   for (const { message } of response.json().errors ?? []) expect(message).not.toMatch(VALIDATOR_WORDING)
 }
 
-/** How the validator's own messages read. */
+/** The format of the validator's messages. */
 const VALIDATOR_WORDING = /must NOT|##|anyOf|must match|must be (string|object|array|boolean|integer|null)|additional/
 
 const signInFor = (route: string) => signIn(world.context, { role: roleFor(route) })
 
-/** Whether `send` makes a post before the request. */
+/** True when `send` creates a post before the request. */
 const postsMade = (route: string) => (route.includes(':postId') ? 1 : 0)
 
 const countPosts = (who: SignedIn) =>
   world.context.database.connection.collection('posts').countDocuments({ userId: who.user._id })
 
-/** Socket.IO and the webhook read bodies of their own, and have their own tests of what they refuse. */
+/** Socket.IO and the webhook parse bodies themselves; their refusals have separate tests. */
 const readsJson = (route: string) => !route.endsWith(' /socket.io') && !route.endsWith('/webhook')
 
 describe.each([...withBody, ...withoutBody].filter(readsJson))('%s', (route) => {
-  it('refuses what cannot be read', async () => {
+  it('the route refuses malformed bodies', async () => {
     const who = await signInFor(route)
     for (const [what, body] of UNREADABLE) {
       const before = await countPosts(who)
@@ -103,14 +103,14 @@ describe.each([...withBody, ...withoutBody].filter(readsJson))('%s', (route) => 
     }
   })
 
-  it('refuses bodies of other types', async () => {
+  it('the route refuses bodies of other types', async () => {
     const who = await signInFor(route)
     for (const type of OTHER_TYPES) {
       expectRefusal(await send(route, who, { payload: '{"a":1}', headers: { 'content-type': type } }), 415, type)
     }
   })
 
-  it('refuses a body that is compressed, or too large', async () => {
+  it('the route refuses a body that is compressed or too large', async () => {
     const who = await signInFor(route)
     const { access, maxBodyMiB = access === 'public' ? 1 / 16 : 1 } = ROUTES[route]!
     const zipped = { payload: '{}', headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } }
@@ -119,7 +119,7 @@ describe.each([...withBody, ...withoutBody].filter(readsJson))('%s', (route) => 
   })
 })
 
-it.each(OF_EVERY_KIND)('%s refuses what is too much to read', async (route) => {
+it.each(OF_EVERY_KIND)('%s refuses bodies that are too expensive to parse', async (route) => {
   const who = await signInFor(route)
   for (const [what, body] of HEAVY) {
     const before = await countPosts(who)
@@ -131,7 +131,7 @@ it.each(OF_EVERY_KIND)('%s refuses what is too much to read', async (route) => {
 describe.each(withBody)('%s', (route) => {
   const { body } = ROUTES[route]!
 
-  it('refuses what is none of its objects', async () => {
+  it('the route refuses bodies that are not its objects', async () => {
     const who = await signInFor(route)
     for (const text of SHAPELESS) {
       const response = await send(route, who, rawJson(text))
@@ -140,11 +140,11 @@ describe.each(withBody)('%s', (route) => {
     }
   })
 
-  it('refuses no body at all', async () => {
+  it('the route refuses a missing body', async () => {
     expectRefusal(await send(route, await signInFor(route)), 400)
   })
 
-  it.each(named(pathsOf(body!)))('is 4xx or takes whatever stands as %s, and never fails', async (_, path) => {
+  it.each(named(pathsOf(body!)))('the route is 4xx or accepts any value in %s, and never fails', async (_, path) => {
     let who = await signInFor(route)
     for (const value of WRONG) {
       const before = await countPosts(who)
@@ -155,7 +155,7 @@ describe.each(withBody)('%s', (route) => {
         expectRefusal(response, response.statusCode)
         expect(await countPosts(who), what).toBe(before + postsMade(route))
       } else {
-        // Some routes end the session, or the account.
+        // Some routes end the session or the account.
         who = await signInFor(route)
       }
     }
@@ -164,18 +164,18 @@ describe.each(withBody)('%s', (route) => {
 
 it.each([
   [{ selectedPlatforms: [] }, 'selectedPlatforms must have at least 1 entry. Add one.'],
-  [{ selectedPlatforms: ['bluesky', 'bluesky'] }, 'selectedPlatforms has the same entry twice. Remove one of them.'],
+  [{ selectedPlatforms: ['bluesky', 'bluesky'] }, 'selectedPlatforms has the same entry twice. Remove the duplicate.'],
   [{ scheduledAt: 5 }, 'scheduledAt must be a text. Send it in that form.'],
   [{ content: null }, 'content must be an object. Send it in that form.'],
   [{ content: undefined }, 'content is missing. Add it to the request.'],
   [{ correlationId: '' }, 'correlationId is empty. Fill it in.'],
   [{ timezone: 'x'.repeat(101) }, 'timezone must have at most 100 characters. Make it shorter.'],
-  [{ status: 'SENT' }, 'status must be one of DRAFT, PENDING, SCHEDULED.'],
+  [{ status: 'SENT' }, 'status is not allowed. Use DRAFT or PENDING or SCHEDULED.'],
   [
     { platformSpecificContent: { myspace: {} } },
     'platformSpecificContent.myspace is not a known field. Correct its name or remove it.',
   ],
-])('a post with %j is answered with one problem that says what to do', async (change, message) => {
+])('a post with %j is rejected with a single problem that says what to do', async (change, message) => {
   const { body } = ROUTES['POST /api/posts']!
   const response = await send('POST /api/posts', await signInFor('POST /api/posts'), {
     payload: { ...body, ...change },
@@ -185,7 +185,7 @@ it.each([
 })
 
 describe.each(withoutBody)('%s', (route) => {
-  it('works without a body, with and without a JSON content type', async () => {
+  it('the route works without a body, with and without a JSON content type', async () => {
     const { status } = ROUTES[route]!
     for (const headers of [
       {},
@@ -201,7 +201,7 @@ describe.each(withoutBody)('%s', (route) => {
 describe.each(reads)('%s', (route) => {
   const [, path] = route.split(' ')
 
-  it('refuses what it cannot read in its query, and ignores what it does not know', async () => {
+  it('the route refuses invalid query values and ignores unknown parameters', async () => {
     const who = await signInFor(route)
     for (const name of [...queryNames(path!), 'unknown', '__proto__', 'constructor', '$where', 'page[$gt]']) {
       for (const value of [
@@ -237,7 +237,7 @@ function queryNames(path: string): string[] {
   return parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
 }
 
-/** What belongs into no field. */
+/** Values that are invalid in every field. */
 const WRONG: unknown[] = [
   null,
   true,

@@ -6,17 +6,17 @@ import { createProcesses, said } from '../support/processes.ts'
 
 type User = Awaited<ReturnType<PlatformsWorld['user']>>
 
-/** A little under what Facebook takes, in UTF-16 units; Tumblr takes more. */
+/** Slightly below the limit of Facebook in UTF-16 units; Tumblr accepts more. */
 const POSTED_LENGTH = 60_000
 const POSTED_TEXTS = 24
 const SENDERS = 3
 
-/** Posts of another user, and their instants after the beginning of a run. */
+/** Posts of another user, with their delays after the start of a run. */
 const DUE_POSTS = 10
 const FIRST_DUE_MS = 5_000
 const BETWEEN_DUE_MS = 400
 
-/** A hostile run may be so many times as slow as a calm one, which counts as at least `CALM_MS` slow. */
+/** The maximum slowdown of a hostile run; a calm run counts as at least `CALM_MS`. */
 const SLOWER_AT_MOST = 20
 const CALM_MS = 50
 
@@ -30,7 +30,7 @@ let bystander: User
 beforeAll(async () => {
   world = await startPlatformsWorld()
   ;[attacker, bystander] = await Promise.all([world.user(), world.user()])
-  // Only processes of their own have event loops that can be compared.
+  // Only separate processes have event loops that can be compared.
   await world.stopWorkers()
   const [port, ...metricsPorts] = await Promise.all([freePort(), freePort(), freePort()])
   const started = ['src/server.ts', 'src/worker.ts'].map((entry, index) =>
@@ -67,7 +67,7 @@ it(
   },
 )
 
-/** Meanwhile health checks go on and posts of the bystander become due. */
+/** Runs health checks meanwhile, while posts of the bystander become due. */
 async function run(meanwhile: () => Promise<number[]>) {
   const start = Date.now()
   const scheduled = await Promise.all(
@@ -89,7 +89,7 @@ async function run(meanwhile: () => Promise<number[]>) {
   return { statuses, slowestHealthMs: await health, latestPostMs: Math.max(...lateness) }
 }
 
-/** One check after the other: how long the slowest answer took. */
+/** Runs checks in sequence and returns the slowest response time. */
 async function slowestHealth(ended: AbortSignal): Promise<number> {
   let slowest = 0
   while (!ended.aborted) {
@@ -101,7 +101,7 @@ async function slowestHealth(ended: AbortSignal): Promise<number> {
   return slowest
 }
 
-/** Sends each text of the corpus to a few routes, and posts some of them. Returns the statuses of all answers. */
+/** Sends each text of the corpus to a few routes and posts some of them. Returns the statuses of all responses. */
 async function sendCorpus(): Promise<number[]> {
   const draft = await attacker.create({ content: { text: 'A draft' }, selectedPlatforms: ['tumblr'], status: 'DRAFT' })
   const platforms = world.platforms.map(({ platform }) => platform)

@@ -19,7 +19,7 @@ const passes = () => {
   return length
 }
 
-/** A PNG that states its size and has no pixels: whoever decodes it fails. */
+/** A PNG that declares its size but has no pixels, so that decoding it fails. */
 function emptyPng(width: number, height: number): Uint8Array {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -72,7 +72,7 @@ describe('an image bomb', () => {
     [10_000, 10_000, '100 megapixels'],
     [60_000, 60_000, '3600 megapixels'],
     [6_325, 6_325, '41 megapixels'],
-  ])('of %i by %i pixels is refused before it is decoded', async (width, height, size) => {
+  ])('an image of %i by %i pixels is refused before it is decoded', async (width, height, size) => {
     const error = await platformErrorOf(prepareImage(emptyPng(width, height), LIMITS, 'bomb.png'))
     expect(error).toMatchObject({ class: 'validation', certain: true })
     expect(error.message).toContain(size)
@@ -80,7 +80,7 @@ describe('an image bomb', () => {
     expect(passes()).toBe(0)
   })
 
-  it('whose frames have more than 40 megapixels together is refused', async () => {
+  it('an animation of more than 40 megapixels over all frames is refused', async () => {
     const frames = await Promise.all(
       ['red', 'blue', 'red'].map((background) =>
         sharp({ create: { width: 4_000, height: 3_500, channels: 3, background } })
@@ -97,14 +97,14 @@ describe('an image bomb', () => {
     expect(passes()).toBe(0)
   })
 
-  it('at the limit is decoded once and encoded four times at most, even if nothing is small enough', async () => {
+  it('an image at the limit is decoded once and encoded at most four times, even if no result is small enough', async () => {
     const source = await withNotes(plain(6_300, 6_300, 4).webp({ lossless: true, effort: 0 }))
     passes()
     await expect(prepareImage(source, { maxBytes: 10 }, 'bomb.webp')).rejects.toThrow('bomb.webp cannot be read')
     expect(passes()).toBe(5)
   })
 
-  it('that fits is not encoded again', async () => {
+  it('an image within the limits is not encoded again', async () => {
     const source = await withNotes(plain(6_300, 6_300).webp({ lossless: true, effort: 0 }))
     passes()
     expect(await prepareImage(source, LIMITS, 'large.webp')).toMatchObject({ width: 4_000, mimeType: 'image/jpeg' })
@@ -113,7 +113,7 @@ describe('an image bomb', () => {
 })
 
 describe('a converted image', () => {
-  it('is made once for platforms with equal limits and for later attempts', async () => {
+  it('an image is converted once for platforms with equal limits and for later attempts', async () => {
     const { media, add, files } = memoryFiles()
     const item = add('ann', await withNotes(plain(500, 400).jpeg()))
     passes()
@@ -132,8 +132,8 @@ describe('a converted image', () => {
   })
 })
 
-describe('many large images of one user', () => {
-  it('delay no image of another user, who has a place while theirs wait in line', async () => {
+describe('many large images of a user', () => {
+  it('large images of a user do not delay images of another user, which take a free slot', async () => {
     const { media, add } = memoryFiles()
     const bytes = await withNotes(plain(100, 80).jpeg())
     const opened: string[] = []
@@ -153,7 +153,7 @@ describe('many large images of one user', () => {
     await Promise.all(many)
   })
 
-  it('are refused for now beyond those that may wait, and the post tries again', async () => {
+  it('images beyond the queue are refused temporarily, and the post retries', async () => {
     const { media, add } = memoryFiles()
     const bytes = await withNotes(plain(100, 80).jpeg())
     const all = await Promise.allSettled(

@@ -35,7 +35,7 @@ const draft = (text: string, mediaItems: object[] = []) => ({
 })
 
 describe('a page of posts', () => {
-  it('is bounded in bytes, with as many posts as were asked for, and shortens only what is larger than its share', async () => {
+  it('a page is bounded in bytes, has all requested posts, and shortens only posts larger than their share', async () => {
     const who = await signIn(world.context)
     const { postId } = (await send(who, 'POST', '/api/posts', draft('Good morning'))).json().data
     const posts = world.context.database.connection.collection<Post>('posts')
@@ -66,7 +66,7 @@ describe('a page of posts', () => {
     expect(read.platformSpecificContent.tumblr.text).toHaveLength(500_000)
   })
 
-  it('never meets a new post of more than 400,000 bytes of text, whichever way it grows', async () => {
+  it('a new post of more than 400,000 bytes of text never appears, whatever makes it grow', async () => {
     const who = await signIn(world.context)
     const text = '\u{1f4a9}'.repeat(60_000)
     const overrides = { tumblr: { text } }
@@ -79,8 +79,8 @@ describe('a page of posts', () => {
   })
 })
 
-describe('an export', () => {
-  it('runs once per user at a time', async () => {
+describe('a data export', () => {
+  it('an export runs once per user at a time', async () => {
     const who = await signIn(world.context)
     const answers = await Promise.all(Array.from({ length: 5 }, () => send(who, 'GET', '/api/profile/export')))
     expect(answers.map(({ statusCode }) => statusCode).toSorted((one, other) => one - other)).toEqual([
@@ -103,7 +103,7 @@ describe('the uploads of a user', () => {
     return (await fetch(url, { method: 'PUT', headers, body: new Uint8Array(bytes) })).status
   }
 
-  it('that nothing names never exceed the quota, also when ten are begun side by side', async () => {
+  it('unused uploads never exceed the quota, even when ten start concurrently', async () => {
     const who = await signIn(world.context)
     const answers = await Promise.all(Array.from({ length: 10 }, () => request(who, 10 * MEGABYTES)))
     const refused = answers.filter(({ statusCode }) => statusCode !== 200)
@@ -117,7 +117,7 @@ describe('the uploads of a user', () => {
     expect([200, 403]).toContain(avatar.statusCode)
   })
 
-  it('stop counting while a post names them, and count again when it does not', async () => {
+  it('an upload stops counting while a post uses it and counts again afterwards', async () => {
     const who = await signIn(world.context)
     const keys: string[] = []
     for (let count = 0; count < 3; count += 1) keys.push((await request(who, 10 * MEGABYTES)).json().data.storageKey)
@@ -133,7 +133,7 @@ describe('the uploads of a user', () => {
     expect((await request(who, 1)).json().code).toBe('UPLOAD_QUOTA_REACHED')
   })
 
-  it('are exactly as long as announced, and without an announced size no longer than their type allows', async () => {
+  it('an upload has its announced size, or at most the limit of its type without one', async () => {
     const who = await signIn(world.context)
     const sized = (await request(who, 1_000)).json().data
     expect([await put(sized.uploadUrl, 1_001), await put(sized.uploadUrl, 1_000)]).toEqual([403, 200])
@@ -142,13 +142,13 @@ describe('the uploads of a user', () => {
     await later(2 * MINUTE, () => checkUploads(world.context, 1_000))
     const { storage } = world.context
     expect([await storage.sizeOf(small.storageKey), await storage.sizeOf(large.storageKey)]).toEqual([2_000, null])
-    // The address still works, so its share stays taken; what is stored counts once it does not.
+    // The upload URL still works, so its share stays reserved; the stored size counts after it expires.
     expect(await used(who)).toBe(1_000 + 20 * MEGABYTES)
     await later(2 * HOUR, () => checkUploads(world.context, 1_000))
     expect(await used(who)).toBe(3_000)
   })
 
-  it('are begun without a size forty times in 15 minutes at most', async () => {
+  it('at most forty uploads without a size start in 15 minutes', async () => {
     const who = await signIn(world.context)
     await world.context.uploads.insert({ _id: newId(), userId: who.user._id, bytes: 1, maxBytes: 1, isSized: true })
     for (let count = 0; count < 40; count += 1) {

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parseAst } from 'vitest/node'
-import { requestIdOf } from '../../src/api/plugins/request-log.ts'
-import { readIdempotency } from '../../src/api/posts/idempotency.ts'
+import { toRequestId } from '../../src/api/plugins/request-log.ts'
+import { parseIdempotency } from '../../src/api/posts/idempotency.ts'
 import * as postInput from '../../src/commands/posts/post-input.ts'
 import * as captions from '../../src/domain/captions/captions.ts'
 import { failure } from '../../src/domain/posts/failure.ts'
@@ -37,7 +37,7 @@ type Run = (text: string) => unknown
 
 interface ReaderOfText {
   run: Run
-  /** The length of the longest text that can reach it, where something else bounds it. */
+  /** The maximum length of a text, where another limit applies. */
   longest?: number
 }
 
@@ -153,7 +153,7 @@ const MODULES: {
   {
     file: 'src/domain/users/passwords.ts',
     module: passwords,
-    // The schemas of all routes with a password bound it.
+    // The schemas of all routes with a password limit it.
     calls: { normalizePassword: { run: passwords.normalizePassword, longest: passwords.MAX_PASSWORD_LENGTH } },
   },
   {
@@ -174,7 +174,7 @@ const MODULES: {
     module: platformReasons,
     calls: {
       platformReason: (given: string) => platformReasons.platformReason({ code: given, text: given }),
-      // A text that was sanitized, beside a post or a secret of any length.
+      // A sanitized text beside a post or a secret of any length.
       hideEchoes: (given: string) =>
         platformReasons.hideEchoes({ code: null, text: 'The text is too long. '.repeat(12) }, [given]),
     },
@@ -255,11 +255,11 @@ const MODULES: {
   },
 ]
 
-/** Single functions of modules that do much else. */
+/** Single functions of modules with other purposes. */
 const OTHERS: Record<string, Run> = {
   requestIdOf: (given) =>
-    requestIdOf({ headers: { 'x-request-id': given } } as unknown as Parameters<typeof requestIdOf>[0]),
-  readIdempotency: (given) => readIdempotency({ headers: { 'idempotency-key': given }, body: { given } }),
+    toRequestId({ headers: { 'x-request-id': given } } as unknown as Parameters<typeof toRequestId>[0]),
+  readIdempotency: (given) => parseIdempotency({ headers: { 'idempotency-key': given }, body: { given } }),
   readDataUrl: (given) => readDataUrl(`data:${given};base64,${given}`),
   failure: (given) => failure('INTERNAL', given),
   listed,
@@ -281,7 +281,7 @@ function isBounded(call: Record<string, Run> | ReaderOfText): call is ReaderOfTe
   return 'longest' in call
 }
 
-/** The first text of the corpus that `run` takes more than linear time for, and by how much its time grows; null when none. */
+/** Returns the first text of the corpus with more than linear time and the growth of its time; null when there is none. */
 function tooSlowOn(run: Run, longest = LONGEST_TEXT): string | null {
   for (const hostile of HOSTILE_TEXTS) {
     const growth = worstGrowth(run, hostile, longest)
@@ -293,11 +293,15 @@ function tooSlowOn(run: Run, longest = LONGEST_TEXT): string | null {
 const TIMEOUT_MS = 120_000
 
 describe('a function that takes text of users or platforms', () => {
-  it.each(READERS)('takes linear time on every hostile text: $name', { timeout: TIMEOUT_MS }, ({ run, longest }) => {
-    expect(tooSlowOn(run, longest)).toBeNull()
-  })
+  it.each(READERS)(
+    'the function takes linear time on every hostile text: $name',
+    { timeout: TIMEOUT_MS },
+    ({ run, longest }) => {
+      expect(tooSlowOn(run, longest)).toBeNull()
+    },
+  )
 
-  it.each(MODULES)('is in the list above, if $file exports it', ({ module, calls, exempt = [] }) => {
+  it.each(MODULES)('every text function of $file is in the list above', ({ module, calls, exempt = [] }) => {
     const exported = Object.entries(module).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
     expect([...Object.keys(calls), ...exempt].toSorted()).toEqual(exported.toSorted())
   })
@@ -310,13 +314,13 @@ const SOURCES = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => ({
 }))
 
 describe('a file that segments or normalizes text', () => {
-  it('has all its functions in the list above, since both can take quadratic time', () => {
+  it('every function of such a file is in the list above, because both can take quadratic time', () => {
     const files = SOURCES.flatMap(({ file, code }) => (/Intl\.Segmenter|\.normalize\(/.test(code) ? [file] : []))
     expect(files.filter((file) => !MODULES.some((known) => known.file === file))).toEqual([])
   })
 })
 
-/** Every regular expression that is written in the code of the service, wherever it is and whatever it is for. */
+/** Every regular expression in the code of the service. */
 const EXPRESSIONS = [
   ...new Map(
     SOURCES.flatMap(({ file, code }) => expressionsIn(code).map((found) => [`${found}`, { file, found }] as const)),
@@ -325,7 +329,7 @@ const EXPRESSIONS = [
 
 function expressionsIn(code: string): RegExp[] {
   const found: RegExp[] = []
-  // The option is typed for Rolldown's own callers only.
+  // The option is typed only for Rolldown's own callers.
   JSON.stringify(parseAst(code, { lang: 'ts' }), (_key, value: unknown) => {
     const regex = (value as { regex?: { pattern: string; flags: string } } | null)?.regex
     if (regex) found.push(new RegExp(regex.pattern, regex.flags))
@@ -336,7 +340,7 @@ function expressionsIn(code: string): RegExp[] {
 
 describe('a regular expression', () => {
   it.each(EXPRESSIONS)(
-    'takes linear time on every hostile text: $found in $file',
+    'the expression takes linear time on every hostile text: $found in $file',
     { timeout: TIMEOUT_MS },
     ({ found }) => {
       expect(tooSlowOn((given) => given.replace(found, ''))).toBeNull()

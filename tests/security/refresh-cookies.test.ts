@@ -18,9 +18,9 @@ const sessions = () =>
 const garbage = () => randomBytes(32).toString('base64url')
 
 describe('a refresh cookie', () => {
-  it('that was never issued costs no more work in a session that was refreshed a billion times', async () => {
+  it('a forged cookie costs no more work in a session that was refreshed a billion times', async () => {
     const { refreshCookie, sessionId } = await signIn(world.context)
-    // Work per generation would keep the process busy for an hour.
+    // Work per generation would block the process for an hour.
     await sessions().updateOne({ _id: sessionId }, { $set: { generation: 1e9 } })
     for (let count = 0; count < 20; count += 1) {
       expect((await refresh(`${sessionId}.${garbage()}`)).statusCode).toBe(401)
@@ -29,7 +29,7 @@ describe('a refresh cookie', () => {
     expect((await refresh(refreshCookie)).statusCode).toBe(200)
   })
 
-  it('with the tag of another session, or of another token, ends no session', async () => {
+  it('a cookie with the tag of another session or token ends no session', async () => {
     const [ann, eve] = [await signIn(world.context), await signIn(world.context)]
     const tokenOf = (cookie: string) => Buffer.from(cookie.split('.')[1]!, 'base64url')
     const [own, foreign] = [tokenOf(ann.refreshCookie), tokenOf(eve.refreshCookie)]
@@ -47,7 +47,7 @@ describe('a refresh cookie', () => {
     expect((await refresh(ann.refreshCookie)).statusCode).toBe(200)
   })
 
-  it('of a version whose tokens had no tag goes on as one with a tag, and ends no session when it is used again', async () => {
+  it('a cookie of a version without tags still works, and its reuse ends no session', async () => {
     const { sessionId } = await signIn(world.context)
     const { hash } = world.context.refreshTokens
     const old = garbage()

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 let networks = 0
-/** An IPv6 network that no other test uses. */
+/** Returns an IPv6 network that no other test uses. */
 const newNetwork = () => `2001:db8:99:${(networks += 1).toString(16)}::1`
 
 const requestCode = (email: string, from: string) => world.post('request-otp', { email }, {}, from)
@@ -17,7 +17,7 @@ const verify = (email: string, otp: string, from: string) => world.post('verify-
 const requestReset = (email: string, from: string) => world.post('send-reset-email', { email }, {}, from)
 const wrongFor = (code: string, distance = 1) => String((Number(code) + distance) % 1_000_000).padStart(6, '0')
 
-/** Asks for codes from so many networks, and guesses wrong five times from each. */
+/** Requests codes from many networks and makes five wrong guesses from each. */
 async function flood(email: string, senders: number): Promise<void> {
   for (let count = 0; count < senders; count += 1) {
     const from = newNetwork()
@@ -27,7 +27,7 @@ async function flood(email: string, senders: number): Promise<void> {
 }
 
 describe('the owner of an address', () => {
-  it('registers although a stranger used up its codes and guesses', async () => {
+  it('the owner can register although an attacker used up codes and guesses', async () => {
     const [email, owner, stranger] = [world.newAddress(), newNetwork(), newNetwork()]
     for (let count = 0; count < 3; count += 1) await requestCode(email, stranger)
     for (let tries = 0; tries < 12; tries += 1) await verify(email, '000000', stranger)
@@ -38,7 +38,7 @@ describe('the owner of an address', () => {
     expect((await verify(email, code, owner)).statusCode).toBe(200)
   })
 
-  it('registers while strangers on many networks ask and guess, and gets a bounded number of mails', async () => {
+  it('the owner can register while attackers on many networks guess, and gets a bounded number of mails', async () => {
     const [email, owner] = [world.newAddress(), newNetwork()]
     await flood(email, 20)
     expect((await requestCode(email, owner)).statusCode).toBe(201)
@@ -46,7 +46,7 @@ describe('the owner of an address', () => {
     expect((await verify(email, await codeFor(world, email), owner)).statusCode).toBe(200)
   })
 
-  it('sets a new password while strangers on many networks ask for links', async () => {
+  it('the owner can set a new password while attackers on many networks request links', async () => {
     const { email } = await createAccount(world.context)
     const owner = newNetwork()
     await requestReset(email, owner)
@@ -60,8 +60,8 @@ describe('the owner of an address', () => {
   })
 })
 
-describe('a stranger', () => {
-  it('has five tries on a code that others asked for, from all networks together', async () => {
+describe('an attacker', () => {
+  it('an attacker has five tries on a code that others requested, from all networks together', async () => {
     const [email, owner] = [world.newAddress(), newNetwork()]
     await requestCode(email, owner)
     const code = await codeFor(world, email)
@@ -70,7 +70,7 @@ describe('a stranger', () => {
     expect((await verify(email, code, owner)).statusCode).toBe(200)
   })
 
-  it('has a bounded number of guesses at an address, from any number of networks', async () => {
+  it('an attacker has a bounded number of guesses per address from any number of networks', async () => {
     const email = world.newAddress()
     await flood(email, 60)
     const { codes } = (await world.context.database.connection
@@ -80,7 +80,7 @@ describe('a stranger', () => {
     expect(tries).toBeLessThanOrEqual(11 * 10 + 9 * 5)
   })
 
-  it('has mails sent to twenty addresses an hour, codes and links together', async () => {
+  it('an attacker can trigger mails to twenty addresses per hour, codes and links together', async () => {
     const from = newNetwork()
     const statuses: number[] = []
     for (let count = 0; count < 15; count += 1) {

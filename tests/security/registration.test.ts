@@ -20,7 +20,7 @@ const bodyFor = (email: string) => ({ email, name: 'Ann', password: PASSWORD, co
 const signUp = (email: string, changes: object = {}, headers: Record<string, string> = {}) =>
   world.post('signup', { ...bodyFor(email), ...changes }, headers)
 
-/** An address that its owner has just verified, and the proof that only the owner got. */
+/** An address that its owner has just verified, and the token that only the owner received. */
 async function verifiedAddress(): Promise<{ email: string; proof: string }> {
   const email = world.newAddress()
   await world.post('request-otp', { email })
@@ -29,7 +29,7 @@ async function verifiedAddress(): Promise<{ email: string; proof: string }> {
 }
 
 describe('a verified address', () => {
-  it('cannot be registered by anybody who does not hold the proof of its owner', async () => {
+  it("a verified address cannot be registered without the owner's token", async () => {
     const { email, proof } = await verifiedAddress()
     const other = await verifiedAddress()
     const unverified = (await signUp(world.newAddress())).json()
@@ -54,11 +54,11 @@ describe('a verified address', () => {
     ['the header', (proof: string) => ({ headers: { 'x-verification-token': proof } })],
     ['the body', (proof: string) => ({ changes: { verificationToken: proof } })],
     [
-      'one of them while the others are those of another address',
+      'the header beside a stale cookie',
       (proof: string) => ({ headers: { cookie: 'verificationToken=stale', 'x-verification-token': proof } }),
     ],
   ] as [string, (proof: string) => { changes?: object; headers?: Record<string, string> }][])(
-    'is registered with the proof in %s, once',
+    'a verified address is registered once with the token in %s',
     async (_, present) => {
       const { email, proof } = await verifiedAddress()
       const { changes, headers } = present(proof)
@@ -70,7 +70,7 @@ describe('a verified address', () => {
     },
   )
 
-  it('has one working proof: a newer one ends it, and so do 15 minutes', async () => {
+  it('a verified address has a single valid token, which ends after 15 minutes or with a newer one', async () => {
     const { email, proof: first } = await verifiedAddress()
     await world.post('request-otp', { email })
     const again = await world.post('verify-otp', { email, otp: await codeFor(world, email) })
@@ -82,14 +82,14 @@ describe('a verified address', () => {
     expect((await signUp(email, { verificationToken })).statusCode).toBe(201)
   })
 
-  it('that a version without proofs verified has to be verified again', async () => {
+  it('an address verified by a version without tokens must be verified again', async () => {
     const { email } = await verifiedAddress()
     const codes = world.context.database.connection.collection<{ _id: string }>('addressCodes')
     await codes.updateOne({ _id: world.context.oneTimeCodes.addressKey(email) }, { $unset: { proofHash: 1 } })
     expect((await signUp(email)).json()).toMatchObject(NOT_VERIFIED)
   })
 
-  it('is not registered through the cookie by a page of another site', async () => {
+  it('a page of another site cannot register an address through the cookie', async () => {
     const { email, proof } = await verifiedAddress()
     const cookie = `verificationToken=${proof}`
     expect((await signUp(email, {}, { cookie, origin: 'https://evil.example' })).statusCode).toBe(403)
@@ -98,7 +98,7 @@ describe('a verified address', () => {
 })
 
 describe('a sign-up body above 64 KiB', () => {
-  /** Sends the head and as much of a body as the server takes, and answers the status line and how much it sent. */
+  /** Sends the headers and as much of a body as the server accepts; returns the status line and the sent bytes. */
   async function sendEndlessly(headers: Record<string, string>): Promise<{ status: number; sent: number }> {
     const socket = connect(port, '127.0.0.1')
     const lines = Object.entries({ host: 'x', 'content-type': 'application/json', ...headers })
@@ -123,7 +123,7 @@ describe('a sign-up body above 64 KiB', () => {
     return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(String(head))?.[1]), sent }
   }
 
-  it('is refused before it is read when its sender has proven nothing', async () => {
+  it('a large body is refused before it is read when its sender has no verification', async () => {
     const announced = { 'content-length': String(8_000 * KIB) }
     const { email } = await verifiedAddress()
     for (const token of ['', 'x'.repeat(43)]) {
@@ -134,12 +134,12 @@ describe('a sign-up body above 64 KiB', () => {
     expect(inBody.statusCode).toBe(413)
   })
 
-  it('is refused after 64 KiB when it does not announce its length', async () => {
+  it('a large body without a Content-Length is refused after 64 KiB', async () => {
     const { status, sent } = await sendEndlessly({ 'transfer-encoding': 'chunked' })
     expect([status, sent < 4_000 * KIB]).toEqual([413, true])
   })
 
-  it('is read, one at a time for each address, when its request carries a proof in the cookie or the header', async () => {
+  it('a large body is read, one at a time per address, when cookie or header has a verification token', async () => {
     const { email, proof } = await verifiedAddress()
     const avatar = `data:image/png;base64,${'A'.repeat(100 * KIB)}`
     for (const headers of [{ 'x-verification-token': proof }, { cookie: `verificationToken=${proof}` }]) {
@@ -149,7 +149,7 @@ describe('a sign-up body above 64 KiB', () => {
     const head = `POST /api/auth/signup HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-verification-token: ${proof}\r\n`
     const both = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
     for (const socket of both) socket.write(`${head}content-length: ${200 * KIB}\r\n\r\n`)
-    // Whichever comes second is answered, and the other one waits for its body.
+    // The second request gets a response while the first waits for its body.
     const [answer] = await Promise.race(both.map((socket) => once(socket, 'data') as Promise<[Buffer]>))
     expect(String(answer)).toMatch(/^HTTP\/1\.1 429 /)
     for (const socket of both) socket.destroy()

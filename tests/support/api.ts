@@ -1,6 +1,6 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { buildApp } from '../../src/api/app.ts'
-import { errorCodesOf } from '../../src/api/openapi/operation.ts'
+import { deriveErrorCodes } from '../../src/api/openapi/operation.ts'
 import type { SessionTokens } from '../../src/commands/users/open-session.ts'
 import type { Config } from '../../src/config/schema.ts'
 import type { ApiContext, Context } from '../../src/context.ts'
@@ -45,7 +45,7 @@ function refuseUndocumented(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const { schema, config, method, url } = request.routeOptions
     if (url === undefined || !schema?.operationId) return payload
-    const codes = errorCodesOf({ schema, config, method, url })
+    const codes = deriveErrorCodes({ schema, config, method, url })
     const isDocumented =
       reply.statusCode < 400
         ? String(reply.statusCode) in (schema.response as object)

@@ -10,14 +10,15 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { monthsOf, userStatistics } from '../../domain/users/user-statistics.ts'
 import { presentRecord } from '../auth/present.ts'
-import { clientAddress } from '../shared/client-address.ts'
-import { jsonStream } from '../shared/json-stream.ts'
+import { getClientAddress } from '../shared/client-address.ts'
+import { createJsonStream } from '../shared/json-stream.ts'
 import { operation } from '../openapi/operation.ts'
 import { presentPost, presentTimeline } from '../posts/present.ts'
-import { PostSchema, PostTimeline } from '../posts/schema.ts'
-import { IdParam, pageOf, pageResult } from '../shared/schemas/common.ts'
-import { answered, answeredWithoutData, errorResponses } from '../shared/schemas/envelope.ts'
-import { presentChanged, presentEntry, presentLetter } from './present.ts'
+import { PostSchema } from '../posts/schemas/post.ts'
+import { PostTimeline } from '../posts/schemas/progress.ts'
+import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
+import { messageWithData, messageOnly, errorResponses } from '../shared/schemas/envelope.ts'
+import { presentChangedUser, presentAuditEntry, presentDeadLetter } from './present.ts'
 import {
   ActivityBody,
   AdminAnalytics,
@@ -32,16 +33,17 @@ import {
   UserListQuery,
 } from './schema.ts'
 
-/** A whole list may be long, and its reader slow. */
-const WHOLE_LIST_MS = MINUTE
+/** The full list can be long and its client slow. */
+const FULL_LIST_DEADLINE_MS = MINUTE
 
-export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+/** User management, audit log and dead letters, for admins. */
+export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   app.get(
     '/get-all-users',
     {
-      config: { deadlineMs: WHOLE_LIST_MS },
+      config: { deadlineMs: FULL_LIST_DEADLINE_MS },
       schema: {
-        ...operation('admin', 'listUsers', 'All users, newest first; a page of them with page or limit'),
+        ...operation('admin', 'listUsers', 'List all users, newest first, or a page of them with `page` or `limit`'),
         querystring: UserListQuery,
         response: { 200: UserList, ...errorResponses },
       },
@@ -50,14 +52,14 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
       const message = 'Users found'
       const { page, limit } = request.query
       if (page === undefined && limit === undefined) {
-        const document = { message, data: presented(context.users.all()) }
+        const document = { message, data: presentRecords(context.users.all()) }
         reply.type('application/json; charset=utf-8')
-        // The stream is the answer as it stands: no schema is applied to it.
-        return (await jsonStream(document, request.deadline)) as never
+        // Fastify sends the stream as it is; no schema serializes it.
+        return (await createJsonStream(document, request.deadline)) as never
       }
-      const asked = pageOf({ page: page ?? 1, limit: limit ?? 20 })
-      const { users, total } = await context.users.page(asked)
-      return { message, data: users.map(presentRecord), ...pageResult(total, asked) }
+      const requestedPage = toPage({ page: page ?? 1, limit: limit ?? 20 })
+      const { users, total } = await context.users.page(requestedPage)
+      return { message, data: users.map(presentRecord), ...toPageResult(total, requestedPage) }
     },
   )
 
@@ -65,14 +67,14 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/update-user-plan/:id',
     {
       schema: {
-        ...operation('admin', 'updateUserPlan', "Set a user's plan and its limits; the payment processor is not asked"),
+        ...operation('admin', 'updateUserPlan', "Set a user's plan and limits without the payment processor"),
         params: IdParam('id'),
         querystring: PlanQuery,
-        response: { 200: answered(ChangedPlan), ...errorResponses },
+        response: { 200: messageWithData(ChangedPlan), ...errorResponses },
       },
     },
     async (request) => {
-      const { _id, subscription } = await changePlan(context, actorOf(request), request.params.id, request.query.plan)
+      const { _id, subscription } = await changePlan(context, toActor(request), request.params.id, request.query.plan)
       return { message: 'User plan updated', data: { userId: _id, plan: subscription.plan } }
     },
   )
@@ -81,17 +83,17 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/update-user-activity/:id',
     {
       schema: {
-        ...operation('admin', 'updateUserActivity', 'Disable an account at once, or enable it again', {
+        ...operation('admin', 'updateUserActivity', 'Disable an account immediately, or enable it again', {
           errors: ['OWN_ACCOUNT'],
         }),
         params: IdParam('id'),
         body: ActivityBody,
-        response: { 200: answered(ChangedUser), ...errorResponses },
+        response: { 200: messageWithData(ChangedUser), ...errorResponses },
       },
     },
     async (request) => {
-      const user = await changeActivity(context, actorOf(request), request.params.id, request.body.activity)
-      return { message: user.isDisabled ? 'User disabled' : 'User enabled', data: presentChanged(user) }
+      const user = await changeActivity(context, toActor(request), request.params.id, request.body.activity)
+      return { message: user.isDisabled ? 'User disabled' : 'User enabled', data: presentChangedUser(user) }
     },
   )
 
@@ -99,12 +101,8 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/analytics',
     {
       schema: {
-        ...operation(
-          'admin',
-          'getUserStatistics',
-          'How many users there are, of which kinds, and how their number grows',
-        ),
-        response: { 200: answered(AdminAnalytics), ...errorResponses },
+        ...operation('admin', 'getUserStatistics', 'Get the number of users by kind and its monthly growth'),
+        response: { 200: messageWithData(AdminAnalytics), ...errorResponses },
       },
     },
     async () => {
@@ -121,15 +119,15 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/audit',
     {
       schema: {
-        ...operation('admin', 'listAuditEntries', 'What admins changed, and which posts they read, newest first'),
+        ...operation('admin', 'listAuditEntries', 'List changes by admins and posts they read, newest first'),
         querystring: AuditQuery,
         response: { 200: AuditPage, ...errorResponses },
       },
     },
     async (request) => {
-      const asked = pageOf(request.query)
-      const { entries, total } = await context.audit.page(asked)
-      return { message: 'Audit log found', data: entries.map(presentEntry), ...pageResult(total, asked) }
+      const requestedPage = toPage(request.query)
+      const { entries, total } = await context.audit.page(requestedPage)
+      return { message: 'Audit log found', data: entries.map(presentAuditEntry), ...toPageResult(total, requestedPage) }
     },
   )
 
@@ -137,14 +135,14 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/posts/:id',
     {
       schema: {
-        ...operation('admin', 'readUserPost', "Read any user's post; each read is in the audit log"),
+        ...operation('admin', 'readUserPost', "Get any user's post; the audit log records each read"),
         params: IdParam('id'),
-        response: { 200: answered(PostSchema), ...errorResponses },
+        response: { 200: messageWithData(PostSchema), ...errorResponses },
       },
     },
     async (request) => ({
       message: 'Post found',
-      data: presentPost(await readPostAsAdmin(context, actorOf(request), request.params.id)),
+      data: presentPost(await readPostAsAdmin(context, toActor(request), request.params.id)),
     }),
   )
 
@@ -155,15 +153,15 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
         ...operation(
           'admin',
           'readUserPostTimeline',
-          "Read what happened to any user's post; each read is in the audit log",
+          "Get the timeline of any user's post; the audit log records each read",
         ),
         params: IdParam('id'),
-        response: { 200: answered(PostTimeline), ...errorResponses },
+        response: { 200: messageWithData(PostTimeline), ...errorResponses },
       },
     },
     async (request) => {
       const { id } = request.params
-      const events = await readTimelineAsAdmin(context, actorOf(request), id)
+      const events = await readTimelineAsAdmin(context, toActor(request), id)
       return { message: 'Post timeline found', data: presentTimeline(id, events) }
     },
   )
@@ -172,15 +170,19 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/dead-letters',
     {
       schema: {
-        ...operation('admin', 'listDeadLetters', 'Metrics that could not be collected and why, the latest first'),
+        ...operation('admin', 'listDeadLetters', 'List failed metric collections with their reasons, latest first'),
         querystring: DeadLetterQuery,
         response: { 200: DeadLetterPage, ...errorResponses },
       },
     },
     async (request) => {
-      const asked = pageOf(request.query)
-      const { letters, total } = await context.deadLetters.page(asked)
-      return { message: 'Dead letters found', data: letters.map(presentLetter), ...pageResult(total, asked) }
+      const requestedPage = toPage(request.query)
+      const { letters, total } = await context.deadLetters.page(requestedPage)
+      return {
+        message: 'Dead letters found',
+        data: letters.map(presentDeadLetter),
+        ...toPageResult(total, requestedPage),
+      }
     },
   )
 
@@ -188,23 +190,23 @@ export const administrationRoutes: FastifyPluginAsyncTypebox<{ context: Context 
     '/dead-letters/:id/replay',
     {
       schema: {
-        ...operation('admin', 'replayDeadLetter', 'Collect once more what failed; the letter goes when that succeeds'),
+        ...operation('admin', 'replayDeadLetter', 'Retry a failed collection; success removes its dead letter'),
         params: IdParam('id'),
-        response: { 202: answeredWithoutData, ...errorResponses },
+        response: { 202: messageOnly, ...errorResponses },
       },
     },
     async (request, reply) => {
-      await replayDeadLetter(context, actorOf(request), request.params.id)
+      await replayDeadLetter(context, toActor(request), request.params.id)
       reply.code(202)
-      return { message: 'It is being collected again' }
+      return { message: 'The metrics are being collected again' }
     },
   )
 }
 
-async function* presented(users: ReturnType<Context['users']['all']>) {
+async function* presentRecords(users: ReturnType<Context['users']['all']>) {
   for await (const user of users) yield presentRecord(user)
 }
 
-function actorOf(request: FastifyRequest): Actor {
-  return { id: request.user.userId, requestId: request.id, ipAddress: clientAddress(request) }
+function toActor(request: FastifyRequest): Actor {
+  return { id: request.user.userId, requestId: request.id, ipAddress: getClientAddress(request) }
 }

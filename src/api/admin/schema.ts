@@ -3,24 +3,27 @@ import { AUDIT_ACTIONS } from '../../domain/users/audit.ts'
 import { MESSAGE_TYPES } from '../../domain/analytics/collection.ts'
 import { ROLES, SUBSCRIPTION_PLANS } from '../../domain/users/user.ts'
 import { UserRecord } from '../auth/schema.ts'
-import { Instant, nullable, oneOf, pageFields, pageResultFields, PlatformName } from '../shared/schemas/common.ts'
-import { answered } from '../shared/schemas/envelope.ts'
+import { Instant, nullable, stringEnum, pageFields, pageResultFields, PlatformName } from '../shared/schemas/common.ts'
+import { messageWithData } from '../shared/schemas/envelope.ts'
 
-/** All users, unless a page is asked for: then beside `data` stands which page it is. */
-export const UserList = Type.Composite([answered(Type.Array(UserRecord)), Type.Partial(Type.Object(pageResultFields))])
+/** All users, or a page of them with the page fields beside `data`. */
+export const UserList = Type.Composite([
+  messageWithData(Type.Array(UserRecord)),
+  Type.Partial(Type.Object(pageResultFields)),
+])
 
 const { page, limit } = pageFields
 const withoutDefault = <T extends TSchema>({ default: _, ...schema }: T) => Type.Optional(schema as unknown as T)
 
 export const UserListQuery = Type.Object({ page: withoutDefault(page), limit: withoutDefault(limit) })
 
-export const PlanQuery = Type.Object({ plan: oneOf(SUBSCRIPTION_PLANS) })
+export const PlanQuery = Type.Object({ plan: stringEnum(SUBSCRIPTION_PLANS) })
 
-export const ChangedPlan = Type.Object({ userId: Type.String(), plan: oneOf(SUBSCRIPTION_PLANS) })
+export const ChangedPlan = Type.Object({ userId: Type.String(), plan: stringEnum(SUBSCRIPTION_PLANS) })
 
 export const ActivityBody = Type.Object(
   {
-    activity: Type.Boolean({ description: 'False disables the account, and ends what it can do at once' }),
+    activity: Type.Boolean({ description: 'False disables the account and ends all of its sessions immediately' }),
   },
   { title: 'UserActivity' },
 )
@@ -38,21 +41,21 @@ export const AdminAnalytics = Type.Object(
     activeUsers: Type.Integer(),
     inactiveUsers: Type.Integer(),
     paidUsers: Type.Integer(),
-    monthlyGrowth: Type.Number({ description: 'Percentage, this UTC calendar month against the one before' }),
-    topPlan: oneOf(['Free', 'Professional']),
+    monthlyGrowth: Type.Number({ description: 'Percentage change from the previous UTC calendar month to this one' }),
+    topPlan: stringEnum(['Free', 'Professional']),
   },
   { title: 'UserStatistics' },
 )
 
 const AuditFacts = Type.Partial(
   Type.Object({
-    plan: oneOf(SUBSCRIPTION_PLANS),
+    plan: stringEnum(SUBSCRIPTION_PLANS),
     limits: Type.Object({ maxPosts: Type.Integer(), maxCaptionGenerations: Type.Integer() }),
     isDisabled: Type.Boolean(),
-    role: oneOf(ROLES),
-    postId: Type.String({ description: 'The post that was read' }),
+    role: stringEnum(ROLES),
+    postId: Type.String({ description: 'The post that the admin read' }),
     deadLetter: Type.Object({
-      type: oneOf(MESSAGE_TYPES),
+      type: stringEnum(MESSAGE_TYPES),
       platform: PlatformName,
       postId: nullable(Type.String()),
       count: Type.Integer(),
@@ -62,19 +65,19 @@ const AuditFacts = Type.Partial(
 )
 
 export const DeadLetterPage = Type.Composite([
-  answered(
+  messageWithData(
     Type.Array(
       Type.Object(
         {
           _id: Type.String(),
-          type: oneOf(MESSAGE_TYPES, {
-            description: 'What was asked for: the metrics of a post, or the followers of an account',
+          type: stringEnum(MESSAGE_TYPES, {
+            description: 'The failed collection: the metrics of a post, or the followers of an account',
           }),
           postId: nullable(Type.String()),
           userId: Type.String(),
           platform: PlatformName,
-          reason: Type.String({ description: 'Why it failed the last time' }),
-          count: Type.Integer({ description: 'How often it failed' }),
+          reason: Type.String({ description: 'The reason of the latest failure' }),
+          count: Type.Integer({ description: 'Number of failures' }),
           firstAt: Instant,
           lastAt: Instant,
         },
@@ -90,14 +93,14 @@ export const DeadLetterQuery = Type.Object(pageFields)
 export const AuditQuery = Type.Object(pageFields)
 
 export const AuditPage = Type.Composite([
-  answered(
+  messageWithData(
     Type.Array(
       Type.Object(
         {
           _id: Type.String(),
           at: Instant,
-          actorId: Type.String({ description: 'Id of the admin, or cli' }),
-          action: oneOf(AUDIT_ACTIONS),
+          actorId: Type.String({ description: 'Id of the admin, or `cli`' }),
+          action: stringEnum(AUDIT_ACTIONS),
           subjectId: Type.String({ description: 'Id of the user whose record was changed or read' }),
           before: AuditFacts,
           after: AuditFacts,

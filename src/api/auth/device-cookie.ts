@@ -6,7 +6,7 @@ import { authCookieAttributes } from './refresh-cookie.ts'
 
 const NAME = 'knownDevice'
 
-/** Marks browsers that logged in, so that strangers who guess passwords cannot lock them out. It outlives logouts and opens nothing. */
+/** Creates the cookie that marks browsers with a past login, so that password guessing elsewhere cannot lock them out. It outlives logouts and grants no access. */
 export function createDeviceCookie({
   config,
   knownDevices,
@@ -18,7 +18,7 @@ export function createDeviceCookie({
   return {
     read,
 
-    /** To be called whenever the client has proven to be the user. */
+    /** Call it after every successful authentication of the client. */
     remember(request: FastifyRequest, reply: FastifyReply, userId: string): void {
       reply.setCookie(NAME, knownDevices.remember(read(request), userId, clock.now()), attributes)
     },

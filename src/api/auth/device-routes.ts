@@ -11,19 +11,19 @@ import { Device } from './schema.ts'
 
 const security = [{ bearer: [] }]
 
-interface Options {
+interface DeviceRoutesOptions {
   context: Context
   refreshCookie: RefreshCookie
 }
 
-export const deviceRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, refreshCookie }) => {
+export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = async (app, { context, refreshCookie }) => {
   app.addHook('onRequest', app.requireUser)
 
   app.get(
     '/',
     {
       schema: {
-        ...operation('auth', 'listDevices', 'Where the user is logged in, the one used last first', { security }),
+        ...operation('auth', 'listDevices', 'List devices with a session, most recently used first', { security }),
         response: { 200: success(Type.Array(Device)), ...errorResponses },
       },
     },
@@ -40,7 +40,9 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { co
     '/:tokenId',
     {
       schema: {
-        ...operation('auth', 'logOutDevice', 'Log a device out; its access token is refused from now on', { security }),
+        ...operation('auth', 'logOutDevice', 'Log out a device; its access token stops working immediately', {
+          security,
+        }),
         params: IdParam('tokenId'),
         response: { 200: Acknowledged, ...errorResponses },
       },

@@ -13,26 +13,24 @@ import {
 } from '../../domain/users/identity-login.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { createBindingCookie } from '../shared/binding-cookie.ts'
-import { CallbackQuery, parametersOf } from '../shared/callback-query.ts'
+import { CallbackQuery, parseCallbackQuery } from '../shared/callback-query.ts'
 import { operation } from '../openapi/operation.ts'
-import { clientOf } from './client.ts'
+import { toClient } from './request-client.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 
-/** Discovery, the exchange of the code and the keys of the signature, one after another. */
+/** The callback makes three calls in sequence: discovery, code exchange and signature keys. */
 const waiting = { config: { deadlineMs: 20 * SECOND }, exposeHeadRoute: false }
 
-const redirected = (to: string) => ({ response: { 302: Type.Null({ description: to }) } })
-
-interface Options {
+interface GoogleRoutesOptions {
   context: ApiContext
   refreshCookie: RefreshCookie
 }
 
 /**
- * The login with Google, for browsers. Whatever happens the user ends on a page: of the provider, or of the frontend. There is no HEAD:
- * a state is good for one call, and not for somebody's look ahead.
+ * The login with Google, for browsers. Every response redirects to a page of Google or of the frontend, also after an error. HEAD is
+ * not available: a state is valid for a single call, which a link preview must not use up.
  */
-export const googleRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, refreshCookie }) => {
+export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = async (app, { context, refreshCookie }) => {
   const { config, identity } = context
   const redirectUri = identityCallbackUrl(config.PUBLIC_URL)
   const binding = createBindingCookie(redirectUri)
@@ -40,8 +38,8 @@ export const googleRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { co
   function refuse(request: FastifyRequest, reply: FastifyReply, refusal: LoginRefusal, cause?: unknown) {
     if (cause !== undefined) {
       const reason = cause instanceof IdentityError ? cause.reason : null
-      const words = { platformCode: reason?.code, platformText: reason?.text }
-      request.log.warn({ refusal, ...words, err: cause }, 'a login with Google was refused')
+      const reasonFields = { platformCode: reason?.code, platformText: reason?.text }
+      request.log.warn({ refusal, ...reasonFields, err: cause }, 'google login refused')
     }
     return reply.redirect(loginRefusedUrl(config.FRONTEND_URL, refusal))
   }
@@ -55,18 +53,20 @@ export const googleRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { co
       ...waiting,
       errorHandler,
       schema: {
-        ...operation('auth', 'beginGoogleLogin', 'Begin to log in with Google', {
-          description: 'Send the browser itself here; it has to keep the cookie that comes along.',
+        ...operation('auth', 'beginGoogleLogin', 'Start a login with Google', {
+          description: 'Navigate the browser to this URL; the browser must store the cookie of the response.',
           responseHeaders: { 302: ['Set-Cookie'] },
         }),
-        ...redirected('To the page of Google, or to `{frontend}/login?error=google_auth_failed`'),
+        response: {
+          302: Type.Null({ description: 'Redirects to Google, or to `{frontend}/login?error=google_auth_failed`' }),
+        },
       },
     },
     async (request, reply) => {
       if (!identity) return refuse(request, reply, 'google_auth_failed')
-      const begun = await beginIdentityLogin({ ...context, identity }, redirectUri)
-      binding.set(reply, begun.binding)
-      return reply.redirect(begun.url)
+      const attempt = await beginIdentityLogin({ ...context, identity }, redirectUri)
+      binding.set(reply, attempt.binding)
+      return reply.redirect(attempt.url)
     },
   )
 
@@ -76,23 +76,26 @@ export const googleRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { co
       ...waiting,
       errorHandler,
       schema: {
-        ...operation('auth', 'finishGoogleLogin', 'Where Google sends the user back to', {
+        ...operation('auth', 'finishGoogleLogin', 'Finish a login with Google; Google redirects the user here', {
           documented: { querystring: CallbackQuery },
           responseHeaders: { 302: ['Set-Cookie'] },
         }),
-        ...redirected(
-          'To `{frontend}/auth/callback#accessToken=..` with the refresh cookie, or to ' +
-            '`{frontend}/login?error=email_exists_different_provider|no_email|google_auth_failed|session_expired`',
-        ),
+        response: {
+          302: Type.Null({
+            description:
+              'Redirects to `{frontend}/auth/callback#accessToken=..` with the refresh cookie, or to ' +
+              '`{frontend}/login?error=email_exists_different_provider|no_email|google_auth_failed|session_expired`',
+          }),
+        },
       },
     },
     async (request, reply) => {
       if (!identity) return refuse(request, reply, 'google_auth_failed')
-      const query = parametersOf(request.query)
+      const query = parseCallbackQuery(request.query)
       if (!query) return refuse(request, reply, 'session_expired')
       const finished = await finishIdentityLogin(
         { ...context, identity },
-        { redirectUri, query, binding: binding.read(request), ...clientOf(request) },
+        { redirectUri, query, binding: binding.read(request), ...toClient(request) },
       )
       if ('refusal' in finished) {
         if (finished.refusal !== 'session_expired') binding.clear(reply)

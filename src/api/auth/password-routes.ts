@@ -4,16 +4,19 @@ import { resetPassword } from '../../commands/users/reset-password.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
 import { Acknowledged, acknowledged, errorResponses } from '../shared/schemas/envelope.ts'
-import { clientOf } from './client.ts'
+import { toClient } from './request-client.ts'
 import type { DeviceCookie } from './device-cookie.ts'
 import { AddressBody, ResetPasswordBody } from './schema.ts'
 
-interface Options {
+interface PasswordRoutesOptions {
   context: Context
   deviceCookie: DeviceCookie
 }
 
-export const passwordRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { context, deviceCookie }) => {
+export const passwordRoutes: FastifyPluginAsyncTypebox<PasswordRoutesOptions> = async (
+  app,
+  { context, deviceCookie },
+) => {
   app.post(
     '/send-reset-email',
     {
@@ -21,15 +24,15 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         ...operation(
           'auth',
           'requestPasswordReset',
-          'Have a link to a new password sent; the answer is the same for every address',
+          'Send a password-reset link; the response is the same for every address',
         ),
         body: AddressBody,
         response: { 200: Acknowledged, ...errorResponses },
       },
     },
     async (request) => {
-      await requestReset(context, { ...request.body, ...clientOf(request) })
-      return acknowledged('If this address has an account, a mail is on its way to it')
+      await requestReset(context, { ...request.body, ...toClient(request) })
+      return acknowledged('If this address has an account, it will receive an email. Check your inbox.')
     },
   )
 
@@ -37,9 +40,14 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
     '/reset-password',
     {
       schema: {
-        ...operation('auth', 'resetPassword', 'Set a new password by the token of that link; ends every session', {
-          errors: ['RESET_TOKEN_INVALID'],
-        }),
+        ...operation(
+          'auth',
+          'resetPassword',
+          'Set a new password with the token of the reset link; ends all sessions',
+          {
+            errors: ['RESET_TOKEN_INVALID'],
+          },
+        ),
         body: ResetPasswordBody,
         response: { 200: Acknowledged, ...errorResponses },
       },
@@ -47,7 +55,7 @@ export const passwordRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
     async (request, reply) => {
       const userId = await resetPassword(context, request.body)
       deviceCookie.remember(request, reply, userId)
-      return acknowledged('Password changed, log in with the new one')
+      return acknowledged('Password changed. Log in with the new password.')
     },
   )
 }

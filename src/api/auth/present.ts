@@ -28,7 +28,7 @@ export function presentUser(user: User): Static<typeof UserSchema> {
   }
 }
 
-/** The full record but for what is nobody's business: password hash, token version. */
+/** Converts the full user record without its secrets: password hash and token version. */
 export function presentRecord(user: User): Static<typeof UserRecord> {
   return {
     ...presentUser(user),

@@ -5,14 +5,14 @@ import type { Config } from '../../config/schema.ts'
 
 const NAME = 'refreshToken'
 
-/** The refresh cookie of contract section 2; only the auth routes ever get to see it. */
+/** Creates the refresh cookie. Browsers send it only to the auth routes. */
 export function createRefreshCookie(config: Config) {
   const attributes = authCookieAttributes(config)
 
   return {
     read: (request: FastifyRequest): string | undefined => request.cookies[NAME],
 
-    /** An end and not an age, so that a repeated refresh gets the same header to the letter. */
+    /** Sets an absolute expiry, so that a repeated refresh gets an identical header. */
     set(reply: FastifyReply, { refreshCookie, expiresAt }: SessionTokens): void {
       reply.setCookie(NAME, refreshCookie, { ...attributes, expires: expiresAt })
     },
@@ -23,13 +23,13 @@ export function createRefreshCookie(config: Config) {
   }
 }
 
-/** Of every cookie that only the auth routes see. */
+/** Returns the attributes of every cookie for the auth routes. */
 export function authCookieAttributes(config: Config): CookieSerializeOptions {
   return {
     path: '/api/auth',
     httpOnly: true,
     sameSite: config.REFRESH_COOKIE_SAME_SITE,
-    // Browsers refuse SameSite=None without Secure.
+    // Browsers reject SameSite=None without Secure.
     secure: config.PUBLIC_URL.startsWith('https:') || config.REFRESH_COOKIE_SAME_SITE === 'none',
     ...(config.REFRESH_COOKIE_DOMAIN ? { domain: config.REFRESH_COOKIE_DOMAIN } : {}),
   }

@@ -7,40 +7,40 @@ import type { ApiContext } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
 import { limitBody, mayExceed } from '../plugins/body-sizes.ts'
-import { ownOriginOnly } from '../plugins/browsers.ts'
+import { requireOwnOrigin } from '../plugins/browser-security.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
 import { ANONYMOUS_BODY_BYTES } from '../plugins/json-bodies.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { clientOf } from './client.ts'
+import { toClient } from './request-client.ts'
 import type { DeviceCookie } from './device-cookie.ts'
 import { presentUser } from './present.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { AddressBody, LoggedIn, SignUpBody, VerificationHeaders, Verified, VerifyCodeBody } from './schema.ts'
 import { createVerificationCookie } from './verification-cookie.ts'
 
-/** An avatar of five megabytes, in base64. */
+/** Fits an avatar of 5 MB in base64. */
 const SIGN_UP_LIMIT_BYTES = 8 * 1024 * 1024
-/** Per process: each is in memory several times over while its request lasts. */
-const LARGE_BODIES_AT_ONCE = 4
+/** Per process. A request holds several copies of its body in memory. */
+const MAX_CONCURRENT_LARGE_BODIES = 4
 const VERIFICATION_HEADER = 'x-verification-token'
 
-interface Options {
+interface RegistrationRoutesOptions {
   context: ApiContext
   refreshCookie: RefreshCookie
   deviceCookie: DeviceCookie
 }
 
-export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
+export const registrationRoutes: FastifyPluginAsyncTypebox<RegistrationRoutesOptions> = async (app, options) => {
   const { context, refreshCookie, deviceCookie } = options
   const verificationCookie = createVerificationCookie(context.config)
-  const fromOwnPages = ownOriginOnly(context.config)
+  const fromOwnPages = requireOwnOrigin(context.config)
   const largeBodies = createConcurrencyLimit({
-    perProcess: LARGE_BODIES_AT_ONCE,
+    perProcess: MAX_CONCURRENT_LARGE_BODIES,
     busyMessage: 'This address is already signing up. Try again in a few seconds.',
   })
 
-  /** What a request shows before its body is read. */
-  function presentedTokens(request: FastifyRequest): string[] {
+  /** Returns the verification tokens in header and cookie, which are available before the body. */
+  function readVerificationTokens(request: FastifyRequest): string[] {
     return [request.headers[VERIFICATION_HEADER], verificationCookie.read(request)].filter(
       (token) => typeof token === 'string',
     )
@@ -53,15 +53,15 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
         ...operation(
           'auth',
           'requestCode',
-          'Have a one-time code sent to an address; the answer is the same for every address',
+          'Send a one-time code to an address; the response is the same for every address',
         ),
         body: AddressBody,
         response: { 201: Acknowledged, ...errorResponses },
       },
     },
     async (request, reply) => {
-      await requestCode(context, { ...request.body, ...clientOf(request) })
-      return reply.code(201).send(acknowledged('A mail is on its way to this address'))
+      await requestCode(context, { ...request.body, ...toClient(request) })
+      return reply.code(201).send(acknowledged('An email is on its way to this address. Check your inbox.'))
     },
   )
 
@@ -69,7 +69,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
     '/verify-otp',
     {
       schema: {
-        ...operation('auth', 'verifyCode', 'Prove by the code that an address is yours', {
+        ...operation('auth', 'verifyCode', 'Verify an address with its one-time code', {
           errors: ['OTP_INVALID'],
           responseHeaders: { 200: ['Set-Cookie'] },
         }),
@@ -78,7 +78,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
       },
     },
     async (request, reply) => {
-      const verified = await verifyCode(context, { ...request.body, ...clientOf(request) })
+      const verified = await verifyCode(context, { ...request.body, ...toClient(request) })
       verificationCookie.set(reply, verified)
       const { email, verificationToken } = verified
       return ok('Address verified', { email, verificationToken })
@@ -92,19 +92,19 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
       async onRequest(request) {
         if (verificationCookie.read(request) !== undefined) await fromOwnPages(request)
       },
-      /** A large body, which only an avatar makes, is read only from somebody who has proven an address. */
+      /** Reads a large body, which only an avatar causes, only from clients with a verified address. */
       async preParsing(request, reply, body) {
         if (!mayExceed(request, ANONYMOUS_BODY_BYTES)) return body
-        const address = await findProvenAddress(context, presentedTokens(request))
+        const address = await findProvenAddress(context, readVerificationTokens(request))
         if (address !== null) largeBodies.enter(reply, address)
-        else if (request.headers['content-length'] !== undefined) throw tooLarge()
+        else if (request.headers['content-length'] !== undefined) throw createTooLargeError()
         return address === null ? limitBody(body, ANONYMOUS_BODY_BYTES) : body
       },
       schema: {
-        ...operation('auth', 'signUp', 'Make an account for a verified address, and log in', {
+        ...operation('auth', 'signUp', 'Create an account for a verified address and log in', {
           description:
-            'Needs the `verificationToken` of `verify-otp`: from its cookie, in the header `X-Verification-Token`, or in the body. ' +
-            'A body above 64 KiB, with a large avatar, needs it in the cookie or the header, and is refused where addresses are not verified.',
+            'Requires the `verificationToken` of `verify-otp` in its cookie, in the header `X-Verification-Token`, or in the body. ' +
+            'A body above 64 KiB, with a large avatar, requires it in the cookie or the header. Deployments without address verification reject such bodies.',
           errors: ['ADDRESS_NOT_VERIFIED', 'ADDRESS_TAKEN', 'FORBIDDEN'],
           responseHeaders: { 201: ['Set-Cookie'] },
           documented: { headers: VerificationHeaders },
@@ -115,8 +115,8 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
     },
     async (request, reply) => {
       const { verificationToken, ...account } = request.body
-      const verificationTokens = [...presentedTokens(request), ...(verificationToken ? [verificationToken] : [])]
-      const { user, ...tokens } = await signUp(context, { ...account, verificationTokens, ...clientOf(request) })
+      const verificationTokens = [...readVerificationTokens(request), ...(verificationToken ? [verificationToken] : [])]
+      const { user, ...tokens } = await signUp(context, { ...account, verificationTokens, ...toClient(request) })
       refreshCookie.set(reply, tokens)
       verificationCookie.clear(reply)
       deviceCookie.remember(request, reply, user._id)
@@ -126,7 +126,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<Options> = async (app
   )
 }
 
-function tooLarge(): ServiceError {
+function createTooLargeError(): ServiceError {
   return new ServiceError(
     'PAYLOAD_TOO_LARGE',
     'Request body is too large. Verify the address first, or sign up without an avatar and upload it afterwards.',

@@ -5,10 +5,10 @@ import { refreshSession } from '../../commands/users/refresh-session.ts'
 import type { ApiContext } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
-import { ownOriginOnly } from '../plugins/browsers.ts'
-import { bearerToken } from '../plugins/access-tokens.ts'
+import { requireOwnOrigin } from '../plugins/browser-security.ts'
+import { parseBearerToken } from '../plugins/access-tokens.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { clientOf } from './client.ts'
+import { toClient } from './request-client.ts'
 import { createDeviceCookie } from './device-cookie.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { passwordRoutes } from './password-routes.ts'
@@ -18,28 +18,32 @@ import { createRefreshCookie } from './refresh-cookie.ts'
 import { registrationRoutes } from './registration-routes.ts'
 import { LoggedIn, LogInBody, Me, Refreshed } from './schema.ts'
 
+/** Accounts, logins and sessions. */
 export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = async (app, { context }) => {
   const refreshCookie = createRefreshCookie(context.config)
   const deviceCookie = createDeviceCookie(context)
-  const fromOwnPages = ownOriginOnly(context.config)
+  const fromOwnPages = requireOwnOrigin(context.config)
 
-  // Both logins make the same check and accept any role (spec 4.1); the second is the name that admin frontends use.
+  // Both logins make the same check and accept any role; admin frontends use the second path.
   const logInErrors = {
     errors: ['INVALID_CREDENTIALS', 'ACCOUNT_DISABLED'] as const,
     responseHeaders: { 200: ['Set-Cookie'] as const },
   }
   for (const { path, documentation } of [
-    { path: '/login', documentation: operation('auth', 'logIn', 'Log in by address and password', logInErrors) },
+    {
+      path: '/login',
+      documentation: operation('auth', 'logIn', 'Log in with email address and password', logInErrors),
+    },
     {
       path: '/admin-login',
-      documentation: operation('auth', 'logInAsAdmin', 'Log in, under the name that admin frontends use', logInErrors),
+      documentation: operation('auth', 'logInAsAdmin', 'Log in; same as `/login`, for admin frontends', logInErrors),
     },
   ]) {
     app.post(
       path,
       { schema: { ...documentation, body: LogInBody, response: { 200: success(LoggedIn), ...errorResponses } } },
       async (request, reply) => {
-        const client = { ...clientOf(request), deviceCookie: deviceCookie.read(request) }
+        const client = { ...toClient(request), deviceCookie: deviceCookie.read(request) }
         const { user, ...tokens } = await logIn(context, { ...request.body, ...client })
         refreshCookie.set(reply, tokens)
         deviceCookie.remember(request, reply, user._id)
@@ -73,7 +77,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: fromOwnPages,
       schema: {
-        ...operation('auth', 'logOut', 'End this session, also with an access token that has expired', {
+        ...operation('auth', 'logOut', 'End this session; also works with an expired access token', {
           security: [{ refreshCookie: [] }, { bearer: [] }, {}],
           responseHeaders: { 200: ['Set-Cookie'] },
         }),
@@ -81,7 +85,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
       },
     },
     async (request, reply) => {
-      await logOut(context, { cookie: refreshCookie.read(request), accessToken: bearerToken(request) })
+      await logOut(context, { cookie: refreshCookie.read(request), accessToken: parseBearerToken(request) })
       refreshCookie.clear(reply)
       return acknowledged('Logged out')
     },
@@ -92,7 +96,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: app.requireUser,
       schema: {
-        ...operation('auth', 'logOutEverywhere', 'End all sessions of the user at once', {
+        ...operation('auth', 'logOutEverywhere', 'End all sessions of the user immediately', {
           security: [{ bearer: [] }],
           responseHeaders: { 200: ['Set-Cookie'] },
         }),
@@ -111,7 +115,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: app.requireUser,
       schema: {
-        ...operation('auth', 'getMe', 'The signed-in user', { security: [{ bearer: [] }] }),
+        ...operation('auth', 'getMe', 'Get the signed-in user', { security: [{ bearer: [] }] }),
         response: { 200: success(Me), ...errorResponses },
       },
     },

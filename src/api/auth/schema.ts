@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from '../../domain/users/passwords.ts'
 import { AUTH_PROVIDERS, ROLES, SUBSCRIPTION_PLANS, SUBSCRIPTION_STATUSES } from '../../domain/users/user.ts'
-import { Instant, nullable, oneOf, PersonName } from '../shared/schemas/common.ts'
+import { Instant, nullable, stringEnum, PersonName } from '../shared/schemas/common.ts'
 
 export const LogInBody = Type.Object(
   {
@@ -13,7 +13,7 @@ export const LogInBody = Type.Object(
 
 const EmailAddress = Type.String({ format: 'email', maxLength: 320 })
 
-/** Its other rules are those of `domain/new-passwords.ts`, which count after normalization. */
+/** `domain/users/passwords.ts` checks the other rules after normalization. */
 const NewPassword = Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH })
 
 export const AddressBody = Type.Object({ email: EmailAddress }, { title: 'EmailAddress' })
@@ -26,7 +26,7 @@ export const VerifyCodeBody = Type.Object(
 const VerificationToken = Type.String({
   maxLength: 100,
   description:
-    'Proof of the verified address: sign up with it within 15 minutes. It is also set as a cookie, and `X-Verification-Token` carries it as well.',
+    'Proves the verified address; sign up with it within 15 minutes. Also set as a cookie, and accepted in the header `X-Verification-Token`.',
 })
 
 export const VerificationHeaders = Type.Object({ 'x-verification-token': Type.Optional(VerificationToken) })
@@ -40,9 +40,7 @@ export const SignUpBody = Type.Object(
     password: NewPassword,
     confirmPassword: Type.Optional(Type.String()),
     verificationToken: Type.Optional(VerificationToken),
-    avatar: Type.Optional(
-      nullable(Type.String({ description: 'A data URL of a PNG, JPEG or WebP picture in base64' })),
-    ),
+    avatar: Type.Optional(nullable(Type.String({ description: 'Base64 data URL of a PNG, JPEG or WebP image' }))),
   },
   { title: 'SignUp' },
 )
@@ -64,29 +62,31 @@ export const Device = Type.Object(
     createdAt: Instant,
     lastActive: Type.String({
       format: 'date-time',
-      description: 'Of its last refresh, which clients make every few minutes',
+      description: 'Time of the last token refresh, which clients make every few minutes',
     }),
-    isCurrent: Type.Boolean({ description: 'Whether the request came from it' }),
+    isCurrent: Type.Boolean({ description: 'True for the device that sent this request' }),
   },
   { title: 'Device' },
 )
 
-/** The signed-in user as every client sees itself; `id` and `_id` are the same. */
+/** The signed-in user; `id` and `_id` are the same. */
 export const UserSchema = Type.Object(
   {
     id: Type.String(),
     _id: Type.String(),
     email: Type.String(),
     name: Type.String(),
-    role: oneOf(ROLES),
+    role: stringEnum(ROLES),
     avatar: nullable(Type.String()),
     timezone: Type.String(),
     auth: Type.Object({
-      provider: oneOf(AUTH_PROVIDERS, { description: 'Only an `email` account has a password that can be changed.' }),
+      provider: stringEnum(AUTH_PROVIDERS, {
+        description: 'Only `email` accounts have a password that can be changed.',
+      }),
     }),
     subscription: Type.Object({
-      plan: oneOf(SUBSCRIPTION_PLANS),
-      status: oneOf(SUBSCRIPTION_STATUSES),
+      plan: stringEnum(SUBSCRIPTION_PLANS),
+      status: stringEnum(SUBSCRIPTION_STATUSES),
       processorCustomerId: nullable(Type.String()),
       processorSubscriptionId: nullable(Type.String()),
       currentPeriodStart: nullable(Instant),
@@ -99,7 +99,7 @@ export const UserSchema = Type.Object(
   { title: 'User' },
 )
 
-/** All of a user record but for what is nobody's business. */
+/** A user record without its secrets. */
 export const UserRecord = Type.Composite(
   [
     UserSchema,
@@ -114,7 +114,7 @@ export const UserRecord = Type.Composite(
 
 export const LoggedIn = Type.Object(
   {
-    accessToken: Type.String({ description: 'To be sent as Authorization: Bearer' }),
+    accessToken: Type.String({ description: 'Send it as `Authorization: Bearer`' }),
     user: UserSchema,
   },
   { title: 'LoggedIn' },

@@ -5,7 +5,7 @@ import { authCookieAttributes } from './refresh-cookie.ts'
 
 const NAME = 'verificationToken'
 
-/** Carries the proof of a verified address to the sign-up, for frontends that keep nothing but cookies. */
+/** Creates the cookie that carries the verification token to the sign-up, for frontends that store only cookies. */
 export function createVerificationCookie(config: Config) {
   const attributes = authCookieAttributes(config)
 

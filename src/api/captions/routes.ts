@@ -11,25 +11,25 @@ import { AUTHENTICATED_BODY_BYTES } from '../plugins/json-bodies.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { GenerateCaptionsBody, GeneratedCaptions } from './schema.ts'
 
-/** Four pictures in base64 (contract section 1). */
+/** Fits four images in base64. */
 const BODY_LIMIT_BYTES = 20 * 1_048_576
-/** Per process, for all these routes together: each body is in memory several times over while its request lasts. */
-const LARGE_BODIES_AT_ONCE = 4
-const MESSAGES: Record<CaptionSource, string> = {
+/** Per process, for all caption routes together. A request holds several copies of its body in memory. */
+const MAX_CONCURRENT_LARGE_BODIES = 4
+const SUCCESS_MESSAGES: Record<CaptionSource, string> = {
   model: 'Captions generated',
   template:
-    'No caption provider is configured. These captions are templates around your own words; pictures and instructions have no effect.',
+    'No caption provider is configured. These captions are templates around your own words; images and instructions have no effect.',
 }
 
-/** What the route needs besides the provider. */
+/** Time for everything besides the call to the caption provider. */
 const MARGIN_MS = 5 * SECOND
 
-/** Contract section 10, for authenticated users. */
+/** Generated captions for the signed-in user. */
 export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const { captions, config } = context
   const largeBodies = createConcurrencyLimit({
-    perProcess: LARGE_BODIES_AT_ONCE,
-    busyMessage: 'Captions for other pictures of yours are still being generated. Try again when they are there.',
+    perProcess: MAX_CONCURRENT_LARGE_BODIES,
+    busyMessage: 'Captions for your other images are still being generated. Try again when they are ready.',
   })
 
   for (const platform of [null, ...PLATFORMS]) {
@@ -47,7 +47,7 @@ export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
             platform === null ? 'generateCaptions' : `generate${platformLabel(platform)}Captions`,
             platform === null ? 'Generate captions' : `Generate captions that fit ${platformLabel(platform)}`,
             {
-              description: 'Counts against `limits.maxCaptionGenerations` when there is an answer, and only then.',
+              description: 'Counts against `limits.maxCaptionGenerations` only when captions are returned.',
               errors: ['CAPTION_LIMIT_REACHED', 'CAPTION_REFUSED', 'CAPTION_PROVIDER_FAILED'],
             },
           ),
@@ -57,9 +57,9 @@ export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       },
       async ({ user, body, deadline }) => {
         const { prompt, media = [], text = null, tone = null } = body
-        const wish = { user, prompt, media, text, tone, platform }
-        const generated = await generateCaptions(context, wish, { signal: deadline })
-        return ok(MESSAGES[captions.name], { provider: captions.name, ...generated })
+        const captionRequest = { user, prompt, media, text, tone, platform }
+        const generated = await generateCaptions(context, captionRequest, { signal: deadline })
+        return ok(SUCCESS_MESSAGES[captions.name], { provider: captions.name, ...generated })
       },
     )
   }

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { CAPTION_SOURCES } from '../../domain/captions/captions.ts'
 import { MAX_TEXT_LENGTH } from '../../domain/posts/posting-rules.ts'
-import { oneOf } from '../shared/schemas/common.ts'
+import { stringEnum } from '../shared/schemas/common.ts'
 
 const MAX_PROMPT = 2_000
 const MAX_TONE = 50
@@ -13,17 +13,17 @@ export const GenerateCaptionsBody = Type.Object(
       minLength: 1,
       maxLength: MAX_PROMPT,
       pattern: '\\S',
-      description: 'What the captions are about',
+      description: 'The topic of the captions',
     }),
     media: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: MAX_PICTURES,
-        description: 'Data URLs in base64 of PNG, JPEG or WebP pictures',
+        description: 'Base64 data URLs of PNG, JPEG or WebP images',
       }),
     ),
-    text: Type.Optional(Type.String({ maxLength: MAX_TEXT_LENGTH, description: 'The post as it is so far' })),
+    text: Type.Optional(Type.String({ maxLength: MAX_TEXT_LENGTH, description: 'The current text of the post' })),
     tone: Type.Optional(
-      Type.String({ maxLength: MAX_TONE, description: 'Such as professional, casual, friendly, funny, excited' }),
+      Type.String({ maxLength: MAX_TONE, description: 'For example professional, casual, friendly, funny or excited' }),
     ),
   },
   { title: 'GenerateCaptions' },
@@ -31,13 +31,13 @@ export const GenerateCaptionsBody = Type.Object(
 
 export const GeneratedCaptions = Type.Object(
   {
-    provider: oneOf(CAPTION_SOURCES, {
-      description: '`template` where no caption provider is configured: phrases around the words of the request',
+    provider: stringEnum(CAPTION_SOURCES, {
+      description: '`template` when no caption provider is configured: phrases around the words of the request',
     }),
     captions: Type.Array(Type.String()),
     usage: Type.Object(
       { used: Type.Integer(), limit: Type.Integer() },
-      { description: 'Of the plan, this one included' },
+      { description: 'Usage of the plan, including this request' },
     ),
   },
   { title: 'GeneratedCaptions' },

@@ -2,13 +2,13 @@ import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typ
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { errorBody } from '../shared/errors.ts'
+import { toErrorBody } from '../shared/errors.ts'
 import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 
 const Healthy = success(Type.Object({ status: Type.Literal('ok') }))
 
-/** Three questions of operation (contract section 1): does this process live, can it serve, would a post go out now. */
+/** Health probes: is the process alive, can it serve requests, can posts be published now. */
 export const healthRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const route = (path: string, documentation: ReturnType<typeof operation>, missing: () => Promise<string[]>) =>
     app.get(
@@ -19,22 +19,24 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       },
       async (request, reply) => {
         const absent = await missing()
-        return absent.length === 0 ? ok('Healthy', { status: 'ok' as const }) : sendMissing(request, reply, absent)
+        return absent.length === 0 ? ok('Healthy', { status: 'ok' as const }) : sendUnhealthy(request, reply, absent)
       },
     )
 
-  route('/live', operation('health', 'checkLive', 'This process runs'), async () => [])
+  route('/live', operation('health', 'checkLive', 'Check that this process is running'), async () => [])
   route(
     '/ready',
-    operation('health', 'checkReady', 'This process can serve: the database and its indexes are there'),
+    operation('health', 'checkReady', 'Check that this process can serve requests: database and indexes are available'),
     () => context.readiness.missing(),
   )
-  route('/delivery', operation('health', 'checkDelivery', 'A post would go out now; 503 lists what is missing'), () =>
-    context.deliveryHealth(),
+  route(
+    '/delivery',
+    operation('health', 'checkDelivery', 'Check that posts can be published now; 503 lists what is missing'),
+    () => context.deliveryHealth(),
   )
 }
 
-function sendMissing(request: FastifyRequest, reply: FastifyReply, missing: string[]): FastifyReply {
+function sendUnhealthy(request: FastifyRequest, reply: FastifyReply, missing: string[]): FastifyReply {
   const error = new ServiceError('SERVICE_UNAVAILABLE', `Not healthy: ${missing.join(', ')}`)
-  return reply.code(error.statusCode).send({ ...errorBody(error, request.id), missing })
+  return reply.code(error.statusCode).send({ ...toErrorBody(error, request.id), missing })
 }

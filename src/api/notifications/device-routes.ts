@@ -5,19 +5,17 @@ import type { Context } from '../../context.ts'
 import { PUSH_PLATFORMS, type PushPlatform } from '../../domain/notifications/push.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
-import { oneOf } from '../shared/schemas/common.ts'
+import { stringEnum } from '../shared/schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses } from '../shared/schemas/envelope.ts'
-
-const acknowledgment = { response: { 200: Acknowledged, ...errorResponses } }
 
 const Token = Type.String({
   minLength: 1,
   maxLength: 1_024,
   pattern: '^[\\x21-\\x7e]+$',
-  description: 'Registration token of Firebase Cloud Messaging',
+  description: 'Firebase Cloud Messaging registration token',
 })
 
-/** The devices that get push messages (contract section 9). Tokens are secrets: no answer ever tells one. */
+/** Devices for push messages. Tokens are secrets and never appear in a response. */
 export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   app.post(
     '/notifications/devices',
@@ -26,10 +24,10 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
         ...operation(
           'notifications',
           'registerDevice',
-          'Register a device for push messages; it belongs to whom registered it last',
+          'Register a device for push messages; it belongs to the last user who registered it',
         ),
-        ...acknowledgment,
-        body: Type.Object({ token: Token, platform: oneOf<PushPlatform>(PUSH_PLATFORMS) }),
+        body: Type.Object({ token: Token, platform: stringEnum<PushPlatform>(PUSH_PLATFORMS) }),
+        response: { 200: Acknowledged, ...errorResponses },
       },
     },
     async ({ user, body }) => {
@@ -45,10 +43,10 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
         ...operation(
           'notifications',
           'saveBrowserToken',
-          'Register a browser for push messages, under the name that older frontends use',
+          'Register a browser for push messages; path of older frontends',
         ),
-        ...acknowledgment,
         body: Type.Object({ token: Token }),
+        response: { 200: Acknowledged, ...errorResponses },
       },
     },
     async ({ user, body }) => {
@@ -61,13 +59,9 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     '/notifications/devices/:token',
     {
       schema: {
-        ...operation(
-          'notifications',
-          'removeDevice',
-          'Send no more push messages to a device; a client asks for it when its user logs out',
-        ),
-        ...acknowledgment,
+        ...operation('notifications', 'removeDevice', 'Stop push messages to a device; clients call it at logout'),
         params: Type.Object({ token: Type.String({ description: 'The token, percent-encoded' }) }),
+        response: { 200: Acknowledged, ...errorResponses },
       },
     },
     async ({ user, params }) => {

@@ -1,7 +1,7 @@
 import type { Notification } from '../../store/notifications/notifications.ts'
 import type { NotificationView } from './schema.ts'
 
-/** A notification as its owner sees it, in the list and over a socket alike. The name of its event stays inside. */
+/** Converts a notification for its owner, for the list and for sockets. The event name stays internal. */
 export function presentNotification(notification: Notification): NotificationView {
   const { _id, userId, message, type, reference, options, read, createdAt } = notification
   return {

@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { operation } from '../openapi/operation.ts'
-import { IdParam, pageOf } from '../shared/schemas/common.ts'
+import { IdParam, toPage } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentNotification } from './present.ts'
 import { ListNotificationsQuery, NotificationList, ReadNotification, ReadNotifications } from './schema.ts'
 
-/** Spec 4.8, for authenticated users. */
+/** Notification center of the signed-in user. */
 export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const { notifications } = context
 
@@ -21,7 +21,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
       },
     },
     async ({ query, user }) => {
-      const page = pageOf(query)
+      const page = toPage(query)
       const { notifications: found, total, unread } = await notifications.page(user.userId, page)
       const data = { notifications: found.map(presentNotification), total, ...page, unread }
       return ok('Notifications fetched successfully', data)
@@ -32,7 +32,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
     '/read-all',
     {
       schema: {
-        ...operation('notifications', 'markAllNotificationsRead', 'Mark all as read'),
+        ...operation('notifications', 'markAllNotificationsRead', 'Mark all notifications as read'),
         response: { 200: success(ReadNotifications), ...errorResponses },
       },
     },
@@ -44,7 +44,7 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
     '/:id/read',
     {
       schema: {
-        ...operation('notifications', 'markNotificationRead', 'Mark one as read'),
+        ...operation('notifications', 'markNotificationRead', 'Mark a notification as read'),
         params: IdParam('id'),
         response: { 200: success(ReadNotification), ...errorResponses },
       },

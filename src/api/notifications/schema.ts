@@ -1,16 +1,16 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { NOTIFICATION_TYPES } from '../../domain/notifications/notifications.ts'
-import { Instant, oneOf, pageFields } from '../shared/schemas/common.ts'
+import { Instant, stringEnum, pageFields } from '../shared/schemas/common.ts'
 
 export const NotificationSchema = Type.Object(
   {
     _id: Type.String(),
     userId: Type.String(),
     message: Type.String(),
-    type: oneOf(NOTIFICATION_TYPES),
+    type: stringEnum(NOTIFICATION_TYPES),
     reference: Type.Object(
       { type: Type.String(), id: Type.String(), model: Type.String() },
-      { description: 'What it is about' },
+      { description: 'The record that the notification refers to' },
     ),
     options: Type.Object({ image: Type.Optional(Type.String()), link: Type.Optional(Type.String()) }),
     read: Type.Boolean(),
@@ -29,11 +29,13 @@ export const NotificationList = Type.Object(
     total: Type.Integer(),
     page: Type.Integer(),
     limit: Type.Integer(),
-    unread: Type.Integer({ description: 'Of all, not of this page' }),
+    unread: Type.Integer({ description: 'Unread notifications on all pages' }),
   },
   { title: 'NotificationList' },
 )
 
 export const ReadNotification = Type.Object({ notification: NotificationSchema })
 
-export const ReadNotifications = Type.Object({ updated: Type.Integer({ description: 'How many were unread' }) })
+export const ReadNotifications = Type.Object({
+  updated: Type.Integer({ description: 'Number of notifications that were unread' }),
+})

@@ -1,27 +1,34 @@
 import { STATUS_CODES } from 'node:http'
 import { statusOf, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
-import { errorCodesOf, type DeclaredHeader, type DescribedRoute } from './operation.ts'
+import { deriveErrorCodes, type DeclaredHeader, type DescribedRoute } from './operation.ts'
 
-/** A piece of the document; its shape is that of OpenAPI 3.1. */
-type Node = Record<string, unknown>
+/** A part of an OpenAPI 3.1 document. */
+type DocumentNode = Record<string, unknown>
 
-/** Response headers, by the name under which `components.headers` describes them. */
+/** Descriptions of all response headers, by header name. */
 export const HEADERS: Record<
   DeclaredHeader | 'RateLimit' | 'RateLimit-Policy' | 'X-Request-Id' | 'WWW-Authenticate',
-  Node
+  DocumentNode
 > = {
-  'X-Request-Id': text('Identifies the request in the logs of the service'),
-  RateLimit: text('What is left of each limit: `"user";r=299;t=60` is 299 requests in the next 60 seconds'),
-  'RateLimit-Policy': text('The limits that count this request: `"user";q=300;w=60` is 300 requests in 60 seconds'),
-  'Retry-After': { ...text('Seconds to wait before the next request'), schema: { type: 'integer', minimum: 0 } },
-  ETag: text('Version of the response, to be sent back as `If-None-Match`'),
-  'WWW-Authenticate': text('The scheme to authenticate with'),
-  'Set-Cookie': text('Sets or clears a cookie that only the API reads'),
-  Location: { ...text('Where the browser continues'), schema: { type: 'string', format: 'uri' } },
-  'Content-Disposition': text('The file name of a download'),
+  'X-Request-Id': toTextHeader('Identifies the request in the logs of the service'),
+  RateLimit: toTextHeader(
+    'Remaining requests of each limit: `"user";r=299;t=60` means 299 requests in the next 60 seconds',
+  ),
+  'RateLimit-Policy': toTextHeader(
+    'Limits that count this request: `"user";q=300;w=60` means 300 requests in 60 seconds',
+  ),
+  'Retry-After': {
+    ...toTextHeader('Seconds to wait before the next request'),
+    schema: { type: 'integer', minimum: 0 },
+  },
+  ETag: toTextHeader('Version of the response; send it back as `If-None-Match`'),
+  'WWW-Authenticate': toTextHeader('The authentication scheme'),
+  'Set-Cookie': toTextHeader('Sets or clears a cookie that only the API reads'),
+  Location: { ...toTextHeader('URL where the browser continues'), schema: { type: 'string', format: 'uri' } },
+  'Content-Disposition': toTextHeader('The file name of a download'),
 }
 
-/** Statuses whose error responses carry one more header. */
+/** Additional headers of responses by status. */
 const HEADERS_BY_STATUS: Record<number, (keyof typeof HEADERS)[]> = {
   302: ['Location'],
   401: ['WWW-Authenticate'],
@@ -29,21 +36,21 @@ const HEADERS_BY_STATUS: Record<number, (keyof typeof HEADERS)[]> = {
   503: ['Retry-After'],
 }
 
-/** Extension under which a route's facts travel from `toDocumented` to `finishDocument`, which removes it. */
-const FACTS = 'x-route'
+/** Temporary extension that passes route facts from `toDocumentedRoute` to `finishDocument`, which removes it. */
+const ROUTE_FACTS = 'x-route'
 
-interface Facts {
+interface RouteFacts {
   errors: ServiceErrorCode[]
   responseHeaders: Record<number, readonly DeclaredHeader[]>
   isLimited: boolean
 }
 
 /**
- * The schema of a route as the document shows it. Fields with a default are optional for the sender: Fastify's validator fills
- * them in before it asks whether they are there. In bodies the default itself is left to the description, because generators
- * take a property with a default for one that is always there.
+ * Converts the schema of a route for the document. Fields with a default are optional for the sender: Ajv adds defaults before it
+ * checks required fields. Bodies mention defaults only in descriptions, because client generators treat properties with a
+ * default as always present.
  */
-export function toDocumented({
+export function toDocumentedRoute({
   route,
   ...given
 }: {
@@ -52,8 +59,8 @@ export function toDocumented({
   route: DescribedRoute
 }) {
   const { response, documented, responseHeaders = {}, errors: _, ...schema } = given.schema ?? {}
-  const statuses = Object.entries((response ?? {}) as Node).filter(([status]) => /^\d+$/.test(status))
-  const facts: Facts = { errors: errorCodesOf(route), responseHeaders, isLimited: !route.config?.isUnlimited }
+  const statuses = Object.entries((response ?? {}) as DocumentNode).filter(([status]) => /^\d+$/.test(status))
+  const facts: RouteFacts = { errors: deriveErrorCodes(route), responseHeaders, isLimited: !route.config?.isUnlimited }
   return {
     url: given.url,
     schema: {
@@ -62,26 +69,28 @@ export function toDocumented({
       ...withOptionalDefaults({ ...schema, ...documented }),
       security: schema.security ?? [],
       response: Object.fromEntries(statuses),
-      [FACTS]: facts,
+      [ROUTE_FACTS]: facts,
     },
   }
 }
 
-function withOptionalDefaults(schema: Node): Node {
+function withOptionalDefaults(schema: DocumentNode): DocumentNode {
   const parts = ['querystring', 'body', 'headers'].filter((part) => schema[part])
-  const optional: Node = Object.fromEntries(parts.map((part) => [part, optionalDefaults(schema[part] as Node)]))
-  return { ...optional, ...(optional['body'] ? { body: withoutDefaults(optional['body'] as Node) } : {}) }
+  const optional: DocumentNode = Object.fromEntries(
+    parts.map((part) => [part, optionalDefaults(schema[part] as DocumentNode)]),
+  )
+  return { ...optional, ...(optional['body'] ? { body: withoutDefaults(optional['body'] as DocumentNode) } : {}) }
 }
 
-function withoutDefaults(schema: Node): Node {
-  const properties = schema['properties'] as Record<string, Node> | undefined
+function withoutDefaults(schema: DocumentNode): DocumentNode {
+  const properties = schema['properties'] as Record<string, DocumentNode> | undefined
   if (!properties) return schema
   const documented = Object.entries(properties).map(([name, { default: _, ...property }]) => [name, property])
   return { ...schema, properties: Object.fromEntries(documented) }
 }
 
-function optionalDefaults(schema: Node): Node {
-  const { properties, required } = schema as { properties?: Record<string, Node>; required?: string[] }
+function optionalDefaults(schema: DocumentNode): DocumentNode {
+  const { properties, required } = schema as { properties?: Record<string, DocumentNode>; required?: string[] }
   if (!properties || !required) return schema
   const needed = required.filter((name) => !('default' in properties[name]!))
   const { required: _, ...rest } = schema
@@ -89,22 +98,22 @@ function optionalDefaults(schema: Node): Node {
 }
 
 /** Completes the responses of every operation, and moves named schemas and shared responses into `components`. */
-export function finishDocument(document: object): Node {
-  const openapiObject = (document as { openapiObject: Node }).openapiObject
-  const components = openapiObject['components'] as Record<string, Node>
-  const responses: Node = {}
-  for (const path of Object.values(openapiObject['paths'] as Record<string, Record<string, Node>>)) {
+export function finishDocument(document: object): DocumentNode {
+  const openapiObject = (document as { openapiObject: DocumentNode }).openapiObject
+  const components = openapiObject['components'] as Record<string, DocumentNode>
+  const responses: DocumentNode = {}
+  for (const path of Object.values(openapiObject['paths'] as Record<string, Record<string, DocumentNode>>)) {
     for (const operation of Object.values(path)) {
-      const { [FACTS]: facts, ...rest } = operation
+      const { [ROUTE_FACTS]: facts, ...rest } = operation
       Object.assign(rest, {
-        ...optionalBody(rest),
-        responses: allResponses(rest['responses'] as Record<string, Node>, facts as Facts, responses),
+        ...toOptionalBody(rest),
+        responses: describeResponses(rest['responses'] as Record<string, DocumentNode>, facts as RouteFacts, responses),
       })
-      delete operation[FACTS]
+      delete operation[ROUTE_FACTS]
       Object.assign(operation, rest)
     }
   }
-  const named: Record<string, Node> = {}
+  const named: Record<string, DocumentNode> = {}
   const paths = hoistNamed(openapiObject['paths'], named)
   const schemas = Object.entries(components['schemas'] ?? {}).map(([name, schema]) => [name, hoistNamed(schema, named)])
   return {
@@ -113,42 +122,43 @@ export function finishDocument(document: object): Node {
     components: {
       ...components,
       headers: HEADERS,
-      responses: byName(responses),
-      schemas: byName({ ...Object.fromEntries(schemas), ...named }),
+      responses: sortByName(responses),
+      schemas: sortByName({ ...Object.fromEntries(schemas), ...named }),
     },
   }
 }
 
-/** A body that may be null may be left out; as a schema it is then the object alone. */
-function optionalBody({ requestBody }: Node): Node {
-  const schema = (requestBody as { content: Record<string, { schema: Node }> } | undefined)?.content['application/json']
-    ?.schema
-  const forms = schema?.['anyOf'] as Node[] | undefined
+/** Converts a nullable body to an optional one with the object schema alone. */
+function toOptionalBody({ requestBody }: DocumentNode): DocumentNode {
+  const schema = (requestBody as { content: Record<string, { schema: DocumentNode }> } | undefined)?.content[
+    'application/json'
+  ]?.schema
+  const forms = schema?.['anyOf'] as DocumentNode[] | undefined
   if (!forms?.some(({ type }) => type === 'null')) return {}
   const [body] = forms.filter(({ type }) => type !== 'null')
   return { requestBody: { required: false, content: { 'application/json': { schema: body } } } }
 }
 
-function allResponses(given: Record<string, Node>, facts: Facts, shared: Node): Node {
+function describeResponses(given: Record<string, DocumentNode>, facts: RouteFacts, shared: DocumentNode): DocumentNode {
   const successes = Object.entries(given).map(([status, response]) => [
     status,
     {
       ...response,
       description: response['description'] === 'Default Response' ? STATUS_CODES[status] : response['description'],
-      headers: headersOf(Number(status), facts),
+      headers: toHeaderReferences(Number(status), facts),
     },
   ])
   const codes = Map.groupBy(facts.errors, statusOf)
-  const failures = [...codes].map(([status, errors]) => [status, errorResponse(status, { ...facts, errors }, shared)])
+  const failures = [...codes].map(([status, errors]) => [status, describeErrors(status, { ...facts, errors }, shared)])
   return Object.fromEntries([...successes, ...failures])
 }
 
-/** One code alone means the same on every route, so such a response is shared. */
-function errorResponse(status: number, facts: Facts, shared: Node): Node {
+/** Describes an error response. A response with a single code is the same on every route and becomes a shared component. */
+function describeErrors(status: number, facts: RouteFacts, shared: DocumentNode): DocumentNode {
   const { errors } = facts
   const response = {
     description: errors.map((code) => `\`${code}\``).join(', '),
-    headers: headersOf(status, facts),
+    headers: toHeaderReferences(status, facts),
     content: {
       'application/json': {
         schema: {
@@ -169,7 +179,7 @@ function errorResponse(status: number, facts: Facts, shared: Node): Node {
   return { $ref: `#/components/responses/${name}` }
 }
 
-function headersOf(status: number, { responseHeaders, isLimited }: Facts): Node {
+function toHeaderReferences(status: number, { responseHeaders, isLimited }: RouteFacts): DocumentNode {
   const names = [
     'X-Request-Id',
     ...(isLimited ? ['RateLimit', 'RateLimit-Policy'] : []),
@@ -179,14 +189,14 @@ function headersOf(status: number, { responseHeaders, isLimited }: Facts): Node 
   return Object.fromEntries([...new Set(names)].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Values of these keys are data and no schemas. */
+/** The values of these keys are data, not schemas. */
 const DATA = new Set(['example', 'examples', 'default', 'enum', 'const'])
 
 /**
- * Replaces every schema that has a title by a reference to it, and collects it in `named`.
+ * Replaces every schema with a title by a reference and collects the schema in `named`.
  * @throws Error when two different schemas have one title
  */
-function hoistNamed(value: unknown, named: Record<string, Node>): unknown {
+function hoistNamed(value: unknown, named: Record<string, DocumentNode>): unknown {
   if (Array.isArray(value)) return value.map((item) => hoistNamed(item, named))
   if (typeof value !== 'object' || value === null) return value
   const { title, ...node } = Object.fromEntries(
@@ -195,19 +205,19 @@ function hoistNamed(value: unknown, named: Record<string, Node>): unknown {
   if (typeof title !== 'string') return title === undefined ? node : { title, ...node }
   const known = named[title]
   if (known && !isEqual(known, node)) throw new Error(`Two different schemas are called ${title}`)
-  // Parameters carry the description of their schema themselves.
+  // Parameters repeat the description of their schema.
   if (!known?.['description']) named[title] = node
   return { $ref: `#/components/schemas/${title}` }
 }
 
-function isEqual({ description: _a, ...a }: Node, { description: _b, ...b }: Node): boolean {
+function isEqual({ description: _a, ...a }: DocumentNode, { description: _b, ...b }: DocumentNode): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-function byName(entries: Node): Node {
+function sortByName(entries: DocumentNode): DocumentNode {
   return Object.fromEntries(Object.entries(entries).sort(([a], [b]) => a.localeCompare(b, 'en')))
 }
 
-function text(description: string): Node {
+function toTextHeader(description: string): DocumentNode {
   return { description, schema: { type: 'string' } }
 }

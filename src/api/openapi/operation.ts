@@ -5,16 +5,16 @@ import type { ServiceErrorCode } from '../../domain/shared/service-error.ts'
 /** Response headers that a route may declare; `document.ts` describes each of them once. */
 export type DeclaredHeader = 'ETag' | 'Retry-After' | 'Set-Cookie' | 'Location' | 'Content-Disposition'
 
-/** What the OpenAPI document says about a route and no validator needs. */
+/** Facts about a route that only the OpenAPI document needs. */
 interface OperationDetails {
   description?: string
-  /** The route's own error codes, besides those that `errorCodesOf` derives from its shape. */
+  /** The route's own error codes, besides those that `deriveErrorCodes` derives from its shape. */
   errors?: readonly ServiceErrorCode[]
   /** Headers of the responses with these statuses. */
   responseHeaders?: Record<number, readonly DeclaredHeader[]>
-  /** Input that the handler reads itself: documented like a schema, but not validated by Fastify. */
+  /** Input that the handler parses itself: documented like a schema, but not validated by Fastify. */
   documented?: { querystring?: TSchema; body?: TSchema; headers?: TSchema }
-  /** Overrides the credentials that the route's guards ask for. */
+  /** Overrides the credentials that the guards of the route require. */
   security?: Record<string, readonly string[]>[]
 }
 
@@ -36,17 +36,17 @@ type Tag =
   | 'health'
 
 /**
- * The documentation part of a route schema, to be spread into `schema` of every route.
- * @param operationId unique over all routes; generated clients name their functions after it
+ * Returns the documentation part of a route schema. Every route spreads it into its `schema`.
+ * @param operationId unique across all routes; generated clients name their functions after it
  */
 export function operation(tag: Tag, operationId: string, summary: string, details: OperationDetails = {}) {
   return { tags: [tag], operationId, summary, ...details }
 }
 
-/** The part of Fastify's route options that the documentation is derived from. */
+/** The route options from which the documentation is derived. */
 export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'schema' | 'config'>
 
-/** Security requirement of routes that need an admin. */
+/** Security requirement of admin routes. */
 export const ADMIN_SECURITY = [{ bearer: ['admin'] }]
 
 const BODY_ERRORS: ServiceErrorCode[] = [
@@ -57,20 +57,20 @@ const BODY_ERRORS: ServiceErrorCode[] = [
   'UNSUPPORTED_MEDIA_TYPE',
 ]
 
-/** Every error code that the route can answer with. Empty for a route that redirects whatever happens. */
-export function errorCodesOf({ method, schema = {}, config, url }: DescribedRoute): ServiceErrorCode[] {
+/** Returns every error code that the route can return. Empty for routes that always redirect. */
+export function deriveErrorCodes({ method, schema = {}, config, url }: DescribedRoute): ServiceErrorCode[] {
   if (isRedirect(schema)) return []
-  const has = (condition: unknown, ...codes: ServiceErrorCode[]) => (condition ? codes : [])
-  const credentials = credentialsOf(schema)
+  const codesWhen = (condition: unknown, ...codes: ServiceErrorCode[]) => (condition ? codes : [])
+  const credentials = listCredentials(schema)
   return [
     ...new Set<ServiceErrorCode>([
-      ...has(![method].flat().every((name) => name === 'GET' || name === 'HEAD'), ...BODY_ERRORS),
-      ...has(schema.querystring ?? schema.headers, 'VALIDATION_FAILED'),
-      ...has(credentials.includes('bearer'), 'UNAUTHORIZED', 'ACCOUNT_DISABLED'),
-      // A cookie alone is only taken from pages of the own origins.
-      ...has(credentials.includes('refreshCookie') || isForAdmins(schema), 'FORBIDDEN'),
-      ...has(url.includes(':'), 'NOT_FOUND'),
-      ...has(!config?.isUnlimited, 'RATE_LIMITED'),
+      ...codesWhen(![method].flat().every((name) => name === 'GET' || name === 'HEAD'), ...BODY_ERRORS),
+      ...codesWhen(schema.querystring ?? schema.headers, 'VALIDATION_FAILED'),
+      ...codesWhen(credentials.includes('bearer'), 'UNAUTHORIZED', 'ACCOUNT_DISABLED'),
+      // The API accepts a cookie alone only from its own origins.
+      ...codesWhen(credentials.includes('refreshCookie') || requiresAdmin(schema), 'FORBIDDEN'),
+      ...codesWhen(url.includes(':'), 'NOT_FOUND'),
+      ...codesWhen(!config?.isUnlimited, 'RATE_LIMITED'),
       ...(schema.errors ?? []),
       'INTERNAL',
       'SERVICE_UNAVAILABLE',
@@ -78,11 +78,11 @@ export function errorCodesOf({ method, schema = {}, config, url }: DescribedRout
   ]
 }
 
-function credentialsOf({ security = [] }: FastifySchema): string[] {
+function listCredentials({ security = [] }: FastifySchema): string[] {
   return security.flatMap((requirement) => Object.keys(requirement))
 }
 
-function isForAdmins({ security = [] }: FastifySchema): boolean {
+function requiresAdmin({ security = [] }: FastifySchema): boolean {
   return security.some(({ bearer }) => bearer?.includes('admin'))
 }
 

@@ -9,7 +9,7 @@ export function presentSubscription(user: User): Static<typeof SubscriptionStatu
   return { subscription, usage, limits, plan: subscription.plan }
 }
 
-/** For the export: what happened, without how the service dealt with it. */
+/** Converts an event for the data export, without the internal processing state. */
 export function presentPaymentEvent({ _id, type, createdAt, receivedAt, ...event }: StoredPaymentEvent) {
   const { customerId, subscriptionId, invoiceId } = event
   return { id: _id, type, createdAt, receivedAt, customerId, subscriptionId, invoiceId }

@@ -6,14 +6,14 @@ import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
-import { answered, answeredWithoutData, errorResponses } from '../shared/schemas/envelope.ts'
+import { messageWithData, messageOnly, errorResponses } from '../shared/schemas/envelope.ts'
 import { presentSubscription } from './present.ts'
 import { HostedPage, SubscriptionStatus } from './schema.ts'
 
-/** What a route needs besides the processor. */
+/** Time for everything besides the calls to the payment processor. */
 const MARGIN_MS = 5 * SECOND
 
-/** Spec 4.6, for authenticated users. Like those for admins the answers carry no `success` (contract section 1). */
+/** Payments of the signed-in user. Like admin responses, these have no `success` field. */
 export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const deadlineMs = 3 * context.config.PAYMENTS_TIMEOUT_MS + MARGIN_MS
 
@@ -22,11 +22,12 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       config: { deadlineMs },
       schema: {
-        ...operation('payments', 'createCheckout', 'The page on which the user pays for Pro', {
-          description: 'The same page again while it is open. 409 ALREADY_SUBSCRIBED while there is a subscription.',
+        ...operation('payments', 'createCheckout', 'Create a checkout page for the Pro plan', {
+          description:
+            'Returns the same page while it is open. Fails with 409 ALREADY_SUBSCRIBED while a subscription exists.',
           errors: ['ALREADY_SUBSCRIBED', 'PAYMENT_SESSION_FAILED', 'PAYMENTS_UNAVAILABLE'],
         }),
-        response: { 200: answered(HostedPage), ...errorResponses },
+        response: { 200: messageWithData(HostedPage), ...errorResponses },
       },
     },
     async ({ user }) => ({ message: 'Checkout session created', data: await createCheckout(context, user.userId) }),
@@ -40,10 +41,10 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
         ...operation(
           'payments',
           'openBillingPortal',
-          'The page on which the user looks after cards, invoices and the subscription',
+          'Open the billing portal for cards, invoices and the subscription',
           { errors: ['NO_BILLING_ACCOUNT', 'BILLING_PORTAL_FAILED', 'PAYMENTS_UNAVAILABLE'] },
         ),
-        response: { 200: answered(HostedPage), ...errorResponses },
+        response: { 200: messageWithData(HostedPage), ...errorResponses },
       },
     },
     async ({ user }) => ({ message: 'Billing portal opened', data: await openBillingPortal(context, user.userId) }),
@@ -54,11 +55,11 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       config: { deadlineMs },
       schema: {
-        ...operation('payments', 'cancelSubscription', 'End the subscription with the period that is paid for', {
-          description: 'Until then the plan stays as it is, and the billing portal can take it back.',
+        ...operation('payments', 'cancelSubscription', 'Cancel the subscription at the end of the paid period', {
+          description: 'The plan stays active until then, and the user can resume it in the billing portal.',
           errors: ['NO_ACTIVE_SUBSCRIPTION', 'NO_SUBSCRIPTION_ID', 'ALREADY_CANCELLING', 'PAYMENTS_UNAVAILABLE'],
         }),
-        response: { 200: answeredWithoutData, ...errorResponses },
+        response: { 200: messageOnly, ...errorResponses },
       },
     },
     async ({ user }) => {
@@ -71,8 +72,8 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/status',
     {
       schema: {
-        ...operation('payments', 'getSubscription', 'Plan, subscription, what of the plan is used, and its limits'),
-        response: { 200: answered(SubscriptionStatus), ...errorResponses },
+        ...operation('payments', 'getSubscription', 'Get plan, subscription, usage and limits'),
+        response: { 200: messageWithData(SubscriptionStatus), ...errorResponses },
       },
     },
     async (request) => {

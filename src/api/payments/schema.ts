@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { SUBSCRIPTION_PLANS } from '../../domain/users/user.ts'
 import { UserSchema } from '../auth/schema.ts'
-import { oneOf } from '../shared/schemas/common.ts'
+import { stringEnum } from '../shared/schemas/common.ts'
 
 export const HostedPage = Type.Object(
   {
-    url: Type.String({ description: 'A page of the payment processor, to send the user to' }),
+    url: Type.String({ description: 'Page of the payment processor; send the user there' }),
   },
   { title: 'HostedPage' },
 )
@@ -13,11 +13,11 @@ export const HostedPage = Type.Object(
 const { subscription, usage, limits } = UserSchema.properties
 
 export const SubscriptionStatus = Type.Object(
-  { subscription, usage, limits, plan: oneOf(SUBSCRIPTION_PLANS) },
+  { subscription, usage, limits, plan: stringEnum(SUBSCRIPTION_PLANS) },
   { title: 'SubscriptionStatus' },
 )
 
-/** For the document alone: the signature is checked over the bytes, then the processor's own library reads them. */
+/** Only for the OpenAPI document: the processor's library verifies the signature of the raw bytes and parses them. */
 export const PaymentEvent = Type.Object(
   {
     id: Type.String({ examples: ['evt_1Q'] }),

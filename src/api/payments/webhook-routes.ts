@@ -11,8 +11,8 @@ import { operation } from '../openapi/operation.ts'
 import { PaymentEvent, Received } from './schema.ts'
 
 /**
- * Where the payment processor tells of events (spec 6.1), authenticated by its signature over the very bytes: this scope has a body
- * parser of its own, which leaves them as they came, and nothing here may depend on what they say before the signature was found good.
+ * The webhook of the payment processor, authenticated by a signature over the raw bytes. A body parser in this scope keeps the
+ * bytes unchanged. No code may use the content of an event before its signature is verified.
  */
 export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   app.removeAllContentTypeParsers()
@@ -26,16 +26,16 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/webhook',
     {
       config: { isUnlimited: true },
-      // Events of the processor may be this long; they are parsed only after their signature was verified.
+      // Events can be this long; they are parsed only after their signature is verified.
       bodyLimit: AUTHENTICATED_BODY_BYTES,
       schema: {
-        ...operation('payments', 'receivePaymentEvent', 'Events of the payment processor, signed by it', {
-          description: 'Events that concern nobody here are acknowledged and ignored.',
+        ...operation('payments', 'receivePaymentEvent', 'Receive a signed event of the payment processor', {
+          description: 'Events without a matching user are acknowledged and ignored.',
           errors: ['WEBHOOK_INVALID'],
           documented: { body: PaymentEvent },
         }),
         headers: Type.Object({
-          'stripe-signature': Type.Optional(Type.String({ description: 'Needed: timestamp and HMAC of the body' })),
+          'stripe-signature': Type.Optional(Type.String({ description: 'Required: timestamp and HMAC of the body' })),
         }),
         response: { 200: Received, ...errorResponses },
       },
@@ -48,8 +48,8 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
         await receivePaymentEvent(context, event)
         return { received: true as const }
       } catch (error) {
-        // Only operators can mend it, by the right secret.
-        if (error instanceof ServiceError) log.warn({ errorCode: error.code }, 'a webhook was refused')
+        // Operators must fix a rejected signature: the webhook secret is wrong.
+        if (error instanceof ServiceError) log.warn({ errorCode: error.code }, 'payment webhook refused')
         throw error
       }
     },

@@ -13,28 +13,28 @@ import {
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { comesFromBrowser, createBindingCookie } from '../shared/binding-cookie.ts'
-import { CallbackQuery, parametersOf } from '../shared/callback-query.ts'
+import { isFromBrowser, createBindingCookie } from '../shared/binding-cookie.ts'
+import { CallbackQuery, parseCallbackQuery } from '../shared/callback-query.ts'
 import { operation } from '../openapi/operation.ts'
-import { REDIRECTS } from './redirects.ts'
+import { REDIRECT_PLATFORMS } from './redirect-platforms.ts'
 
-const Redirected = Type.Null({
+const SettingsRedirect = Type.Null({
   description:
-    'To `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` ' +
+    'Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` ' +
     `with \`&reason=${CONNECT_REASONS.join('|')}\``,
 })
 
 /**
- * Where platforms send users back to, without a token of ours (spec 4.5). Whatever happens the user ends on the settings page of the
- * frontend. There is no HEAD: a state is good for one call, and not for somebody's look ahead.
+ * The OAuth callbacks, without an access token. Every response redirects to the settings page of the frontend, also after an
+ * error. HEAD is not available: a state is valid for a single call, which a link preview must not use up.
  */
 export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const { config } = context
 
-  for (const { platform } of REDIRECTS) {
+  for (const { platform } of REDIRECT_PLATFORMS) {
     const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
     const cookie = createBindingCookie(redirectUri)
-    const end = (reply: FastifyReply, outcome: ConnectOutcome, reason: ConnectReason | null) =>
+    const redirectToSettings = (reply: FastifyReply, outcome: ConnectOutcome, reason: ConnectReason | null) =>
       reply.redirect(settingsUrl(config.FRONTEND_URL, platform, outcome, reason))
 
     app.get(
@@ -46,46 +46,46 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
           ...operation(
             'platforms',
             `finish${platformLabel(platform)}Connection`,
-            `Where ${platformLabel(platform)} sends the user back to`,
+            `Finish connecting ${platformLabel(platform)}; ${platformLabel(platform)} redirects the user here`,
             { documented: { querystring: CallbackQuery }, responseHeaders: { 302: ['Set-Cookie'] } },
           ),
-          response: { 302: Redirected },
+          response: { 302: SettingsRedirect },
         },
         errorHandler(error, request, reply) {
           const level = error instanceof ServiceError && error.statusCode < 500 ? 'info' : 'error'
-          request.log[level]({ err: error, platform }, 'connecting an account failed')
-          void end(reply, 'connect_failed', 'INTERNAL')
+          request.log[level]({ err: error, platform }, 'account connection failed')
+          void redirectToSettings(reply, 'connect_failed', 'INTERNAL')
         },
       },
       async (request, reply) => {
-        const query = parametersOf(request.query)
+        const query = parseCallbackQuery(request.query)
         const finished = query
           ? await finishConnect(context, {
               platform,
               redirectUri,
               query,
               binding: cookie.read(request),
-              mayBeUnbound: config.CONNECT_COOKIE === 'browsers' && !comesFromBrowser(request),
+              mayBeUnbound: config.CONNECT_COOKIE === 'browsers' && !isFromBrowser(request),
             })
           : ATTEMPT_INVALID
         const { outcome, reason } = finished
         if (finished.cause !== undefined) logFailure(request, platform, finished)
         if (outcome !== 'state_invalid') cookie.clear(reply)
-        return end(reply, outcome, reason)
+        return redirectToSettings(reply, outcome, reason)
       },
     )
   }
 }
 
-/** OAuth names its errors (`access_denied`, `invalid_client`): for operators that word is often all there is to go by. */
+/** Logs a failed connection with the OAuth error (`access_denied`, `invalid_client`), often the only clue for operators. */
 function logFailure(
   { log }: FastifyRequest,
   platform: Platform,
   { reason, cause, platformReason }: Awaited<ReturnType<typeof finishConnect>>,
 ): void {
-  const words = { platformCode: platformReason?.code, platformText: platformReason?.text }
+  const reasonFields = { platformCode: platformReason?.code, platformText: platformReason?.text }
   log[reason === 'INTERNAL' ? 'error' : 'warn'](
-    { platform, reason, ...words, err: cause },
-    'connecting an account failed',
+    { platform, reason, ...reasonFields, err: cause },
+    'account connection failed',
   )
 }

@@ -4,14 +4,14 @@ import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../doma
 import type { ConnectedAccount, PlatformAccount, PlatformAccounts } from '../../store/accounts/platform-accounts.ts'
 import type { PresentedAccount } from './schema.ts'
 
-/** The fields that only this platform's sub-document has (spec section 2). */
+/** Response fields that only this platform has. */
 const OWN_FIELDS: Partial<Record<Platform, (account: ConnectedAccount) => Partial<PresentedAccount>>> = {
   bluesky: ({ accountId, handle }) => ({ did: accountId, handle }),
   mastodon: ({ accountId, serviceUrl }) => ({ accountId, ...(serviceUrl !== null && { instanceUrl: serviceUrl }) }),
   tumblr: ({ handle }) => ({ blogHostname: `${handle}.tumblr.com` }),
 }
 
-/** What a client sees of one platform's account; secrets end here. */
+/** Converts an account for clients, without its secrets. */
 export function presentAccount(platform: Platform, account: PlatformAccount | undefined, now: Date): PresentedAccount {
   if (!account?.connected) return { connected: false }
   const { accountId, profile, health, auth, connectedAt } = account
@@ -25,18 +25,18 @@ export function presentAccount(platform: Platform, account: PlatformAccount | un
       avatar: profile.avatar,
       ...(profile.description !== undefined && { description: profile.description }),
     },
-    health: { status, needsReconnection, lastError, checkedAt: instant(checkedAt), expiresAt: instant(expiresAt) },
+    health: { status, needsReconnection, lastError, checkedAt: toInstant(checkedAt), expiresAt: toInstant(expiresAt) },
     connectedAt: connectedAt.toISOString(),
     ...OWN_FIELDS[platform]?.(account),
   }
 }
 
 export function presentAccounts(accounts: PlatformAccounts | null, now: Date): Record<Platform, PresentedAccount> {
-  return everyPlatform((platform) => presentAccount(platform, accounts?.[platform], now))
+  return mapPlatforms((platform) => presentAccount(platform, accounts?.[platform], now))
 }
 
 export function presentLimits(rules: PlatformRules) {
-  return everyPlatform((platform) => {
+  return mapPlatforms((platform) => {
     const { text, parts, media, altText } = rules[platform]
     const presentKind = (kind: MediaKind) => ({
       ...media[kind],
@@ -52,10 +52,10 @@ export function presentLimits(rules: PlatformRules) {
   })
 }
 
-function everyPlatform<T>(present: (platform: Platform) => T): Record<Platform, T> {
+function mapPlatforms<T>(present: (platform: Platform) => T): Record<Platform, T> {
   return Object.fromEntries(PLATFORMS.map((platform) => [platform, present(platform)])) as Record<Platform, T>
 }
 
-function instant(date: Date | null): string | null {
+function toInstant(date: Date | null): string | null {
   return date?.toISOString() ?? null
 }

@@ -9,20 +9,19 @@ import type { Context } from '../../context.ts'
 import { callbackUrl } from '../../domain/accounts/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { comesFromBrowser, createBindingCookie } from '../shared/binding-cookie.ts'
+import { isFromBrowser, createBindingCookie } from '../shared/binding-cookie.ts'
 import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentAccount, presentAccounts, presentLimits } from './present.ts'
-import { REDIRECTS } from './redirects.ts'
+import { REDIRECT_PLATFORMS } from './redirect-platforms.ts'
 import { ConnectBlueskyBody, LimitsSchema, PlatformAccountSchema, PlatformAccountsSchema } from './schema.ts'
 
-/** These routes wait for the platform, which is given longer than a route usually has. */
+/** Routes that wait for a platform have a longer deadline. */
 const waiting = { config: { deadlineMs: 30 * SECOND } }
-const accountAnswer = { response: { 200: success(PlatformAccountSchema), ...errorResponses } }
 
-const CONNECTABLE: Platform[] = ['bluesky', ...REDIRECTS.map(({ platform }) => platform)]
+const CONNECTABLE_PLATFORMS: Platform[] = ['bluesky', ...REDIRECT_PLATFORMS.map(({ platform }) => platform)]
 
-/** Spec 4.5, for authenticated users. */
+/** Connected accounts of the signed-in user. */
 export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const { accounts, clock, config } = context
 
@@ -30,7 +29,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     '/find',
     {
       schema: {
-        ...operation('platforms', 'listPlatformConnections', 'The platform accounts of the user'),
+        ...operation('platforms', 'listPlatformConnections', 'List the platform accounts of the user'),
         response: { 200: success(PlatformAccountsSchema), ...errorResponses },
       },
     },
@@ -41,7 +40,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     '/limits',
     {
       schema: {
-        ...operation('platforms', 'getPlatformLimits', 'What each platform accepts in a post'),
+        ...operation('platforms', 'getPlatformLimits', 'Get the limits that each platform sets for a post'),
         response: { 200: success(LimitsSchema), ...errorResponses },
       },
     },
@@ -53,7 +52,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     {
       ...waiting,
       schema: {
-        ...operation('platforms', 'connectBluesky', 'Connect a Bluesky account by app password', {
+        ...operation('platforms', 'connectBluesky', 'Connect a Bluesky account with an app password', {
           errors: [
             'PLATFORM_CREDENTIALS_INVALID',
             'ACCOUNT_ALREADY_CONNECTED',
@@ -62,7 +61,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
           ],
         }),
         body: ConnectBlueskyBody,
-        ...accountAnswer,
+        response: { 200: success(PlatformAccountSchema), ...errorResponses },
       },
     },
     async ({ user, body }) => {
@@ -71,7 +70,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     },
   )
 
-  for (const { platform, addressField } of REDIRECTS) {
+  for (const { platform, urlField } of REDIRECT_PLATFORMS) {
     const label = platformLabel(platform)
     const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
     const cookie = createBindingCookie(redirectUri)
@@ -82,26 +81,26 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         ...waiting,
         exposeHeadRoute: false,
         schema: {
-          ...operation('platforms', `begin${label}Connection`, `Begin to connect a ${label} account`, {
+          ...operation('platforms', `begin${label}Connection`, `Start connecting a ${label} account`, {
             description:
-              'Send the user to the address within ten minutes. A browser has to keep the cookie that comes along (credentials: include).',
+              'Send the user to the returned URL within ten minutes. A browser must store the cookie of the response (`credentials: include`).',
             errors: ['PLATFORM_NOT_SUPPORTED', 'PLATFORM_UNAVAILABLE'],
             responseHeaders: { 200: ['Set-Cookie'] },
           }),
-          response: { 200: success(Type.Object({ [addressField]: Type.String() })), ...errorResponses },
+          response: { 200: success(Type.Object({ [urlField]: Type.String() })), ...errorResponses },
         },
       },
       async (request, reply) => {
         const { userId, sessionId } = request.user
-        const isBound = config.CONNECT_COOKIE === 'always' || comesFromBrowser(request)
+        const isBound = config.CONNECT_COOKIE === 'always' || isFromBrowser(request)
         const { url, binding } = await beginConnect(context, { userId, sessionId, platform, redirectUri, isBound })
         if (binding !== null) cookie.set(reply, binding)
-        return ok(`Continue on the page of ${label}`, { [addressField]: url })
+        return ok(`Continue on the page of ${label}`, { [urlField]: url })
       },
     )
   }
 
-  for (const platform of CONNECTABLE) {
+  for (const platform of CONNECTABLE_PLATFORMS) {
     const label = platformLabel(platform)
 
     app.get(
@@ -112,10 +111,10 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
           ...operation(
             'platforms',
             `refresh${label}Connection`,
-            `Prove the ${label} connection and fetch the profile anew`,
+            `Check the ${label} connection and update the profile`,
             { errors: ['PLATFORM_NOT_CONNECTED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'] },
           ),
-          ...accountAnswer,
+          response: { 200: success(PlatformAccountSchema), ...errorResponses },
         },
       },
       async ({ user }) => {
@@ -130,7 +129,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         ...waiting,
         schema: {
           ...operation('platforms', `disconnect${label}`, `Disconnect the ${label} account`),
-          ...accountAnswer,
+          response: { 200: success(PlatformAccountSchema), ...errorResponses },
         },
       },
       async ({ user }) => {

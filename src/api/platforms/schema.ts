@@ -1,12 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { ACCOUNT_HEALTH_STATUSES } from '../../domain/accounts/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import { Instant, nullable, oneOf } from '../shared/schemas/common.ts'
+import { Instant, nullable, stringEnum } from '../shared/schemas/common.ts'
 
 export const ConnectBlueskyBody = Type.Object(
   {
-    identifier: Type.String({ minLength: 1, maxLength: 320, description: 'Handle or e-mail address' }),
-    appPassword: Type.String({ minLength: 1, maxLength: 256, description: 'An app password, not the main one' }),
+    identifier: Type.String({ minLength: 1, maxLength: 320, description: 'Handle or email address' }),
+    appPassword: Type.String({ minLength: 1, maxLength: 256, description: 'An app password, not the main password' }),
   },
   { title: 'ConnectBluesky' },
 )
@@ -23,7 +23,7 @@ const ProfileSchema = Type.Object(
 
 const HealthSchema = Type.Object(
   {
-    status: oneOf(ACCOUNT_HEALTH_STATUSES, { description: '`expiring`: seven days or less are left' }),
+    status: stringEnum(ACCOUNT_HEALTH_STATUSES, { description: '`expiring` means that at most seven days are left' }),
     needsReconnection: Type.Boolean(),
     lastError: nullable(Type.String()),
     checkedAt: nullable(Instant),
@@ -32,7 +32,7 @@ const HealthSchema = Type.Object(
   { title: 'ConnectionHealth' },
 )
 
-/** One platform's part of the platform account document; all but `connected` only when it is. */
+/** The account on a platform. Every field except `connected` is present only while it is connected. */
 export const PlatformAccountSchema = Type.Object(
   {
     connected: Type.Boolean(),
@@ -40,27 +40,27 @@ export const PlatformAccountSchema = Type.Object(
     profile: Type.Optional(ProfileSchema),
     health: Type.Optional(HealthSchema),
     connectedAt: Type.Optional(Instant),
-    did: Type.Optional(Type.String({ description: 'bluesky' })),
-    handle: Type.Optional(Type.String({ description: 'bluesky' })),
-    instanceUrl: Type.Optional(Type.String({ description: 'mastodon' })),
-    accountId: Type.Optional(Type.String({ description: 'mastodon' })),
-    blogHostname: Type.Optional(Type.String({ description: 'tumblr' })),
+    did: Type.Optional(Type.String({ description: 'Only for bluesky' })),
+    handle: Type.Optional(Type.String({ description: 'Only for bluesky' })),
+    instanceUrl: Type.Optional(Type.String({ description: 'Only for mastodon' })),
+    accountId: Type.Optional(Type.String({ description: 'Only for mastodon' })),
+    blogHostname: Type.Optional(Type.String({ description: 'Only for tumblr' })),
   },
   { title: 'PlatformConnection' },
 )
 
 export type PresentedAccount = Static<typeof PlatformAccountSchema>
 
-const everyPlatform = <T>(value: T) =>
+const forEachPlatform = <T>(value: T) =>
   Object.fromEntries(PLATFORMS.map((platform) => [platform, value])) as Record<Platform, T>
 
-export const PlatformAccountsSchema = Type.Object(everyPlatform(PlatformAccountSchema))
+export const PlatformAccountsSchema = Type.Object(forEachPlatform(PlatformAccountSchema))
 
 const KindLimits = Type.Object(
   {
     max: Type.Integer(),
     types: Type.Array(Type.String()),
-    maxBytes: Type.Integer({ description: 'The largest file that both the media upload and the platform accept' }),
+    maxBytes: Type.Integer({ description: 'The largest file that the media upload and the platform both accept' }),
   },
   { title: 'MediaLimits' },
 )
@@ -69,7 +69,7 @@ const PlatformLimits = Type.Object(
   {
     text: Type.Array(
       Type.Object({ unit: Type.String(), max: Type.Integer(), linkLength: Type.Optional(Type.Integer()) }),
-      { description: 'All of them hold' },
+      { description: 'Every limit applies' },
     ),
     parts: Type.Optional(
       Type.Object(
@@ -78,22 +78,22 @@ const PlatformLimits = Type.Object(
           mentions: Type.Optional(Type.Integer()),
           links: Type.Optional(Type.Integer()),
         },
-        { description: 'How many of each a text may hold, where that is limited' },
+        { description: 'Maximum number of each in a text; absent when unlimited' },
       ),
     ),
     media: Type.Object({
       required: Type.Boolean(),
       max: Type.Integer({ description: 'Images and videos together' }),
-      mix: Type.Boolean({ description: 'Whether images and videos may stand in one post' }),
+      mix: Type.Boolean({ description: 'True when a post may contain both images and videos' }),
       image: KindLimits,
       video: KindLimits,
     }),
     altText: Type.Object({
-      image: nullable(Type.Integer({ description: 'Characters' })),
-      video: nullable(Type.Integer({ description: 'Characters' })),
+      image: nullable(Type.Integer({ description: 'Maximum length in characters' })),
+      video: nullable(Type.Integer({ description: 'Maximum length in characters' })),
     }),
   },
   { title: 'PlatformLimits' },
 )
 
-export const LimitsSchema = Type.Object(everyPlatform(PlatformLimits))
+export const LimitsSchema = Type.Object(forEachPlatform(PlatformLimits))

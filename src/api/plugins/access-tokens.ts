@@ -19,19 +19,19 @@ declare module 'fastify' {
   }
 }
 
-export type TokenSettings = Pick<Config, 'JWT_SECRET' | 'PUBLIC_URL' | 'ACCESS_TOKEN_TTL_SECONDS'>
+export type AccessTokenConfig = Pick<Config, 'JWT_SECRET' | 'PUBLIC_URL' | 'ACCESS_TOKEN_TTL_SECONDS'>
 
 const ALGORITHM = 'HS256'
-/** Keeps tokens of other uses from passing as access tokens (RFC 9068). */
+/** Prevents tokens issued for other purposes from passing as access tokens (RFC 9068). */
 const TYPE = 'at+jwt'
 const CLAIMS = ['sub', 'role', 'sid', 'iat', 'exp', 'jti', 'iss', 'aud', 'ver']
 
 /**
- * Registers `@fastify/jwt` for the access tokens (`request.jwtVerify`, `app.jwt`) and adds `app.accessTokens`, the port that commands
- * issue and verify tokens through. Issuer and audience are this deployment: tokens of another one fail even under the same secret.
+ * Registers `@fastify/jwt` for access tokens (`request.jwtVerify`, `app.jwt`) and adds `app.accessTokens`, which commands use to issue
+ * and verify tokens. Issuer and audience are this deployment, so tokens of another deployment fail even with the same secret.
  */
 export const accessTokens = fastifyPlugin(
-  async (app: FastifyInstance, { config }: { config: TokenSettings }) => {
+  async (app: FastifyInstance, { config }: { config: AccessTokenConfig }) => {
     const issuer = config.PUBLIC_URL
     await app.register(fastifyJwt, {
       secret: config.JWT_SECRET,
@@ -50,7 +50,7 @@ export const accessTokens = fastifyPlugin(
         allowedIss: issuer,
         allowedAud: issuer,
         requiredClaims: CLAIMS,
-        extractToken: (request) => bearerToken(request) ?? undefined,
+        extractToken: (request) => parseBearerToken(request) ?? undefined,
       },
     })
     app.decorate('accessTokens', createAccessTokens(app))
@@ -58,13 +58,13 @@ export const accessTokens = fastifyPlugin(
   { name: 'access-tokens', fastify: '5.x' },
 )
 
-/** The token of an `Authorization: Bearer` header, or null. */
-export function bearerToken(request: FastifyRequest): string | null {
+/** Returns the token of an `Authorization: Bearer` header, or null when there is none. */
+export function parseBearerToken(request: FastifyRequest): string | null {
   return /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null
 }
 
 function createAccessTokens({ jwt }: Pick<FastifyInstance, 'jwt'>): AccessTokens {
-  const verified = (verify: () => unknown) => {
+  const payloadOrNull = (verify: () => unknown) => {
     try {
       return parseAccessPayload(verify())
     } catch {
@@ -74,7 +74,7 @@ function createAccessTokens({ jwt }: Pick<FastifyInstance, 'jwt'>): AccessTokens
   return {
     issue: ({ userId, role, sessionId, version }) =>
       jwt.sign({ sub: userId, role, sid: sessionId, ver: version, jti: randomUUID() }),
-    verify: (token) => verified(() => jwt.verify(token)),
-    verifyExpired: (token) => verified(() => jwt.verify(token, { ignoreExpiration: true })),
+    verify: (token) => payloadOrNull(() => jwt.verify(token)),
+    verifyExpired: (token) => payloadOrNull(() => jwt.verify(token, { ignoreExpiration: true })),
   }
 }

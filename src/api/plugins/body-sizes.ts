@@ -2,18 +2,19 @@ import { Transform, type Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 
-/** Whether the body is larger than so many bytes, or may be: a chunked one does not say. */
+/** Returns true when the body is or may be larger than `maxBytes`. A chunked body has no known size. */
 export function mayExceed({ headers }: FastifyRequest, maxBytes: number): boolean {
   return Number(headers['content-length'] ?? Infinity) > maxBytes
 }
 
-/** A request body that fails with 413 as soon as it is longer than so many bytes, for routes whose limit depends on the request. */
+/** Limits a body stream to `maxBytes` and fails with 413 beyond, for routes whose limit depends on the request. */
 export function limitBody(body: Readable, maxBytes: number): Readable {
   let length = 0
   const limited = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       length += chunk.length
-      if (length > maxBytes) done(new ServiceError('PAYLOAD_TOO_LARGE', 'Request body is too large'))
+      if (length > maxBytes)
+        done(new ServiceError('PAYLOAD_TOO_LARGE', 'Request body is too large. Send a smaller one.'))
       else done(null, chunk)
     },
   })

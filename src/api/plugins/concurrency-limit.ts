@@ -5,19 +5,19 @@ const RETRY_AFTER_SECONDS = 5
 
 interface ConcurrencyOptions {
   perProcess: number
-  /** Answers the user's own second request, as a sentence. */
+  /** The error message for a second concurrent request with the same key. */
   busyMessage: string
 }
 
-/** Lets each user run one expensive request at a time, and the process only so many in all. */
+/** Limits expensive requests to a single one per user and `perProcess` in total. */
 export function createConcurrencyLimit({ perProcess, busyMessage }: ConcurrencyOptions) {
   const running = new Set<string>()
 
   return {
     /**
-     * Takes a place until the reply is closed.
-     * @param key of the user, or of whatever stands for one
-     * @throws ServiceError RATE_LIMITED while a request with this key runs, or while all places are taken
+     * Takes a slot until the reply is closed.
+     * @param key the user id or another key that identifies the client
+     * @throws ServiceError RATE_LIMITED while a request with this key runs, or while no slot is free
      */
     enter(reply: FastifyReply, key: string): void {
       const retryAfterSeconds = RETRY_AFTER_SECONDS

@@ -5,23 +5,23 @@ import { SECOND } from '../../domain/shared/times.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How long the route may take, for those that wait for a platform. */
+    /** Overrides the default deadline, for routes that wait for another service. */
     deadlineMs?: number
   }
   interface FastifyRequest {
-    /** Aborts when the request's time is over or the client has gone. */
+    /** Aborts when the deadline passes or the client disconnects. */
     deadline: AbortSignal
   }
 }
 
-/** Longer than any healthy request takes, so that a database that stopped answering shows as 503 and not as silence. */
+/** Longer than any healthy request takes. An unresponsive database then causes a 503 instead of a hanging request. */
 const READ_DEADLINE_MS = 5 * SECOND
-/** A transaction may take 5 s, and signalling the workflow another one. */
+/** A transaction may take 5 s, and signalling the workflow may take another second. */
 const WRITE_DEADLINE_MS = 8 * SECOND
 
 /**
- * Answers every request in time, whatever its handler waits for.
- * @NOTE Fastify's own `handlerTimeout` and `request.signal` end as soon as a body is read (5.12), so they guard no request that has one.
+ * Responds to every request within its deadline, even when its handler hangs.
+ * @NOTE Fastify 5.12 ends its own `handlerTimeout` and `request.signal` once the body is read, so they do not cover requests with a body.
  */
 export const deadlines = fastifyPlugin(
   async (app: FastifyInstance) => {
@@ -31,29 +31,31 @@ export const deadlines = fastifyPlugin(
       const controller = new AbortController()
       request.deadline = controller.signal
       const timer = setTimeout(() => {
-        const error = lateError(request, reply)
+        const error = createTimeoutError(request, reply)
         controller.abort(error)
         if (!reply.sent) reply.send(error)
-      }, deadlineOf(request))
+      }, toDeadlineMs(request))
       reply.raw.once('close', () => {
         clearTimeout(timer)
-        if (!reply.raw.writableFinished) controller.abort(new Error('The client has gone'))
+        if (!reply.raw.writableFinished) controller.abort(new Error('The client disconnected'))
       })
     })
   },
   { name: 'deadlines', fastify: '5.x' },
 )
 
-function deadlineOf(request: FastifyRequest): number {
+function toDeadlineMs(request: FastifyRequest): number {
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   return request.routeOptions.config?.deadlineMs ?? (isRead ? READ_DEADLINE_MS : WRITE_DEADLINE_MS)
 }
 
-/** The client's fault while it still sends the body, else ours. */
-function lateError(request: FastifyRequest, reply: FastifyReply): ServiceError {
+/** Returns 408 while the client still sends the body, else 503. */
+function createTimeoutError(request: FastifyRequest, reply: FastifyReply): ServiceError {
   if (request.raw.complete === false) {
     reply.header('connection', 'close')
-    return new ServiceError('REQUEST_TIMEOUT', 'The request took too long to arrive')
+    return new ServiceError('REQUEST_TIMEOUT', 'The request took too long to arrive. Send it again.')
   }
-  return new ServiceError('SERVICE_UNAVAILABLE', 'The service is busy, try again', { retryAfterSeconds: 2 })
+  return new ServiceError('SERVICE_UNAVAILABLE', 'The service is busy. Try again in a few seconds.', {
+    retryAfterSeconds: 2,
+  })
 }

@@ -2,27 +2,31 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { parseAccessPayload, type VerifiedClaims } from '../../domain/users/access-tokens.ts'
-import { readStanding, unauthorized, type StandingDeps, type RequestUser } from '../shared/identity.ts'
+import {
+  loadRequestUser,
+  createUnauthorizedError,
+  type LoadRequestUserDeps,
+  type RequestUser,
+} from '../shared/identity.ts'
 
 type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** An `onRequest` hook: 401 without a valid session of ours, 403 for a disabled account. */
+    /** An `onRequest` hook: 401 without a valid session, 403 for a disabled account. */
     requireUser: Guard
-    /** The same, and 403 for anyone but an admin. */
+    /** Like `requireUser`, and 403 for users who are not admins. */
     requireAdmin: Guard
   }
 }
 
 interface GuardOptions {
-  context: StandingDeps
+  context: LoadRequestUserDeps
 }
 
 /**
- * Adds the guards. Role, `isDisabled`, token version and session are read again on every request, so that disabling,
- * demoting and logging out bite at once (contract section 2). Visible outside of this plugin: `requireUser`, `requireAdmin`, `request.user`,
- * which routes without a guard must not read.
+ * Adds the guards. Every request reads role, `isDisabled`, token version and session again, so that disabling, demoting and
+ * logging out take effect immediately. Adds `requireUser`, `requireAdmin` and `request.user`, which only guarded routes may read.
  */
 export const guards = fastifyPlugin<GuardOptions>(
   async (app, { context }) => {
@@ -30,7 +34,7 @@ export const guards = fastifyPlugin<GuardOptions>(
 
     app.decorate('requireUser', async (request: FastifyRequest, reply: FastifyReply) => {
       if (request.user) return
-      request.user = await readStanding(context, await verifiedClaims(request))
+      request.user = await loadRequestUser(context, await verifyRequestToken(request))
       await app.limitUser(request, reply)
     })
 
@@ -42,10 +46,10 @@ export const guards = fastifyPlugin<GuardOptions>(
   { name: 'guards', fastify: '5.x', dependencies: ['rate-limits', 'access-tokens'] },
 )
 
-/** @throws ServiceError 401 without a valid access token of ours */
-async function verifiedClaims(request: FastifyRequest): Promise<VerifiedClaims> {
+/** @throws ServiceError 401 without a valid access token */
+async function verifyRequestToken(request: FastifyRequest): Promise<VerifiedClaims> {
   const payload: unknown = await request.jwtVerify().catch(() => null)
   const claims = parseAccessPayload(payload)
-  if (!claims) throw unauthorized()
+  if (!claims) throw createUnauthorizedError()
   return claims
 }

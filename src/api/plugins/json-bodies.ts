@@ -3,13 +3,13 @@ import fastifyPlugin from 'fastify-plugin'
 import type { Context } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 
-/** Bodies that anyone may send. */
+/** Size limit for bodies of unauthenticated requests. */
 export const ANONYMOUS_BODY_BYTES = 65_536
-/** Bodies of requests whose sender is known before the body is read. */
+/** Size limit for bodies of requests that are authenticated before the body is read. */
 export const AUTHENTICATED_BODY_BYTES = 1_048_576
 
 /**
- * The body parser of all routes but the webhook: JSON within the bounds of `domain/json-text.ts`, uncompressed. An empty body is no body.
+ * Parses uncompressed JSON bodies within the limits of `largeTexts` on all routes except the webhook. An empty body counts as absent.
  */
 export const jsonBodies = fastifyPlugin<{ context: Pick<Context, 'largeTexts'> }>(
   async (app: FastifyInstance, { context: { largeTexts } }) => {
@@ -20,7 +20,10 @@ export const jsonBodies = fastifyPlugin<{ context: Pick<Context, 'largeTexts'> }
       async (request: FastifyRequest, body: Buffer<ArrayBuffer>) => {
         const encoding = request.headers['content-encoding']
         if (encoding !== undefined && encoding !== 'identity') {
-          throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Request bodies must not be compressed')
+          throw new ServiceError(
+            'UNSUPPORTED_MEDIA_TYPE',
+            'Request body is compressed. Send it without Content-Encoding.',
+          )
         }
         return body.length === 0 ? undefined : largeTexts.parseJson(body)
       },

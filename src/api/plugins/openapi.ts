@@ -3,9 +3,9 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import manifest from '../../../package.json' with { type: 'json' }
-import { finishDocument, toDocumented } from '../openapi/document.ts'
+import { finishDocument, toDocumentedRoute } from '../openapi/document.ts'
 
-/** The OpenAPI document, made from the schemas of the routes, and the reference page that shows it. Comes before the routes. */
+/** Serves the OpenAPI document, generated from the route schemas, and its reference page. Register it before the routes. */
 export const openapi = fastifyPlugin(
   async (app: FastifyInstance) => {
     await app.register(swagger, {
@@ -21,12 +21,17 @@ export const openapi = fastifyPlugin(
         tags: TAGS,
         components: {
           securitySchemes: {
-            bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The accessToken of a login' },
+            bearer: {
+              type: 'http',
+              scheme: 'bearer',
+              bearerFormat: 'JWT',
+              description: 'The `accessToken` from a login',
+            },
             refreshCookie: { type: 'apiKey', in: 'cookie', name: 'refreshToken' },
           },
         },
       },
-      transform: toDocumented,
+      transform: toDocumentedRoute,
       transformObject: finishDocument,
       refResolver: {
         buildLocalReference: (schema, _base, _fragment, index) =>
@@ -38,7 +43,7 @@ export const openapi = fastifyPlugin(
       theme: { title: 'postonce API' },
       uiConfig: { docExpansion: 'list', persistAuthorization: false, url: '/api/openapi.json' },
       staticCSP: true,
-      // A reference page on plain http must not send its own requests to https.
+      // A reference page served over plain HTTP must not upgrade its own requests to HTTPS.
       transformStaticCSP: (policy) => policy.replace(/upgrade-insecure-requests;?/, ''),
     })
     app.get('/api/openapi.json', { schema: { hide: true } }, async () => app.swagger())
@@ -47,15 +52,15 @@ export const openapi = fastifyPlugin(
 )
 
 const TAGS = [
-  { name: 'auth', description: 'Sessions' },
+  { name: 'auth', description: 'Accounts, logins and sessions' },
   { name: 'posts', description: 'Writing, scheduling and following posts' },
   { name: 'analytics', description: 'Engagement, followers and the best times to publish' },
   { name: 'platforms', description: 'Connected platform accounts' },
-  { name: 'notifications', description: 'The notification center, and how to hear of what is new at once' },
-  { name: 'profile', description: 'The account and the data of the signed-in user' },
-  { name: 'captions', description: 'Ideas for what to write' },
+  { name: 'notifications', description: 'The notification center and real-time notifications' },
+  { name: 'profile', description: 'Account and data of the signed-in user' },
+  { name: 'captions', description: 'Generated captions for posts' },
   { name: 'payments', description: 'The Pro subscription' },
-  { name: 'admin', description: 'For admins alone' },
-  { name: 'status', description: 'Service levels, for admins' },
-  { name: 'health', description: 'For load balancers and monitoring' },
+  { name: 'admin', description: 'User management, audit log and dead letters, for admins only' },
+  { name: 'status', description: 'Service levels, for admins only' },
+  { name: 'health', description: 'Probes for load balancers and monitoring' },
 ]

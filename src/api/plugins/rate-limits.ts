@@ -4,15 +4,15 @@ import fastifyPlugin from 'fastify-plugin'
 import type { Config } from '../../config/schema.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE, SECOND, waitInWords } from '../../domain/shared/times.ts'
-import { clientNetwork } from '../shared/client-address.ts'
+import { getClientNetwork } from '../shared/client-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Calls that the limit per address does not count: probes of load balancers, webhooks. */
+    /** Exempts the route from the limit per address: load-balancer probes, webhooks. */
     isUnlimited?: boolean
   }
   interface FastifyInstance {
-    /** Counts a request of an authenticated user; the guards call it. */
+    /** Counts a request against the limit of its authenticated user; the guards call it. */
     limitUser: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
   }
 }
@@ -20,8 +20,8 @@ declare module 'fastify' {
 type Counter = ReturnType<FastifyInstance['createRateLimit']>
 
 /**
- * The network limits of contract section 11, counted by each process for itself. Their state goes out in the headers
- * `RateLimit` and `RateLimit-Policy` of the IETF draft, one item per limit.
+ * Limits requests per client address and per user. Each process counts on its own. Responses report the limits in the headers
+ * `RateLimit` and `RateLimit-Policy` of the IETF draft, with an item per limit.
  */
 export const rateLimits = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
@@ -29,7 +29,7 @@ export const rateLimits = fastifyPlugin(
     const byAddress = app.createRateLimit({
       max: config.RATE_LIMIT_PER_ADDRESS,
       timeWindow: MINUTE,
-      keyGenerator: clientNetwork,
+      keyGenerator: getClientNetwork,
     })
     const byUser = app.createRateLimit({
       max: config.RATE_LIMIT_PER_USER,
@@ -38,18 +38,25 @@ export const rateLimits = fastifyPlugin(
     })
 
     app.addHook('onRequest', async (request, reply) => {
-      if (!request.routeOptions.config?.isUnlimited) await count('address', byAddress, request, reply)
+      if (!request.routeOptions.config?.isUnlimited) await countRequest('address', byAddress, request, reply)
     })
-    app.decorate('limitUser', (request: FastifyRequest, reply: FastifyReply) => count('user', byUser, request, reply))
+    app.decorate('limitUser', (request: FastifyRequest, reply: FastifyReply) =>
+      countRequest('user', byUser, request, reply),
+    )
   },
   { name: 'rate-limits', fastify: '5.x' },
 )
 
-async function count(bucket: string, counter: Counter, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function countRequest(
+  bucket: string,
+  counter: Counter,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   const state = await counter(request)
   if (state.isAllowed) return
-  append(reply, 'ratelimit-policy', `"${bucket}";q=${state.max};w=${state.timeWindow / SECOND}`)
-  append(reply, 'ratelimit', `"${bucket}";r=${state.remaining};t=${state.ttlInSeconds}`)
+  appendHeader(reply, 'ratelimit-policy', `"${bucket}";q=${state.max};w=${state.timeWindow / SECOND}`)
+  appendHeader(reply, 'ratelimit', `"${bucket}";r=${state.remaining};t=${state.ttlInSeconds}`)
   if (state.isExceeded) {
     const retryAfterSeconds = Math.max(1, state.ttlInSeconds)
     const message = `Too many requests from this ${bucket}. Try again in ${waitInWords(retryAfterSeconds)}.`
@@ -60,7 +67,7 @@ async function count(bucket: string, counter: Counter, request: FastifyRequest, 
   }
 }
 
-function append(reply: FastifyReply, header: string, item: string): void {
+function appendHeader(reply: FastifyReply, header: string, item: string): void {
   const present = reply.getHeader(header)
   reply.header(header, present === undefined ? item : `${String(present)}, ${item}`)
 }

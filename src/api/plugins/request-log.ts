@@ -6,13 +6,13 @@ import fastifyPlugin from 'fastify-plugin'
 const REQUEST_ID = /^[\w.:-]{1,128}$/
 const MAX_USER_AGENT_LENGTH = 200
 
-/** The id a client sent, when it is well formed, else a new one. */
-export function requestIdOf(request: IncomingMessage): string {
+/** Returns the request id that the client sent if it is well-formed, else a new one. */
+export function toRequestId(request: IncomingMessage): string {
   const sent = request.headers['x-request-id']
   return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID()
 }
 
-/** Echoes the request id and writes one line per request. The line names the route, never the address asked for: query values may be secrets. */
+/** Echoes the request id and logs a line per request. The line has the route pattern, never the URL: query values may be secrets. */
 export const requestLog = fastifyPlugin(
   async (app: FastifyInstance) => {
     app.addHook('onRequest', async (request, reply) => {
@@ -21,7 +21,7 @@ export const requestLog = fastifyPlugin(
 
     app.addHook('onResponse', async (request, reply) => {
       const { isUnlimited, isStream } = request.routeOptions.config ?? {}
-      // Probes come all the time, and so does who polls.
+      // Probes and polling clients send requests all the time.
       const level = isUnlimited || (isStream && reply.statusCode < 400) ? 'debug' : 'info'
       request.log[level](
         {
@@ -32,7 +32,7 @@ export const requestLog = fastifyPlugin(
           userAgent: request.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH),
           ...(request.user ? { userId: request.user.userId } : {}),
         },
-        'request',
+        'request completed',
       )
     })
   },

@@ -3,7 +3,7 @@ import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { sendError } from '../shared/errors.ts'
 
-/** A route of this API, for tests that go through all of them. */
+/** A route of this API, for tests that cover all routes. */
 export interface RouteEntry {
   method: string
   url: string
@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** 404 for unknown paths, 405 for methods a path does not have, and refusals of requests that two readers could read differently. */
+/** Responds with 404 to unknown paths and 405 to unknown methods, and rejects requests that two parsers could read differently. */
 export const routing = fastifyPlugin(
   async (app: FastifyInstance) => {
     const entries: RouteEntry[] = []
@@ -26,41 +26,46 @@ export const routing = fastifyPlugin(
       if (!route.url.includes('*')) entries.push(...methods.map((method) => ({ method, url: route.url })))
     })
 
-    const refuse = (request: FastifyRequest, reply: FastifyReply) => {
+    const sendNotFound = (request: FastifyRequest, reply: FastifyReply) => {
       const path = request.url.split('?', 1)[0]!
-      const allowed = entries.filter(({ url }) => matches(url, path)).map(({ method }) => method)
+      const allowed = entries.filter(({ url }) => matchesPath(url, path)).map(({ method }) => method)
       if (allowed.length === 0) return sendError(request, reply, new ServiceError('NOT_FOUND', 'Not found'))
       reply.header('allow', [...new Set(allowed)].sort().join(', '))
-      return sendError(request, reply, new ServiceError('METHOD_NOT_ALLOWED', 'Method not allowed'))
+      return sendError(
+        request,
+        reply,
+        new ServiceError('METHOD_NOT_ALLOWED', 'Method not allowed. The Allow header lists the methods of this path.'),
+      )
     }
-    app.setNotFoundHandler(refuse)
+    app.setNotFoundHandler(sendNotFound)
 
-    // Before Fastify asks for a Content-Type, as it does of every QUERY, or reads a body that no route takes.
-    app.addHook('preParsing', async (request, reply) => (request.is404 ? refuse(request, reply) : undefined))
+    // Runs before Fastify requires a Content-Type, as it does for every QUERY, or reads a body that no route accepts.
+    app.addHook('preParsing', async (request, reply) => (request.is404 ? sendNotFound(request, reply) : undefined))
 
-    // Proxies and servers that pick different ones of two hosts disagree about which site was asked (RFC 9112, section 3.2).
+    // With two Host headers, a proxy and a server may each pick another one (RFC 9112, section 3.2).
     app.addHook('onRequest', async (request) => {
       const hosts = request.raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
-      if (hosts.length > 1) throw new ServiceError('BAD_REQUEST', 'The request has more than one Host header')
+      if (hosts.length > 1)
+        throw new ServiceError('BAD_REQUEST', 'The request has more than one Host header. Send exactly one.')
       if (!isUtf8(request.headers['content-type'])) {
-        throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Request bodies must be encoded in UTF-8')
+        throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Request body is not declared as UTF-8. Encode it in UTF-8.')
       }
     })
   },
   { name: 'routing', fastify: '5.x' },
 )
 
-/** JSON is UTF-8 (RFC 8259); a body announced in another charset would be misread. */
+/** Returns true when the declared charset is absent or UTF-8. JSON is always UTF-8 (RFC 8259). */
 function isUtf8(contentType = ''): boolean {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType.slice(0, 1_000))?.[1]
   return charset === undefined || /^utf-?8$/i.test(charset)
 }
 
-function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/').filter(Boolean)
-  const given = path.split('/').filter(Boolean)
+function matchesPath(pattern: string, path: string): boolean {
+  const patternSegments = pattern.split('/').filter(Boolean)
+  const pathSegments = path.split('/').filter(Boolean)
   return (
-    wanted.length === given.length &&
-    wanted.every((segment, index) => segment.startsWith(':') || segment === given[index])
+    patternSegments.length === pathSegments.length &&
+    patternSegments.every((segment, index) => segment.startsWith(':') || segment === pathSegments[index])
   )
 }

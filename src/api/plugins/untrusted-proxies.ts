@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 
 /**
- * Warns once per process when a forwarding header arrives from a peer that is not trusted. Mostly that is a proxy which
- * `TRUSTED_PROXIES` does not name: then all clients behind it count as one address, and share its limits.
+ * Warns once per process when a forwarding header arrives from an untrusted peer. Usually the peer is a proxy that is missing in
+ * `TRUSTED_PROXIES`: then all clients behind it count as a single address and share its limits.
  */
 export const untrustedProxies = fastifyPlugin(
   async (app: FastifyInstance) => {
@@ -16,7 +16,7 @@ export const untrustedProxies = fastifyPlugin(
       hasWarned = true
       request.log.warn(
         { peer: request.socket.remoteAddress },
-        'X-Forwarded-For from an untrusted peer ignored; name the proxy in TRUSTED_PROXIES if it is yours',
+        'forwarded address ignored: peer is not in TRUSTED_PROXIES',
       )
     })
   },

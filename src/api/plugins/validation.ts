@@ -5,7 +5,7 @@ import fastifyPlugin from 'fastify-plugin'
 import { isMailAddress } from '../../domain/users/mail-addresses.ts'
 import { isInstant } from '../../domain/shared/timezones.ts'
 
-/** Reports every problem at once, fills in defaults and drops what no schema knows, but never coerces. */
+/** Reports all problems together, adds defaults and drops unknown fields, but never coerces types. */
 const REQUEST_OPTIONS: Options = {
   allErrors: true,
   useDefaults: true,
@@ -13,15 +13,15 @@ const REQUEST_OPTIONS: Options = {
   allowUnionTypes: true,
   strictTypes: false,
 }
-/** Headers belong to everyone: nothing may be removed from them. */
+/** Other code also reads the headers, so validation must not remove any. */
 const HEADER_OPTIONS: Options = { allErrors: true, useDefaults: false, strictTypes: false }
 
 const INTEGER = /^-?\d+$/
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
 
 /**
- * Validates requests by the schemas of the routes. Fastify's own set-up would coerce: `"true"` to a boolean, null to an empty text
- * (safety section 2, finding 4). Query values are text by nature, so there numbers and booleans are read, strictly.
+ * Validates requests against the route schemas. Fastify's default validator would coerce types: `"true"` to a boolean, null to an
+ * empty string. Query values are always text, so numbers and booleans in queries are parsed, strictly.
  */
 export const validation = fastifyPlugin(
   async (app: FastifyInstance) => {
@@ -32,9 +32,9 @@ export const validation = fastifyPlugin(
       const validate = (httpPart === 'headers' ? header : request).compile(schema)
       if (httpPart !== 'querystring') return validate
       return (query: Record<string, unknown>) => {
-        const problems = unusableText(query)
+        const problems = findNullCharacters(query)
         if (problems.length > 0) return { error: problems }
-        readScalars(schema, query)
+        parseScalars(schema, query)
         return validate(query) ? { value: query } : { error: validate.errors ?? [] }
       }
     })
@@ -51,33 +51,33 @@ function createAjv(options: Options): Ajv {
   const ajv = new Ajv(options)
   addFormats.default(ajv)
   ajv.addFormat('email', isMailAddress)
-  // The library's own format lets leap seconds and offsets without minutes through, which no `Date` can hold.
+  // The library's own format accepts leap seconds and offsets without minutes, which `Date` cannot represent.
   ajv.addFormat('date-time', isInstant)
   return ajv
 }
 
-function readScalars(schema: Schema, query: Record<string, unknown>): void {
+function parseScalars(schema: Schema, query: Record<string, unknown>): void {
   for (const [name, { type }] of Object.entries(schema.properties ?? {})) {
     const text = query[name]
     if (text !== undefined && type === 'array') query[name] = [text].flat().flatMap(splitList)
-    else if (typeof text === 'string') query[name] = readScalar(type, text)
+    else if (typeof text === 'string') query[name] = parseScalar(type, text)
   }
 }
 
-/** Lists come repeated, separated by commas, or both. */
+/** Splits a list value: list parameters may be repeated, separated by commas, or both. */
 function splitList(part: unknown): unknown[] {
   return typeof part === 'string' ? part.split(',') : [part]
 }
 
-/** What is not written like a value of that type stays text, and is refused by the schema. */
-function readScalar(type: string | undefined, text: string): unknown {
+/** Parses text as a value of the type. Returns the text itself when it does not match; the schema then rejects it. */
+function parseScalar(type: string | undefined, text: string): unknown {
   if (type === 'integer' && INTEGER.test(text)) return Number(text)
   if (type === 'number' && DECIMAL.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }
 
-function unusableText(query: Record<string, unknown>): FastifySchemaValidationError[] {
+function findNullCharacters(query: Record<string, unknown>): FastifySchemaValidationError[] {
   return Object.entries(query)
     .filter(([, value]) => [value].flat().some((text) => typeof text === 'string' && text.includes('\0')))
     .map(([name]) => ({

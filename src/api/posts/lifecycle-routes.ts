@@ -7,19 +7,20 @@ import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { presentCreated, sourceOf } from './present.ts'
-import { CancelledPost, CreatedPost, DeletedPost, RetriedPost } from './schema.ts'
+import { presentCreatedPost, toPostSource } from './present.ts'
+import { CancelledPost, CreatedPost, DeletedPost, RetriedPost } from './schemas/post.ts'
 
 const PostId = IdParam('postId')
 
-/** What a user does with a post that exists: delete, retry, cancel, duplicate. */
+/** Routes that delete, retry, cancel and duplicate a post. */
 export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   app.delete(
     '/:postId',
     {
       schema: {
         ...operation('posts', 'deletePost', 'Delete a post', {
-          description: 'Stops what is not yet sent; what is already published stays on the platforms',
+          description:
+            'Stops the deliveries that have not started. Posts that are already published stay on their platforms.',
         }),
         params: PostId,
         response: { 200: success(DeletedPost), ...errorResponses },
@@ -38,7 +39,7 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       schema: {
         ...operation('posts', 'retryPost', 'Retry failed platforms', {
           description:
-            'Sends every failed platform again. A post whose allowance a duplicate took over cannot be retried.',
+            'Sends the post again to every platform that failed. A post that was duplicated free of charge cannot be retried.',
           errors: ['NO_FAILED_PLATFORMS', 'POST_IN_PROGRESS', 'POST_DUPLICATED'],
         }),
         params: PostId,
@@ -56,7 +57,9 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/:postId/cancel',
     {
       schema: {
-        ...operation('posts', 'cancelPost', 'Cancel a post', { description: 'While it is pending or scheduled' }),
+        ...operation('posts', 'cancelPost', 'Cancel a post', {
+          description: 'Works while the post is pending or scheduled.',
+        }),
         params: PostId,
         response: { 200: success(CancelledPost), ...errorResponses },
       },
@@ -72,11 +75,10 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/:postId/duplicate',
     {
       schema: {
-        ...operation('posts', 'duplicatePost', 'Make a draft of a post', {
+        ...operation('posts', 'duplicatePost', 'Duplicate a post as a draft', {
           description:
-            'Copies text, media and platforms of a post in any status into a new draft without a time. It counts against the plan like ' +
-            'any draft, unless the post failed or was cancelled without reaching any platform: then it costs nothing, once, and the ' +
-            'original can no longer be retried.',
+            'Copies text, media and platforms of a post in any status into a new draft without a time. The draft counts against the plan. ' +
+            'If the post failed or was cancelled without reaching a platform, the first duplicate is free, and the original can no longer be retried.',
           errors: ['POST_LIMIT_REACHED', 'POST_IN_PROGRESS'],
         }),
         params: PostId,
@@ -84,13 +86,13 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       },
     },
     async (request, reply) => {
-      const source = sourceOf(request)
+      const source = toPostSource(request)
       const draft = await duplicatePost(context, { userId: request.user.userId, postId: request.params.postId, source })
       request.log.info({ postId: draft._id, originalId: request.params.postId }, 'post duplicated')
       const { _id: postId, status, scheduledAt } = draft
       return reply
         .code(201)
-        .send(ok('Draft created successfully', presentCreated({ postId, status, scheduledAt, warnings: [] })))
+        .send(ok('Draft created successfully', presentCreatedPost({ postId, status, scheduledAt, warnings: [] })))
     },
   )
 }

@@ -1,14 +1,14 @@
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { parseRangeBound } from '../../domain/shared/timezones.ts'
 import type { PostQuery } from '../../store/posts/posts.ts'
-import type { ListQuery } from './schema.ts'
+import type { ListQuery } from './schemas/list.ts'
 
 /**
- * Reads the filters and the order of a list of posts.
- * @param timezone of the user, for dates without a time
- * @throws ServiceError VALIDATION_FAILED with every bound that is no date
+ * Converts the query parameters of the post list to filters and an order.
+ * @param timezone the timezone of the user, for dates without a time
+ * @throws ServiceError VALIDATION_FAILED with every bound that is not a date
  */
-export function readPostQuery(query: ListQuery, timezone: string): Omit<PostQuery, 'page' | 'limit'> {
+export function parsePostQuery(query: ListQuery, timezone: string): Omit<PostQuery, 'page' | 'limit'> {
   const { status, platform, q, sortBy, sortOrder } = query
   const problems: Problem[] = []
   const bound = (path: 'from' | 'to') => {
@@ -16,7 +16,7 @@ export function readPostQuery(query: ListQuery, timezone: string): Omit<PostQuer
     if (value === undefined) return {}
     const instant = parseRangeBound(value, timezone, path === 'from' ? 'start' : 'end')
     if (instant) return { [path]: instant }
-    const message = 'must be a date such as 2026-05-01, or a date-time such as 2026-05-01T09:30:00Z'
+    const message = `${path} must be a date such as 2026-05-01, or a date-time such as 2026-05-01T09:30:00Z.`
     problems.push({ path, code: 'DATE_TIME_INVALID', message })
     return {}
   }

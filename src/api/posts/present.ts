@@ -15,9 +15,11 @@ import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { ListedPost } from '../../store/posts/shorten-posts.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
-import type { ListedPostView, PlatformStatusView, PostProgressView, PostTimelineView, PostView } from './schema.ts'
+import type { ListedPostView } from './schemas/list.ts'
+import type { PlatformStatusView, PostView } from './schemas/post.ts'
+import type { PostProgressView, PostTimelineView } from './schemas/progress.ts'
 
-/** A post as its owner sees it. What is not listed here stays inside: delivery records, request hashes, revisions. */
+/** Converts a post for its owner. Fields that are not listed stay internal: delivery records, request hashes, revisions. */
 export function presentPost(post: Post): PostView {
   return {
     _id: post._id,
@@ -25,7 +27,7 @@ export function presentPost(post: Post): PostView {
     content: presentContent(post.content),
     selectedPlatforms: post.selectedPlatforms,
     platformSpecificContent: presentOverrides(post.platformSpecificContent),
-    scheduledAt: instant(post.scheduledAt),
+    scheduledAt: toInstant(post.scheduledAt),
     timezone: post.timezone,
     status: post.status,
     platformStatuses: post.platformStatuses.map((entry) => presentPlatformStatus(post, entry)),
@@ -36,7 +38,7 @@ export function presentPost(post: Post): PostView {
   }
 }
 
-/** @param metrics the latest snapshots by post id, or null when they were not asked for */
+/** @param metrics the latest snapshots by post id, or null when the client did not request them */
 export function presentListedPost(post: ListedPost, metrics: Map<string, PostSnapshot[]> | null): ListedPostView {
   return {
     ...presentPost(post),
@@ -46,8 +48,8 @@ export function presentListedPost(post: ListedPost, metrics: Map<string, PostSna
 }
 
 export function presentProgress(post: Post): PostProgressView {
-  const count = (wanted: PlatformStatus['status']) =>
-    post.platformStatuses.filter(({ status }) => status === wanted).length
+  const count = (expected: PlatformStatus['status']) =>
+    post.platformStatuses.filter(({ status }) => status === expected).length
   const [pending, processing, completed, failed, deleted] = DELIVERY_STATUSES.map(count) as [
     number,
     number,
@@ -59,7 +61,7 @@ export function presentProgress(post: Post): PostProgressView {
     postId: post._id,
     status: post.status,
     platformStatuses: post.platformStatuses.map((entry) => presentPlatformStatus(post, entry)),
-    scheduledAt: instant(post.scheduledAt),
+    scheduledAt: toInstant(post.scheduledAt),
     createdAt: post.createdAt.toISOString(),
     updatedAt: post.updatedAt.toISOString(),
     progress: { total: post.platformStatuses.length, pending, processing, completed, failed, deleted },
@@ -98,11 +100,11 @@ function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatu
     platformPostUrl: entry.platformPostUrl,
     error: reason && explainFailure(reason, entry.platform),
     errorCode: entry.errorCode,
-    nextAttemptAt: isOpen ? instant(entry.delivery.nextAttemptAt) : null,
+    nextAttemptAt: isOpen ? toInstant(entry.delivery.nextAttemptAt) : null,
     attemptCount: entry.attemptCount,
-    lastAttemptAt: instant(entry.lastAttemptAt),
-    completedAt: instant(entry.completedAt),
-    lastAnalyticsFetch: instant(entry.lastAnalyticsFetch),
+    lastAttemptAt: toInstant(entry.lastAttemptAt),
+    completedAt: toInstant(entry.completedAt),
+    lastAnalyticsFetch: toInstant(entry.lastAnalyticsFetch),
   }
 }
 
@@ -134,12 +136,12 @@ function presentMediaItem({
   altText,
 }: MediaItem) {
   const optional = { originalFilename, sizeBytes, width, height, duration, altText }
-  const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
-  return { storageKey, storageUrl, mimeType, ...given } as PostView['content']['mediaItems'][number]
+  const present = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
+  return { storageKey, storageUrl, mimeType, ...present } as PostView['content']['mediaItems'][number]
 }
 
-/** The answer to a create, an update and a duplicate. */
-export function presentCreated({ postId, status, scheduledAt, warnings }: CreatedPost) {
+/** The response data of a create, an update and a duplicate. */
+export function presentCreatedPost({ postId, status, scheduledAt, warnings }: CreatedPost) {
   return {
     postId,
     status,
@@ -153,11 +155,11 @@ export function presentCreated({ postId, status, scheduledAt, warnings }: Create
   }
 }
 
-/** Browsers name the page that a request comes from. */
-export function sourceOf({ headers }: FastifyRequest): 'web' | 'api' {
+/** Returns `web` for requests with an Origin header: browsers send it, API clients do not. */
+export function toPostSource({ headers }: FastifyRequest): 'web' | 'api' {
   return headers.origin === undefined ? 'api' : 'web'
 }
 
-function instant(date: Date | null): string | null {
+function toInstant(date: Date | null): string | null {
   return date?.toISOString() ?? null
 }

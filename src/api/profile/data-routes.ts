@@ -7,59 +7,63 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { createRefreshCookie } from '../auth/refresh-cookie.ts'
 import { UserRecord } from '../auth/schema.ts'
-import { clientAddress } from '../shared/client-address.ts'
-import { jsonStream } from '../shared/json-stream.ts'
+import { getClientAddress } from '../shared/client-address.ts'
+import { createJsonStream } from '../shared/json-stream.ts'
 import { operation } from '../openapi/operation.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
 import { Instant, nullable } from '../shared/schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { exportOf } from './export.ts'
+import { exportData } from './export-data.ts'
 
-/** There may be years of posts, and their reader slow. */
-const EXPORT_MS = 2 * MINUTE
+/** An export can hold years of posts, and its client can be slow. */
+const EXPORT_DEADLINE_MS = 2 * MINUTE
 
 const records = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description })
 
 const Export = Type.Object({
   exportedAt: Instant,
   user: UserRecord,
-  platforms: Type.Object({}, { additionalProperties: true, description: 'As GET /api/platform/find' }),
-  posts: records('As GET /api/posts'),
-  notifications: records('As GET /api/notifications'),
+  platforms: Type.Object({}, { additionalProperties: true, description: 'Same format as GET /api/platform/find' }),
+  posts: records('Same format as GET /api/posts'),
+  notifications: records('Same format as GET /api/notifications'),
   media: records('The files in storage: storageKey, storageUrl, storedAt'),
-  sessions: records('As GET /api/auth/devices'),
-  devices: records('What gets push messages: platform, createdAt, lastSeen'),
-  mails: records('Mails of the last days: kind, state, createdAt'),
-  payments: records('What the payment processor told of the subscription in the last 90 days'),
-  changesByAdmins: records('What admins changed of the account'),
+  sessions: records('Same format as GET /api/auth/devices'),
+  devices: records('Devices registered for push messages: platform, createdAt, lastSeen'),
+  mails: records('Emails of the last days: kind, state, createdAt'),
+  payments: records('Subscription events of the payment processor in the last 90 days'),
+  changesByAdmins: records('Changes to the account by admins'),
 })
 
 const EraseBody = nullable(
   Type.Object({
     password: Type.Optional(
-      Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH, description: 'Needed by accounts that have one' }),
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_PASSWORD_LENGTH,
+        description: 'Required for accounts with a password',
+      }),
     ),
   }),
 )
 
-/** Exports that one process writes at a time. */
-const EXPORTS_AT_ONCE = 4
+/** Per process. */
+const MAX_CONCURRENT_EXPORTS = 4
 
-/** What the user's data come to: taken along, or gone. */
+/** Routes that export and erase the user's data. */
 export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const refreshCookie = createRefreshCookie(context.config)
   const exports = createConcurrencyLimit({
-    perProcess: EXPORTS_AT_ONCE,
-    busyMessage: 'A download of your data is still running. Wait until it is finished, then try again.',
+    perProcess: MAX_CONCURRENT_EXPORTS,
+    busyMessage: 'A download of your data is still running. Wait until it finishes, then try again.',
   })
 
   app.get(
     '/export',
     {
-      config: { deadlineMs: EXPORT_MS },
+      config: { deadlineMs: EXPORT_DEADLINE_MS },
       onRequest: async (request, reply) => exports.enter(reply, request.user.userId),
       schema: {
-        ...operation('profile', 'exportData', 'Download all own data as JSON', {
+        ...operation('profile', 'exportData', 'Download all of your data as JSON', {
           responseHeaders: { 200: ['Content-Disposition'] },
         }),
         response: { 200: success(Export), ...errorResponses },
@@ -68,13 +72,13 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     async (request, reply) => {
       const user = await context.users.findById(request.user.userId)
       if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
-      const document = ok('Your data', await exportOf(context, user, request.user.sessionId))
-      const stream = await jsonStream(document, request.deadline)
+      const document = ok('Your data', await exportData(context, user, request.user.sessionId))
+      const stream = await createJsonStream(document, request.deadline)
       const day = document.data.exportedAt.slice(0, 10)
       reply
         .type('application/json; charset=utf-8')
         .header('content-disposition', `attachment; filename="postonce-${day}.json"`)
-      // The stream is the answer as it stands: no schema is applied to it.
+      // Fastify sends the stream as it is; no schema serializes it.
       return stream as never
     },
   )
@@ -83,9 +87,9 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     '',
     {
       schema: {
-        ...operation('profile', 'eraseAccount', 'Erase the account with everything that belongs to it', {
+        ...operation('profile', 'eraseAccount', 'Erase the account and all of its data', {
           description:
-            'Shut at once, removed in the background. Accounts without a password need a login of the last ten minutes.',
+            'Blocks the account immediately and removes its data in the background. Accounts without a password need a login within the last ten minutes.',
           errors: ['INCORRECT_PASSWORD', 'FRESH_LOGIN_REQUIRED'],
           responseHeaders: { 202: ['Set-Cookie'] },
         }),
@@ -98,7 +102,7 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       await eraseAccount(context, {
         userId,
         sessionId,
-        ipAddress: clientAddress(request),
+        ipAddress: getClientAddress(request),
         password: request.body?.password,
       })
       refreshCookie.clear(reply)

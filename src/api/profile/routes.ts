@@ -6,8 +6,8 @@ import { deleteAvatar } from '../../commands/media/delete-avatar.ts'
 import { requestAvatarUpload } from '../../commands/media/request-avatar-upload.ts'
 import { updateAvatar } from '../../commands/media/update-avatar.ts'
 import type { Context } from '../../context.ts'
-import { clientAddress } from '../shared/client-address.ts'
-import { validationMessage } from '../shared/errors.ts'
+import { getClientAddress } from '../shared/client-address.ts'
+import { createValidationErrorHandler } from '../shared/errors.ts'
 import { operation } from '../openapi/operation.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import {
@@ -20,16 +20,14 @@ import {
   UpdatedAvatar,
 } from './schema.ts'
 
-const acknowledgment = { response: { 200: Acknowledged, ...errorResponses } }
-
-/** Spec 4.2, for authenticated users. */
+/** Profile of the signed-in user. */
 export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   app.post(
     '/upload-url',
     {
       schema: {
         ...operation('profile', 'requestAvatarUpload', 'Request an avatar upload', {
-          description: 'PUT the picture to `uploadUrl`, then name `storageUrl` in update-avatar',
+          description: 'Send the image to `uploadUrl` with PUT, then pass `storageUrl` to update-avatar.',
           errors: ['INVALID_MEDIA_TYPE', 'UPLOAD_QUOTA_REACHED'],
         }),
         body: AvatarUploadBody,
@@ -44,8 +42,8 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/update-avatar',
     {
       schema: {
-        ...operation('profile', 'updateAvatar', 'Make an uploaded picture the avatar', {
-          description: 'The uploaded avatar before it is deleted.',
+        ...operation('profile', 'updateAvatar', 'Set an uploaded image as the avatar', {
+          description: 'Deletes the previously uploaded avatar.',
         }),
         body: UpdateAvatarBody,
         response: { 200: success(UpdatedAvatar), ...errorResponses },
@@ -59,7 +57,12 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
 
   app.delete(
     '/delete-avatar',
-    { schema: { ...operation('profile', 'deleteAvatar', 'Go back to the generated avatar'), ...acknowledgment } },
+    {
+      schema: {
+        ...operation('profile', 'deleteAvatar', 'Delete the avatar and use the generated one'),
+        response: { 200: Acknowledged, ...errorResponses },
+      },
+    },
     async ({ user }) => {
       await deleteAvatar(context, user.userId)
       return acknowledged('Avatar deleted')
@@ -71,10 +74,10 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       schema: {
         ...operation('profile', 'changeTimezone', 'Change the timezone', {
-          description: 'Posts keep the instants they have.',
+          description: 'Scheduled posts keep their instants.',
         }),
         body: ChangeTimezoneBody,
-        ...acknowledgment,
+        response: { 200: Acknowledged, ...errorResponses },
       },
     },
     async ({ body, user }) => {
@@ -89,7 +92,7 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       schema: {
         ...operation('profile', 'changeName', 'Change the name'),
         body: ChangeNameBody,
-        ...acknowledgment,
+        response: { 200: Acknowledged, ...errorResponses },
       },
     },
     async ({ body, user }) => {
@@ -103,17 +106,17 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       schema: {
         ...operation('profile', 'changePassword', 'Change the password', {
-          description: 'Ends all other sessions. Only for accounts that log in by password.',
+          description: 'Ends all other sessions. Only for accounts that log in with a password.',
           errors: ['PASSWORD_NOT_SUPPORTED', 'INCORRECT_PASSWORD'],
         }),
         body: ChangePasswordBody,
-        ...acknowledgment,
+        response: { 200: Acknowledged, ...errorResponses },
       },
-      errorHandler: validationMessage('Invalid password data'),
+      errorHandler: createValidationErrorHandler('Invalid password data'),
     },
     async (request) => {
       const { userId, sessionId } = request.user
-      await changePassword(context, { userId, sessionId, ipAddress: clientAddress(request), ...request.body })
+      await changePassword(context, { userId, sessionId, ipAddress: getClientAddress(request), ...request.body })
       return acknowledged('Password changed')
     },
   )

@@ -10,9 +10,10 @@ export const AvatarUploadBody = uploadBody(AVATAR_TYPES, 'image/png')
 
 export const AvatarUpload = Type.Object({
   uploadUrl: Type.String({
-    description: 'PUT the picture here within 15 minutes, with exactly this Content-Type and no Authorization',
+    description:
+      'Send the image here with PUT within 15 minutes, with exactly this Content-Type and without an Authorization header.',
   }),
-  storageUrl: Type.String({ description: 'To be named in update-avatar then' }),
+  storageUrl: Type.String({ description: 'Pass it to update-avatar after the upload' }),
   contentType: Type.String({ examples: ['image/png'] }),
 })
 
@@ -20,7 +21,7 @@ export const UpdateAvatarBody = Type.Object({
   imageUrl: Type.String({
     minLength: 1,
     maxLength: MAX_URL_LENGTH,
-    description: 'The storageUrl of an upload of yours, to the letter',
+    description: 'The exact `storageUrl` of your upload',
   }),
 })
 

@@ -4,101 +4,101 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Metrics, SocketEndReason, SocketTransport } from '../../telemetry/metrics.ts'
 
-/** A connection of a client, as a transport knows it. */
+/** A client connection, implemented by each transport. */
 export interface Connection {
   transport(): SocketTransport
-  /** Bytes that the client has not taken yet, in whatever buffer of this process they are. */
-  outstanding(): number
-  /** Tells the client why, and closes as the protocol has it. */
+  /** Bytes that the client has not read yet, in all buffers of this process. */
+  bufferedBytes(): number
+  /** Sends the reason and closes the connection by protocol. */
   end(ending: SocketEndReason): void
-  /** Lets go of everything at once, whatever the client does. */
+  /** Releases all resources immediately, without waiting for the client. */
   destroy(): void
-  /** Asks the client for a sign of life now and then; false when it gives none. */
+  /** Pings the client when needed; false when it does not respond. */
   isAlive?(now: number): boolean
 }
 
 export interface OpenConnection {
-  /** Someone listens on it, or no longer does. A connection on which nobody does may not stay long. */
-  setKnown(isKnown: boolean): void
-  /** Counts a message of the client; false when it was one too many, and the connection ends. */
-  heard(): boolean
-  /** To be called after something was sent. */
-  sent(): void
-  /** The transport of the connection became another one. */
-  moved(): void
+  /** Marks the connection as authenticated or not. Unauthenticated connections are closed after a timeout. */
+  setAuthenticated(isAuthenticated: boolean): void
+  /** Counts a message of the client; false when the message exceeds the rate limit or the connection is ending. */
+  countMessage(): boolean
+  /** Ends the connection when its buffer is too large. Call it after sending. */
+  checkBuffer(): void
+  /** Records that the transport of the connection changed. */
+  updateTransport(): void
   end(ending: SocketEndReason): void
-  /** It is gone. */
-  closed(): void
+  /** Removes a closed connection. */
+  remove(): void
 }
 
 interface Entry {
   connection: Connection
   transport: SocketTransport
-  /** Since when nobody listens on it; null while someone does. */
-  strangerSince: number | null
+  /** Time in milliseconds since when the connection is unauthenticated; null while it is authenticated. */
+  unauthenticatedSince: number | null
   second: number
   messages: number
   ending: NodeJS.Timeout | null
 }
 
 export interface ConnectionLimits {
-  most: number
-  mostStrangers: number
+  maxConnections: number
+  maxUnauthenticated: number
 }
 
-/** A token is a few hundred bytes, and nothing else is ever sent to us. */
-export const MOST_MESSAGE_BYTES = 4 * 1024
-/** How long a client may take to say who it is. */
-const KNOWN_WITHIN_MS = 10 * SECOND
-const MESSAGES_PER_SECOND = 10
-const MOST_OUTSTANDING_BYTES = 1024 * 1024
-/** A client that does not read is not there: it is asked this often, and has this long to answer. Together 30 s. */
-export const ASK_EVERY_MS = 10 * SECOND
-export const ANSWER_WITHIN_MS = 20 * SECOND
-/** How long a client may take to close its side once it was told. */
-const CLOSE_WITHIN_MS = SECOND
+/** Clients only send tokens, which have a few hundred bytes. */
+export const MAX_MESSAGE_BYTES = 4 * 1024
+/** Time for a client to authenticate. */
+const AUTHENTICATION_TIMEOUT_MS = 10 * SECOND
+const MAX_MESSAGES_PER_SECOND = 10
+const MAX_BUFFERED_BYTES = 1024 * 1024
+/** An unresponsive client is detected within 30 s: the ping interval plus the pong timeout. */
+export const PING_INTERVAL_MS = 10 * SECOND
+export const PONG_TIMEOUT_MS = 20 * SECOND
+/** Time for a client to close its side after it got the reason. */
+const CLOSE_TIMEOUT_MS = SECOND
 
-/** Every open connection of this process, and the limits that hold for them all. */
+/** Tracks all open connections of this process and enforces their limits. */
 export function createConnections(
   { clock, metrics }: { clock: Clock; metrics: Pick<Metrics, 'socketOpened' | 'socketClosed' | 'socketEnded'> },
   limits: ConnectionLimits,
 ) {
   const entries = new Set<Entry>()
-  let onLastOne = (): void => {}
+  let onEmpty = (): void => {}
   const now = () => clock.now().getTime()
 
-  const strangers = new Set<Entry>()
-  const isFull = () => entries.size >= limits.most || strangers.size >= limits.mostStrangers
+  const unauthenticated = new Set<Entry>()
+  const isAtCapacity = () => entries.size >= limits.maxConnections || unauthenticated.size >= limits.maxUnauthenticated
 
   function end(entry: Entry, ending: SocketEndReason): void {
     if (entry.ending || !entries.has(entry)) return
     metrics.socketEnded(ending)
     const { connection } = entry
-    entry.ending = setTimeout(() => connection.destroy(), CLOSE_WITHIN_MS).unref()
-    // Words would only be more that is not read.
+    entry.ending = setTimeout(() => connection.destroy(), CLOSE_TIMEOUT_MS).unref()
+    // A slow client would not read the reason either.
     if (ending === 'slow') connection.destroy()
     else connection.end(ending)
   }
 
-  function setKnown(entry: Entry, isKnown: boolean): void {
-    entry.strangerSince = isKnown ? null : now()
-    if (isKnown) strangers.delete(entry)
-    else strangers.add(entry)
+  function setKnown(entry: Entry, isAuthenticated: boolean): void {
+    entry.unauthenticatedSince = isAuthenticated ? null : now()
+    if (isAuthenticated) unauthenticated.delete(entry)
+    else unauthenticated.add(entry)
   }
 
-  function limit(entry: Entry, at: number): void {
-    const { connection, strangerSince } = entry
-    if (strangerSince !== null && at - strangerSince > KNOWN_WITHIN_MS) end(entry, 'silent')
-    else if (connection.outstanding() > MOST_OUTSTANDING_BYTES) end(entry, 'slow')
+  function enforceLimits(entry: Entry, at: number): void {
+    const { connection, unauthenticatedSince } = entry
+    if (unauthenticatedSince !== null && at - unauthenticatedSince > AUTHENTICATION_TIMEOUT_MS) end(entry, 'silent')
+    else if (connection.bufferedBytes() > MAX_BUFFERED_BYTES) end(entry, 'slow')
     else if (connection.isAlive?.(at) === false) end(entry, 'slow')
   }
 
   return {
     now,
 
-    /** @throws ServiceError 503 when there is no room for another connection */
-    assertRoom(): void {
-      if (!isFull()) return
+    /** @throws ServiceError 503 when the process cannot accept another connection */
+    assertCapacity(): void {
+      if (!isAtCapacity()) return
       throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many open connections. Try again in 10 seconds.', {
         retryAfterSeconds: 10,
       })
@@ -106,57 +106,57 @@ export function createConnections(
 
     open(connection: Connection): OpenConnection {
       const transport = connection.transport()
-      const entry: Entry = { connection, transport, strangerSince: null, second: 0, messages: 0, ending: null }
-      const hasRoom = !isFull()
+      const entry: Entry = { connection, transport, unauthenticatedSince: null, second: 0, messages: 0, ending: null }
+      const hasCapacity = !isAtCapacity()
       entries.add(entry)
       setKnown(entry, false)
       metrics.socketOpened(transport)
-      // Of those that came at the same moment more may have been let in.
-      if (!hasRoom) end(entry, 'crowded')
+      // Concurrent requests may all have passed `assertCapacity`.
+      if (!hasCapacity) end(entry, 'crowded')
 
       return {
-        setKnown(isKnown) {
-          if (entries.has(entry)) setKnown(entry, isKnown)
+        setAuthenticated(isAuthenticated) {
+          if (entries.has(entry)) setKnown(entry, isAuthenticated)
         },
-        heard() {
+        countMessage() {
           const second = Math.floor(performance.now() / SECOND)
           entry.messages = second === entry.second ? entry.messages + 1 : 1
           entry.second = second
-          if (entry.messages > MESSAGES_PER_SECOND) end(entry, 'flooding')
+          if (entry.messages > MAX_MESSAGES_PER_SECOND) end(entry, 'flooding')
           return entry.ending === null
         },
-        sent: () => {
-          if (connection.outstanding() > MOST_OUTSTANDING_BYTES) end(entry, 'slow')
+        checkBuffer: () => {
+          if (connection.bufferedBytes() > MAX_BUFFERED_BYTES) end(entry, 'slow')
         },
-        moved() {
+        updateTransport() {
           metrics.socketClosed(entry.transport)
           entry.transport = connection.transport()
           metrics.socketOpened(entry.transport)
         },
         end: (ending) => end(entry, ending),
-        closed() {
+        remove() {
           if (!entries.delete(entry)) return
-          strangers.delete(entry)
+          unauthenticated.delete(entry)
           metrics.socketClosed(entry.transport)
-          if (entries.size === 0) onLastOne()
-          // What is still in buffers on its way out goes with it.
+          if (entries.size === 0) onEmpty()
+          // Gives buffered data time to leave before the destroy.
           clearTimeout(entry.ending ?? undefined)
-          setTimeout(() => connection.destroy(), CLOSE_WITHIN_MS).unref()
+          setTimeout(() => connection.destroy(), CLOSE_TIMEOUT_MS).unref()
         },
       }
     },
 
     tick(): void {
       const at = now()
-      for (const entry of entries) limit(entry, at)
+      for (const entry of entries) enforceLimits(entry, at)
     },
 
-    /** Tells all of them, and gives them so long to go. */
+    /** Ends all connections and waits until they are closed, at most `withinMs`. */
     async endAll(ending: SocketEndReason, withinMs: number): Promise<void> {
       for (const entry of entries) end(entry, ending)
       if (entries.size === 0) return
-      const lastOne = new Promise<void>((resolve) => void (onLastOne = resolve))
-      await Promise.race([lastOne, delay(withinMs, undefined, { ref: false })])
+      const allClosed = new Promise<void>((resolve) => void (onEmpty = resolve))
+      await Promise.race([allClosed, delay(withinMs, undefined, { ref: false })])
     },
   }
 }

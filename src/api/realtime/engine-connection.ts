@@ -4,56 +4,56 @@ import type { Socket } from 'socket.io'
 import type { SocketTransport } from '../../telemetry/metrics.ts'
 import type { NotificationView } from '../notifications/schema.ts'
 import type { Connections, OpenConnection } from './connections.ts'
-import { FAREWELLS } from './endings.ts'
+import { CLOSE_DETAILS } from './close-details.ts'
 
-export interface FromClient {
+export interface ClientEvents {
   auth: (presented: unknown, acknowledge: unknown) => void
 }
-export interface ToClient {
+export interface ServerEvents {
   notification: (notification: NotificationView) => void
   error: (problem: { message: string; code: string }) => void
 }
-export type Conversation = Socket<FromClient, ToClient>
-export type EngineSocket = Conversation['conn']
+export type ClientSocket = Socket<ClientEvents, ServerEvents>
+export type EngineSocket = ClientSocket['conn']
 
-/** What the bytes for a client leave this process by: the raw socket of a WebSocket, or the answer to a poll. */
-export type Wire = Duplex | ServerResponse
+/** The stream that carries bytes to a client: the raw socket of a WebSocket, or the response to a poll. */
+export type OutputStream = Duplex | ServerResponse
 
-interface Belongings {
-  wires(id: string): ReadonlySet<Wire>
-  conversations(id: string): ReadonlySet<Conversation>
+interface ConnectionResources {
+  streams(id: string): ReadonlySet<OutputStream>
+  sockets(id: string): ReadonlySet<ClientSocket>
 }
 
-/** Counts what waits for the client of an engine's connection, and closes it as the engine would not: in time. */
+/** Tracks the buffered bytes of an Engine.IO connection, and closes the connection without the delay of the engine. */
 export function openConnection(
   conn: EngineSocket,
   connections: Connections,
-  { wires, conversations }: Belongings,
+  { streams, sockets }: ConnectionResources,
 ): OpenConnection {
-  const id = idOf(conn)
+  const id = getConnectionId(conn)
   let queued = 0
 
   const connection = connections.open({
     transport: () => conn.transport.name as SocketTransport,
-    outstanding: () => [...wires(id)].reduce((sum, wire) => sum + wire.writableLength, queued),
+    bufferedBytes: () => [...streams(id)].reduce((sum, stream) => sum + stream.writableLength, queued),
     end(ending) {
-      const { message, code, isFinal } = FAREWELLS[ending]
-      for (const socket of [...conversations(id)]) {
+      const { message, code, isFinal } = CLOSE_DETAILS[ending]
+      for (const socket of [...sockets(id)]) {
         socket.emit('error', { message, code })
-        // Told by the protocol itself, a client does not try again.
+        // After a protocol disconnect, the client does not reconnect.
         if (isFinal) socket.disconnect()
       }
       close()
     },
     destroy() {
       conn.close(true)
-      for (const wire of [...wires(id)]) wire.destroy()
+      for (const stream of [...streams(id)]) stream.destroy()
     },
   })
 
   /**
-   * A client that polls is told with its next poll. Were the engine asked before it, it would keep the connection for
-   * half a minute, whatever it is told then.
+   * Closes the connection. A polling client gets the close packet with its next poll: when closed between two polls, the engine
+   * would hold the connection for half a minute.
    */
   function close(): void {
     const { transport } = conn
@@ -64,13 +64,13 @@ export function openConnection(
   conn.on('packetCreate', ({ data = '' }: Packet) => void (queued += data.length))
   conn.on('flush', () => void (queued = 0))
   conn.on('packet', ({ type, data }: Packet) => {
-    if (!connection.heard()) return
+    if (!connection.countMessage()) return
     if (type === 'message' && typeof data !== 'string') connection.end('garbled')
   })
-  conn.on('upgrade', () => connection.moved())
+  conn.on('upgrade', () => connection.updateTransport())
   conn.once('close', (reason: string) => {
     if (reason === 'ping timeout') connection.end('slow')
-    connection.closed()
+    connection.remove()
   })
   return connection
 }
@@ -80,7 +80,7 @@ interface Packet {
   data?: string | Buffer
 }
 
-/** The type hides it, and every request of a client names it. */
-export function idOf(conn: EngineSocket): string {
+/** Returns the connection id, which every request of the client contains. The types of Engine.IO hide it. */
+export function getConnectionId(conn: EngineSocket): string {
   return (conn as unknown as { id: string }).id
 }

@@ -5,13 +5,13 @@ import type { Role } from '../../domain/users/user.ts'
 import type { VerifiedClaims } from '../../domain/users/access-tokens.ts'
 import type { SocketEndReason } from '../../telemetry/metrics.ts'
 import type { RecordChange, ChangeFeed } from '../../store/shared/change-stream.ts'
-import { readClaims, readStanding, type IdentityDeps } from '../shared/identity.ts'
+import { verifyAccessToken, loadRequestUser, type AuthenticationDeps } from '../shared/identity.ts'
 import { presentNotification } from '../notifications/present.ts'
 import type { NotificationView } from '../notifications/schema.ts'
-import { endingOf } from './endings.ts'
-import { createGroups } from './groups.ts'
+import { toSocketEnding } from './close-details.ts'
+import { createMultiMap } from './multi-map.ts'
 
-/** One who listens for a user, whatever the transport. */
+/** A client connection that receives the notifications of a user, whatever the transport. */
 export interface Listener {
   send(notification: NotificationView): void
   end(ending: SocketEndReason): void
@@ -19,9 +19,9 @@ export interface Listener {
 
 export interface Membership {
   expiresAt(): Date
-  /** From now on the listener is sent what comes: to be called when it is told that it is connected. */
+  /** Starts sending notifications. Call it when the client is informed that it is connected. */
   listen(): void
-  /** Goes on with a fresh token of the same user. @throws like `admit` */
+  /** Continues with a new token of the same user. @throws like `admit` */
   renew(token: string | null): Promise<void>
   leave(): void
 }
@@ -29,112 +29,112 @@ export interface Membership {
 interface Member {
   listener: Listener
   claims: VerifiedClaims
-  /** Null until user and session were read. */
+  /** Null until user and session are loaded. */
   role: Role | null
   isListening: boolean
-  /** Could not be looked at when it had to be. */
-  isDoubtful: boolean
+  /** True when the last check of its rights failed because of an outage. */
+  needsRecheck: boolean
 }
 
-type Deps = IdentityDeps & Pick<Context, 'changes' | 'logger'>
+type HubDeps = AuthenticationDeps & Pick<Context, 'changes' | 'logger'>
 
-/** Opening a stream costs the database more than following one for a while that nobody listens to. */
-const FOLLOW_UNHEARD_MS = MINUTE
-const FOLLOWING_WITHIN_MS = 5 * SECOND
+/** How long the change stream stays open without listeners. Opening a stream costs the database more than an idle one. */
+const IDLE_FEED_MS = MINUTE
+const FEED_TIMEOUT_MS = 5 * SECOND
 
 /**
- * Hands what is stored in the database to those who listen in this process. Each user has a room; whoever has a good token joins
- * it. While there are none in any room the database is not followed.
+ * Sends stored notifications from the database change stream to the listeners of this process. A listener joins with a valid access
+ * token of its user. Without listeners the stream is closed.
  */
-export function createHub(deps: Deps, { socketsPerUser }: { socketsPerUser: number }) {
+export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: number }) {
   const { clock, logger } = deps
-  const rooms = createGroups<Member>()
-  const sessions = createGroups<Member>()
+  const membersByUser = createMultiMap<Member>()
+  const membersBySession = createMultiMap<Member>()
   let feed: ChangeFeed | null = null
-  let unheard: NodeJS.Timeout | undefined
+  let idleTimer: NodeJS.Timeout | undefined
 
   function onChange(change: RecordChange): void {
     if (change.kind === 'notification') deliver(presentNotification(change.notification))
-    else if (change.kind === 'user') for (const member of rooms.of(change.userId)) void review(member)
-    else for (const member of sessions.of(change.sessionId)) void review(member)
+    else if (change.kind === 'user') for (const member of membersByUser.get(change.userId)) void recheckMember(member)
+    else for (const member of membersBySession.get(change.sessionId)) void recheckMember(member)
   }
 
   function deliver(notification: NotificationView): void {
-    for (const { isListening, listener } of [...rooms.of(notification.userId)]) {
+    for (const { isListening, listener } of [...membersByUser.get(notification.userId)]) {
       if (isListening) listener.send(notification)
     }
   }
 
-  /** Looks again whether the member may stay, by the very rule that requests are measured by. */
-  async function review(member: Member): Promise<void> {
+  /** Checks the rights of a member again, by the same rule as for requests. */
+  async function recheckMember(member: Member): Promise<void> {
     try {
-      const { role } = await readStanding(deps, member.claims)
-      member.isDoubtful = false
+      const { role } = await loadRequestUser(deps, member.claims)
+      member.needsRecheck = false
       if (member.role !== null && member.role !== role) member.listener.end('changed')
     } catch (error) {
-      const ending = endingOf(error)
-      member.isDoubtful = ending === 'unavailable'
-      if (!member.isDoubtful) member.listener.end(ending)
+      const ending = toSocketEnding(error)
+      member.needsRecheck = ending === 'unavailable'
+      if (!member.needsRecheck) member.listener.end(ending)
     }
   }
 
-  /** What is missed once is not made up for by the stream: a client that connects again reads the list. */
+  /** Ends all connections after missed changes. The stream does not repeat them; clients reload the list after they reconnect. */
   function onGap(): void {
-    logger.warn('Changes of the database were missed; those who listen are told to connect again')
-    for (const { listener } of rooms.all()) listener.end('gap')
+    logger.warn('database changes missed, clients disconnected')
+    for (const { listener } of membersByUser.all()) listener.end('gap')
   }
 
-  async function follow(): Promise<void> {
-    clearTimeout(unheard)
+  async function openFeed(): Promise<void> {
+    clearTimeout(idleTimer)
     feed ??= deps.changes.follow({
       onChange,
       onGap,
-      onTrouble: (error) => logger.warn({ err: error }, 'Changes of the database cannot be followed for the moment'),
+      onTrouble: (error) => logger.warn({ err: error }, 'database change stream interrupted'),
     })
-    await within(FOLLOWING_WITHIN_MS, feed.following())
+    await withTimeout(FEED_TIMEOUT_MS, feed.following())
   }
 
-  function unfollow(): void {
-    clearTimeout(unheard)
+  function closeFeed(): void {
+    clearTimeout(idleTimer)
     feed?.close()
     feed = null
   }
 
   function join(member: Member): void {
-    rooms.add(member.claims.userId, member)
-    sessions.add(member.claims.sessionId, member)
+    membersByUser.add(member.claims.userId, member)
+    membersBySession.add(member.claims.sessionId, member)
   }
 
   function leave(member: Member): void {
-    rooms.remove(member.claims.userId, member)
-    sessions.remove(member.claims.sessionId, member)
-    if (rooms.size > 0 || feed === null) return
-    clearTimeout(unheard)
-    unheard = setTimeout(unfollow, FOLLOW_UNHEARD_MS).unref()
+    membersByUser.remove(member.claims.userId, member)
+    membersBySession.remove(member.claims.sessionId, member)
+    if (membersByUser.size > 0 || feed === null) return
+    clearTimeout(idleTimer)
+    idleTimer = setTimeout(closeFeed, IDLE_FEED_MS).unref()
   }
 
   /** @throws ServiceError 401, 403 or 503 */
-  async function read(member: Member): Promise<void> {
-    const { role } = await readStanding(deps, member.claims)
+  async function readRole(member: Member): Promise<void> {
+    const { role } = await loadRequestUser(deps, member.claims)
     member.role = role
   }
 
   return {
     /**
-     * Lets the bearer of a token into the room of its user.
+     * Adds a listener for the user of a token.
      * @throws ServiceError 401, 403, 429 for a user with too many sockets, 503
      */
     async admit(token: string | null, listener: Listener): Promise<Membership> {
-      const claims = readClaims(deps, token)
-      if (rooms.of(claims.userId).size >= socketsPerUser) {
+      const claims = verifyAccessToken(deps, token)
+      if (membersByUser.get(claims.userId).size >= socketsPerUser) {
         throw new ServiceError('RATE_LIMITED', 'Too many open connections. Close another tab or device and try again.')
       }
-      const member: Member = { listener, claims, role: null, isListening: false, isDoubtful: false }
-      // First into the room, then the look at the records: what changes after it reaches a member.
+      const member: Member = { listener, claims, role: null, isListening: false, needsRecheck: false }
+      // Joins before it reads the records, so that later changes reach the member.
       join(member)
       try {
-        await follow()
-        await read(member)
+        await openFeed()
+        await readRole(member)
       } catch (error) {
         leave(member)
         throw error
@@ -144,36 +144,39 @@ export function createHub(deps: Deps, { socketsPerUser }: { socketsPerUser: numb
         listen: () => void (member.isListening = true),
         leave: () => leave(member),
         async renew(fresh) {
-          const renewed = readClaims(deps, fresh)
+          const renewed = verifyAccessToken(deps, fresh)
           if (renewed.userId !== claims.userId) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
           leave(member)
           member.claims = renewed
           join(member)
-          clearTimeout(unheard)
-          await read(member)
+          clearTimeout(idleTimer)
+          await readRole(member)
         },
       }
     },
 
-    /** Ends whose token has ended, and looks again at those who could not be looked at. */
+    /** Ends members whose token has expired, and checks members again whose last check failed. */
     tick(): void {
       const now = clock.now()
-      for (const member of rooms.all()) {
+      for (const member of membersByUser.all()) {
         if (member.claims.expiresAt <= now) member.listener.end('expired')
-        else if (member.isDoubtful) void review(member)
+        else if (member.needsRecheck) void recheckMember(member)
       }
     },
 
-    close: unfollow,
+    close: closeFeed,
   }
 }
 
 export type Hub = ReturnType<typeof createHub>
 
-async function within(ms: number, work: Promise<void>): Promise<void> {
+async function withTimeout(ms: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    const error = new ServiceError('SERVICE_UNAVAILABLE', 'The service is not available for the moment, try again')
+    const error = new ServiceError(
+      'SERVICE_UNAVAILABLE',
+      'The service is temporarily unavailable. Try again in a few seconds.',
+    )
     timer = setTimeout(() => reject(error), ms)
   })
   try {

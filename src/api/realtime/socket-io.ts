@@ -2,23 +2,23 @@ import { Server as Engine } from 'engine.io'
 import type { FastifyInstance } from 'fastify'
 import { Server } from 'socket.io'
 import {
-  ANSWER_WITHIN_MS,
-  ASK_EVERY_MS,
-  MOST_MESSAGE_BYTES,
+  PONG_TIMEOUT_MS,
+  PING_INTERVAL_MS,
+  MAX_MESSAGE_BYTES,
   type Connections,
   type OpenConnection,
 } from './connections.ts'
-import { endingOf, FAREWELLS } from './endings.ts'
+import { toSocketEnding, CLOSE_DETAILS } from './close-details.ts'
 import {
-  idOf,
+  getConnectionId,
   openConnection,
-  type Conversation,
+  type ClientSocket,
   type EngineSocket,
-  type FromClient,
-  type ToClient,
-  type Wire,
+  type ClientEvents,
+  type ServerEvents,
+  type OutputStream,
 } from './engine-connection.ts'
-import { createGroups } from './groups.ts'
+import { createMultiMap } from './multi-map.ts'
 import type { Hub, Membership } from './hub.ts'
 import type { Upgrades } from './upgrades.ts'
 
@@ -31,57 +31,60 @@ interface SocketIoOptions {
 const NAMESPACES = ['/', '/api']
 
 /**
- * The Socket.IO transport of contract section 9: namespaces `/` and `/api`, the token in `auth.token`, event `notification`. A
- * fresh token goes in the event `auth`.
+ * The Socket.IO transport: namespaces `/` and `/api`, the token in `auth.token`, event `notification`. Clients send a new token in
+ * the event `auth`.
  */
 export async function socketIo(app: FastifyInstance, { hub, connections, upgrades }: SocketIoOptions): Promise<void> {
   const engine = new Engine({
-    maxHttpBufferSize: MOST_MESSAGE_BYTES,
-    pingInterval: ASK_EVERY_MS,
-    pingTimeout: ANSWER_WITHIN_MS,
+    maxHttpBufferSize: MAX_MESSAGE_BYTES,
+    pingInterval: PING_INTERVAL_MS,
+    pingTimeout: PONG_TIMEOUT_MS,
     perMessageDeflate: false,
     httpCompression: false,
   })
-  const io = new Server<FromClient, ToClient>({ serveClient: false })
+  const io = new Server<ClientEvents, ServerEvents>({ serveClient: false })
   io.bind(engine)
 
-  /** By the id of their connection. */
-  const wires = createGroups<Wire>()
-  const open = new WeakMap<EngineSocket, OpenConnection>()
-  const conversations = createGroups<Conversation>()
-  const memberships = new WeakMap<Conversation, Membership>()
+  /** By connection id. */
+  const streams = createMultiMap<OutputStream>()
+  const connectionsByEngineSocket = new WeakMap<EngineSocket, OpenConnection>()
+  const sockets = createMultiMap<ClientSocket>()
+  const memberships = new WeakMap<ClientSocket, Membership>()
 
   engine.on('connection', (conn: EngineSocket) => {
-    const id = idOf(conn)
-    if (conn.transport.name === 'websocket') keep(id, conn.request.socket)
-    open.set(conn, openConnection(conn, connections, { wires: wires.of, conversations: conversations.of }))
+    const id = getConnectionId(conn)
+    if (conn.transport.name === 'websocket') trackStream(id, conn.request.socket)
+    connectionsByEngineSocket.set(
+      conn,
+      openConnection(conn, connections, { streams: streams.get, sockets: sockets.get }),
+    )
   })
 
   for (const name of NAMESPACES) {
     const namespace = io.of(name)
-    namespace.use((socket, next) => void enter(socket, next))
-    namespace.on('connection', (socket) => converse(socket))
+    namespace.use((socket, next) => void authenticate(socket, next))
+    namespace.on('connection', (socket) => onSocketConnected(socket))
   }
 
-  async function enter(socket: Conversation, next: (error?: Error) => void): Promise<void> {
+  async function authenticate(socket: ClientSocket, next: (error?: Error) => void): Promise<void> {
     try {
       await admit(socket)
       next()
     } catch (error) {
-      const ending = endingOf(error)
-      next(new Error(FAREWELLS[ending].message))
-      // The refusal goes out first.
-      setImmediate(() => open.get(socket.conn)?.end(ending))
+      const ending = toSocketEnding(error)
+      next(new Error(CLOSE_DETAILS[ending].message))
+      // Lets the refusal reach the client first.
+      setImmediate(() => connectionsByEngineSocket.get(socket.conn)?.end(ending))
     }
   }
 
-  async function admit(socket: Conversation): Promise<void> {
+  async function admit(socket: ClientSocket): Promise<void> {
     const { conn } = socket
-    const connection = open.get(conn)
-    const membership = await hub.admit(tokenOf(socket.handshake.auth), {
+    const connection = connectionsByEngineSocket.get(conn)
+    const membership = await hub.admit(parseToken(socket.handshake.auth), {
       send(notification) {
         socket.emit('notification', notification)
-        connection?.sent()
+        connection?.checkBuffer()
       },
       end: (ending) => connection?.end(ending),
     })
@@ -90,32 +93,32 @@ export async function socketIo(app: FastifyInstance, { hub, connections, upgrade
     memberships.set(socket, membership)
   }
 
-  function converse(socket: Conversation): void {
-    const connection = open.get(socket.conn)
+  function onSocketConnected(socket: ClientSocket): void {
+    const connection = connectionsByEngineSocket.get(socket.conn)
     const membership = memberships.get(socket)
-    const id = idOf(socket.conn)
-    conversations.add(id, socket)
-    connection?.setKnown(true)
+    const id = getConnectionId(socket.conn)
+    sockets.add(id, socket)
+    connection?.setAuthenticated(true)
     membership?.listen()
-    socket.on('auth', (presented, acknowledge) => void renew(socket, tokenOf(presented), acknowledge))
+    socket.on('auth', (presented, acknowledge) => void renew(socket, parseToken(presented), acknowledge))
     socket.once('disconnect', () => {
       membership?.leave()
-      conversations.remove(id, socket)
-      if (conversations.of(id).size === 0) connection?.setKnown(false)
+      sockets.remove(id, socket)
+      if (sockets.get(id).size === 0) connection?.setAuthenticated(false)
     })
   }
 
-  async function renew(socket: Conversation, token: string | null, acknowledge: unknown): Promise<void> {
+  async function renew(socket: ClientSocket, token: string | null, acknowledge: unknown): Promise<void> {
     const membership = memberships.get(socket)
     try {
       await membership?.renew(token)
       if (typeof acknowledge === 'function') acknowledge({ expiresAt: membership?.expiresAt().toISOString() })
     } catch (error) {
-      open.get(socket.conn)?.end(endingOf(error))
+      connectionsByEngineSocket.get(socket.conn)?.end(toSocketEnding(error))
     }
   }
 
-  // The engine reads bodies itself, and bounds them.
+  // The engine parses bodies itself and limits their size.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
@@ -127,35 +130,35 @@ export async function socketIo(app: FastifyInstance, { hub, connections, upgrade
     schema: { hide: true },
     handler: (request, reply) => {
       reply.hijack()
-      const head = upgrades.headOf(request.raw)
+      const head = upgrades.getHead(request.raw)
       const id = new URL(request.raw.url ?? '/', 'http://localhost').searchParams.get('sid')
       if (head) {
-        if (id !== null) keep(id, request.raw.socket)
+        if (id !== null) trackStream(id, request.raw.socket)
         engine.handleUpgrade(request.raw, request.raw.socket, head)
         return
       }
       for (const [name, value] of Object.entries(reply.getHeaders())) {
         if (value !== undefined) reply.raw.setHeader(name, value)
       }
-      if (id !== null && request.method === 'GET') keep(id, reply.raw)
+      if (id !== null && request.method === 'GET') trackStream(id, reply.raw)
       engine.handleRequest(request.raw, reply.raw)
     },
   })
 
-  function keep(id: string, wire: Wire): void {
-    wires.add(id, wire)
-    wire.once('close', () => wires.remove(id, wire))
+  function trackStream(id: string, stream: OutputStream): void {
+    streams.add(id, stream)
+    stream.once('close', () => streams.remove(id, stream))
   }
 
-  // An upgrade that was refused leaves a socket behind which nobody looks after.
+  // A refused upgrade leaves an open socket that no code owns.
   app.addHook('onResponse', async (request) => {
-    if (upgrades.headOf(request.raw)) request.raw.socket.destroySoon()
+    if (upgrades.getHead(request.raw)) request.raw.socket.destroySoon()
   })
 
   app.addHook('onClose', async () => io.close())
 }
 
-function tokenOf(presented: unknown): string | null {
+function parseToken(presented: unknown): string | null {
   const token = presented !== null && typeof presented === 'object' ? (presented as { token?: unknown }).token : null
   return typeof token === 'string' ? token : null
 }

@@ -7,8 +7,8 @@ export const SOCKET_IO_PATH = '/socket.io'
 export const STREAM_PATH = '/api/notifications/stream'
 
 /**
- * Which requests become a WebSocket. With others that ask for an upgrade nothing is upgraded, and they are answered as usual: some
- * clients offer HTTP/2 like this with every request.
+ * Returns true for requests that become a WebSocket. Other upgrade requests get a normal response, because some clients offer
+ * HTTP/2 this way with every request.
  */
 export function isWebSocketRequest({ method, url = '', headers }: IncomingMessage): boolean {
   const path = url.split('?', 1)[0]!.replace(/\/$/, '')
@@ -20,8 +20,8 @@ export function isWebSocketRequest({ method, url = '', headers }: IncomingMessag
 }
 
 /**
- * Leads every upgrade through the router, so that the hooks of all requests hold for it (limits, origins, readiness).
- * `source` stands for the server toward `@fastify/websocket`, which would otherwise take the upgrades of the other transport as well.
+ * Routes every upgrade through the router, so that its hooks apply (limits, origins, readiness). `source` replaces the server for
+ * `@fastify/websocket`, which would otherwise also handle the upgrades of Socket.IO.
  */
 export function routeUpgrades(app: FastifyInstance) {
   const source = new EventEmitter()
@@ -30,7 +30,7 @@ export function routeUpgrades(app: FastifyInstance) {
   let isClosing = false
 
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // Node leaves the socket to whoever upgrades it, errors included, and no longer counts or closes it.
+    // After an upgrade, Node no longer counts or closes the socket or handles its errors.
     socket.on('error', () => socket.destroy())
     if (isClosing) {
       socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 2\r\n\r\n')
@@ -45,14 +45,14 @@ export function routeUpgrades(app: FastifyInstance) {
   return {
     source,
 
-    /** What the client sent behind its request, or undefined when that is no upgrade. */
-    headOf: (request: IncomingMessage): Buffer | undefined => heads.get(request),
+    /** Returns the bytes that the client sent after its request, or undefined when the request is not an upgrade. */
+    getHead: (request: IncomingMessage): Buffer | undefined => heads.get(request),
 
-    /** No more of them. */
-    refuse: (): void => void (isClosing = true),
+    /** Rejects further upgrades with 503. */
+    stopAccepting: (): void => void (isClosing = true),
 
-    /** Lets go of those that are still open, whoever holds them. */
-    cut(): void {
+    /** Destroys all open sockets, whatever their transport. */
+    destroyAll(): void {
       for (const socket of sockets) socket.destroy()
     },
   }

@@ -5,16 +5,16 @@ import { SECOND } from '../../domain/shared/times.ts'
 const NAME = 'connectBinding'
 
 /**
- * Does the request show any sign of a browser? Browsers add these headers themselves, and pages cannot remove `Sec-Fetch-*`. A link, an
- * image or a form on another site must never count as an API client.
+ * Returns true when any header shows that a browser sent the request. Browsers add these headers themselves, and pages cannot
+ * remove `Sec-Fetch-*`. A link, an image or a form on another site must never count as an API client.
  */
-export function comesFromBrowser({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+export function isFromBrowser({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return Object.keys(headers).some((name) => name === 'origin' || name === 'referer' || name.startsWith('sec-fetch-'))
 }
 
 /**
- * Ties what goes on on another site's page to the browser it was begun in (safety.md section 3); only the callback that ends it
- * ever gets to see the cookie.
+ * Creates the cookie that ties a redirect attempt to the browser that started it. The cookie path is the callback's path, so no
+ * other route receives it. See docs/design/security.md.
  */
 export function createBindingCookie(callback: string) {
   const { pathname, protocol } = new URL(callback)

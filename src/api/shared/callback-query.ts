@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox'
 
-/** What another site sends along to a callback, for the document; `parametersOf` reads it. */
+/** The query of an OAuth callback, only for the OpenAPI document; `parseCallbackQuery` reads the values. */
 export const CallbackQuery = Type.Object({
-  state: Type.Optional(Type.String({ description: 'Names the attempt that was begun here' })),
-  code: Type.Optional(Type.String({ description: 'The authorization code, when the user agreed' })),
-  error: Type.Optional(Type.String({ description: 'Why there is no code' })),
+  state: Type.Optional(Type.String({ description: 'Identifies the attempt' })),
+  code: Type.Optional(Type.String({ description: 'The authorization code; present when the user agreed' })),
+  error: Type.Optional(Type.String({ description: 'The reason why there is no code' })),
 })
 
-/** What another site sent along to a callback. Null when a parameter came twice: two readers could take one each. */
-export function parametersOf(query: unknown): Record<string, string> | null {
+/** Parses the query of an OAuth callback. Returns null when a parameter appears twice: two parsers could each pick another one. */
+export function parseCallbackQuery(query: unknown): Record<string, string> | null {
   const parameters: Record<string, string> = {}
   for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
     if (typeof value !== 'string') return null

@@ -2,14 +2,14 @@ import type { FastifyRequest } from 'fastify'
 import { normalizeAddress, toNetwork } from '../../domain/shared/client-address.ts'
 
 /**
- * The normalised address of the client. Text from a proxy that is no address counts as the proxy's own address: a client must not be
- * able to choose its key, nor what is stored of it.
+ * Returns the normalised address of the client. Invalid text from a proxy is replaced by the proxy's own address: a client must
+ * not be able to choose its rate-limit key or the address that is stored.
  */
-export function clientAddress(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
+export function getClientAddress(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
   return normalizeAddress(request.ip) ?? normalizeAddress(request.socket.remoteAddress ?? '') ?? 'unknown'
 }
 
-/** The key under which limits count the client; see `toNetwork`. */
-export function clientNetwork(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
-  return toNetwork(clientAddress(request))
+/** Returns the key under which rate limits count the client; see `toNetwork`. */
+export function getClientNetwork(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
+  return toNetwork(getClientAddress(request))
 }

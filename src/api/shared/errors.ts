@@ -7,22 +7,28 @@ import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { ErrorBody } from './schemas/envelope.ts'
 import { toProblems } from './validation-problems.ts'
 
-/** How the framework's own refusals read to a client; what is not listed follows its status. */
+/** Error responses for Fastify's own error codes; other Fastify errors are mapped by their status. */
 const FRAMEWORK_ERRORS: Record<string, [ServiceErrorCode, string]> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'Request body does not have the announced length'],
-  // A record id is never that long.
+  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'Request body is too large. Send a smaller one.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'UNSUPPORTED_MEDIA_TYPE',
+    'Content-Type must be application/json. Set the header and send JSON.',
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'BAD_REQUEST',
+    'Request body does not match its Content-Length. Send the request again.',
+  ],
+  // No record id is that long.
   FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'Not found'],
-  FST_ERR_BAD_URL: ['BAD_REQUEST', 'Request path is not valid'],
+  FST_ERR_BAD_URL: ['BAD_REQUEST', 'Request path is not valid. Correct its percent-encoding.'],
 }
 
 const RETRY_AFTER_OUTAGE_SECONDS = 2
 
-/** Turns everything thrown into one answer; errors that are nobody's fault but ours are logged whole and answered without a word about them. */
+/** Converts every thrown error to an error response. Unexpected errors are logged in full, and the client gets a generic 500. */
 export function installErrorHandling(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const problem = isUnfinished(request) ? unfinished(error) : toServiceError(error)
+    const problem = isAborted(request) ? abortedRequestError(error) : toServiceError(error)
     if (problem.statusCode >= 500) request.log.error({ err: error, errorCode: problem.code }, 'request failed')
     return sendError(request, reply, problem)
   })
@@ -31,10 +37,10 @@ export function installErrorHandling(app: FastifyInstance): void {
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
   if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
-  return reply.code(error.statusCode).type('application/json; charset=utf-8').send(errorBody(error, request.id))
+  return reply.code(error.statusCode).type('application/json; charset=utf-8').send(toErrorBody(error, request.id))
 }
 
-export function errorBody(error: ServiceError, requestId: string): ErrorBody {
+export function toErrorBody(error: ServiceError, requestId: string): ErrorBody {
   return {
     success: false,
     message: error.message,
@@ -51,9 +57,9 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
   if (error.validation) return validationFailed(toProblems(error.validation))
   const known = FRAMEWORK_ERRORS[error.code]
   if (known) return new ServiceError(known[0], known[1], { cause: error })
-  if (isDatabaseOutage(error)) return serviceUnavailable(error)
+  if (isDatabaseOutage(error)) return serviceUnavailableError(error)
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
-    return new ServiceError('BAD_REQUEST', 'Request is not valid', {
+    return new ServiceError('BAD_REQUEST', 'Request is not valid. Correct it and send it again.', {
       cause: error,
     })
   }
@@ -62,26 +68,29 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
   })
 }
 
-/** Refusals that happen before a route is found, such as a path that cannot be decoded. */
-export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+/** Responds to errors that occur before routing, such as a path that cannot be decoded. */
+export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   sendError(request, reply, toServiceError(error))
 }
 
 const SOCKET_ERRORS: Record<string, [ServiceErrorCode, string]> = {
-  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'Request headers are too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive'],
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'Request headers are too large. Send fewer or shorter headers.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive. Send it again.'],
 }
 
-/** What is not even HTTP, too large or too slow: there is no request to answer, only a connection to say it on and close. */
-export function answerSocketError(error: Error & { code?: string }, socket: Socket): void {
+/** Responds to connections without a complete HTTP request: malformed, too large or too slow. Writes the error and closes the socket. */
+export function sendSocketError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const [code, message] = SOCKET_ERRORS[error.code ?? ''] ?? ['BAD_REQUEST', 'Request is not valid HTTP']
+  const [code, message] = SOCKET_ERRORS[error.code ?? ''] ?? [
+    'BAD_REQUEST',
+    'Request is not valid HTTP. Correct it and send it again.',
+  ]
   const problem = new ServiceError(code, message)
-  const body = JSON.stringify(errorBody(problem, randomUUID()))
+  const body = JSON.stringify(toErrorBody(problem, randomUUID()))
   socket.end(
     `HTTP/1.1 ${problem.statusCode} ${STATUS_CODES[problem.statusCode] ?? ''}\r\n` +
       'Content-Type: application/json; charset=utf-8\r\n' +
@@ -89,24 +98,28 @@ export function answerSocketError(error: Error & { code?: string }, socket: Sock
   )
 }
 
-/** Its client went away while it was sent: no answer arrives, and whatever failed then is no failure of the service. */
-function isUnfinished({ raw }: FastifyRequest): boolean {
+/** Returns true when the client disconnected while sending the request. Errors of such a request are not failures of the service. */
+function isAborted({ raw }: FastifyRequest): boolean {
   return raw.complete === false && (raw.destroyed || raw.socket.destroyed)
 }
 
-function unfinished(cause: unknown): ServiceError {
-  return new ServiceError('BAD_REQUEST', 'The request ended before its body', { cause })
+function abortedRequestError(cause: unknown): ServiceError {
+  return new ServiceError('BAD_REQUEST', 'The request ended before its body was complete. Send it again.', { cause })
 }
 
-function serviceUnavailable(cause: unknown): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', 'The service is not available for the moment, try again', {
-    cause,
-    retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS,
-  })
+function serviceUnavailableError(cause: unknown): ServiceError {
+  return new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'The service is temporarily unavailable. Try again in a few seconds.',
+    {
+      cause,
+      retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS,
+    },
+  )
 }
 
-/** An error handler for a route that has one message for everything that is wrong with its body. */
-export function validationMessage(message: string) {
+/** Creates an error handler that replaces the message of every validation error by one text. */
+export function createValidationErrorHandler(message: string) {
   return (error: FastifyError): never => {
     const { code, errors = [] } = toServiceError(error)
     throw code === 'VALIDATION_FAILED' ? new ServiceError(code, message, { cause: error, errors }) : error

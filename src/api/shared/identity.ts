@@ -3,7 +3,7 @@ import type { AccessClaims, VerifiedClaims } from '../../domain/users/access-tok
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Limits, Role, Usage } from '../../domain/users/user.ts'
 
-/** The authenticated caller, as the user record says at the moment of the request. */
+/** The authenticated caller, from the user record at the time of the request. */
 export interface RequestUser {
   userId: string
   role: Role
@@ -16,27 +16,33 @@ export interface RequestUser {
   analyticsVersion: number
 }
 
-export type StandingDeps = Pick<ApiContext, 'users' | 'sessions' | 'clock'>
-export type IdentityDeps = StandingDeps & Pick<ApiContext, 'accessTokens'>
+export type LoadRequestUserDeps = Pick<ApiContext, 'users' | 'sessions' | 'clock'>
+export type AuthenticationDeps = LoadRequestUserDeps & Pick<ApiContext, 'accessTokens'>
 
-/** What a token says, which proves no more than who asks. @throws ServiceError 401 */
-export function readClaims({ accessTokens }: Pick<IdentityDeps, 'accessTokens'>, token: string | null): VerifiedClaims {
+/**
+ * Verifies an access token. Its claims only identify the caller; `loadRequestUser` checks the caller's rights.
+ * @throws ServiceError 401
+ */
+export function verifyAccessToken(
+  { accessTokens }: Pick<AuthenticationDeps, 'accessTokens'>,
+  token: string | null,
+): VerifiedClaims {
   const claims = token === null ? null : accessTokens.verify(token)
-  if (!claims) throw unauthorized()
+  if (!claims) throw createUnauthorizedError()
   return claims
 }
 
 /**
- * Whether the bearer of a token may still use the service, by the records of user and session as they are now.
+ * Loads user and session of a token and checks that both may still use the service.
  * @throws ServiceError 401 when the session has ended, 403 for a disabled account
  */
-export async function readStanding(
-  { users, sessions, clock }: StandingDeps,
+export async function loadRequestUser(
+  { users, sessions, clock }: LoadRequestUserDeps,
   claims: AccessClaims,
 ): Promise<RequestUser> {
   const [user, session] = await Promise.all([users.findById(claims.userId), sessions.find(claims.sessionId)])
-  if (!user || user.tokenVersion !== claims.version) throw unauthorized()
-  if (session?.userId !== user._id || session.expiresAt <= clock.now()) throw unauthorized()
+  if (!user || user.tokenVersion !== claims.version) throw createUnauthorizedError()
+  if (session?.userId !== user._id || session.expiresAt <= clock.now()) throw createUnauthorizedError()
   if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
   const { role, email, name, timezone, usage, limits, analyticsVersion = 0 } = user
   return {
@@ -52,6 +58,6 @@ export async function readStanding(
   }
 }
 
-export function unauthorized(): ServiceError {
+export function createUnauthorizedError(): ServiceError {
   return new ServiceError('UNAUTHORIZED', 'Unauthorized')
 }

@@ -3,13 +3,12 @@ import { Readable, addAbortSignal } from 'node:stream'
 const CHUNK_CHARACTERS = 64 * 1024
 
 /**
- * A JSON document that is written while it is read: what is an async iterable in it becomes an array, item by item, so that no
- * answer is held as a whole. Its beginning is made before this resolves: what fails by then is an error like any other, and
- * what fails later breaks the answer off.
- * @param signal ends the stream, and with it the reading
+ * Creates a JSON document that is serialized while the client reads it. Async iterables in it become arrays, so the document
+ * is never in memory as a whole. Resolves after the first chunk: earlier errors reject, later errors abort the response.
+ * @param signal ends the stream and stops the iterables
  */
-export async function jsonStream(document: object, signal: AbortSignal): Promise<Readable> {
-  const chunks = inChunks(write(document))
+export async function createJsonStream(document: object, signal: AbortSignal): Promise<Readable> {
+  const chunks = joinChunks(write(document))
   const first = await chunks.next()
   async function* all(): AsyncGenerator<string> {
     if (first.done) return
@@ -17,7 +16,7 @@ export async function jsonStream(document: object, signal: AbortSignal): Promise
     yield* chunks
   }
   const stream = addAbortSignal(signal, Readable.from(all(), { objectMode: false, encoding: 'utf8' }))
-  // A reader may leave before it has taken anything, and then nobody else lets go of what is read.
+  // When the client disconnects before the first read, nothing else closes the iterables.
   stream.once('close', () => void chunks.return())
   return stream
 }
@@ -43,7 +42,7 @@ async function* write(value: unknown): AsyncGenerator<string> {
   }
 }
 
-async function* inChunks(parts: AsyncGenerator<string>): AsyncGenerator<string, void, undefined> {
+async function* joinChunks(parts: AsyncGenerator<string>): AsyncGenerator<string, void, undefined> {
   let chunk = ''
   for await (const part of parts) {
     chunk += part

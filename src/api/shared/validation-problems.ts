@@ -3,24 +3,28 @@ import type { Problem } from '../../domain/shared/service-error.ts'
 
 type Issue = FastifySchemaValidationError & { propertyName?: string }
 
-/** Turns what the validator found into problems whose messages a person understands. */
+/** Converts validator issues to problems with messages for people. */
 export function toProblems(issues: Issue[]): Problem[] {
-  return issues.filter(isWorthSaying).map((issue) => {
-    const path = pathOf(issue)
-    return { path, code: codeOf(issue), message: `${path === '' ? 'The request body' : path} ${predicateOf(issue)}` }
+  return issues.filter(isPrimaryIssue).map((issue) => {
+    const path = toPath(issue)
+    return {
+      path,
+      code: toProblemCode(issue),
+      message: `${path === '' ? 'The request body' : path} ${describeIssue(issue)}`,
+    }
   })
 }
 
 /**
- * False for what another issue says better: a wrong property name is reported a second time by the keyword that it broke, and a
- * value that may also be null by each of its two forms and by their union.
+ * Returns false for issues that repeat another one. Ajv reports a wrong property name twice, and a wrong nullable value once for
+ * each form and once for their union.
  */
-function isWorthSaying({ propertyName, keyword, params }: Issue): boolean {
+function isPrimaryIssue({ propertyName, keyword, params }: Issue): boolean {
   return propertyName === undefined && keyword !== 'anyOf' && params['type'] !== 'null'
 }
 
-/** `/content/mediaItems/0` with a missing `mimeType` becomes the path `content.mediaItems.0.mimeType`. */
-function pathOf(issue: Issue): string {
+/** Converts `/content/mediaItems/0` with a missing `mimeType` to the path `content.mediaItems.0.mimeType`. */
+function toPath(issue: Issue): string {
   const steps = issue.instancePath.split('/').slice(1).map(unescapePointer)
   const field = issue.params['missingProperty'] ?? issue.params['propertyName']
   if (typeof field === 'string') steps.push(field)
@@ -31,7 +35,7 @@ function unescapePointer(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-function codeOf({ keyword }: Issue): string {
+function toProblemCode({ keyword }: Issue): string {
   switch (keyword) {
     case 'required':
       return 'REQUIRED'
@@ -72,8 +76,8 @@ const FORMATS: Record<string, string> = {
   'date-time': 'must be a date and time with an offset, such as 2026-05-01T09:30:00Z.',
 }
 
-/** What is wrong and what to do, to follow the path of the value. */
-function predicateOf({ keyword, params }: Issue): string {
+/** Returns the problem and the remedy as text that follows the path of the value. */
+function describeIssue({ keyword, params }: Issue): string {
   const limit = Number(params['limit'])
   switch (keyword) {
     case 'required':
@@ -81,28 +85,28 @@ function predicateOf({ keyword, params }: Issue): string {
     case 'type':
       return `must be ${TYPES[String(params['type'])] ?? String(params['type'])}. Send it in that form.`
     case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}.`
+      return `is not allowed. Use ${(params['allowedValues'] as unknown[]).join(' or ')}.`
     case 'propertyNames':
     case 'additionalProperties':
       return 'is not a known field. Correct its name or remove it.'
     case 'minLength':
       return limit === 1
         ? 'is empty. Fill it in.'
-        : `must have at least ${counted(limit, 'character')}. Make it longer.`
+        : `must have at least ${formatCount(limit, 'character')}. Make it longer.`
     case 'maxLength':
-      return `must have at most ${counted(limit, 'character')}. Make it shorter.`
+      return `must have at most ${formatCount(limit, 'character')}. Make it shorter.`
     case 'minItems':
     case 'minProperties':
-      return `must have at least ${counted(limit, 'entry', 'entries')}. Add one.`
+      return `must have at least ${formatCount(limit, 'entry', 'entries')}. Add one.`
     case 'maxItems':
     case 'maxProperties':
-      return `must have at most ${counted(limit, 'entry', 'entries')}. Remove some.`
+      return `must have at most ${formatCount(limit, 'entry', 'entries')}. Remove some.`
     case 'uniqueItems':
-      return 'has the same entry twice. Remove one of them.'
+      return 'has the same entry twice. Remove the duplicate.'
     case 'minimum':
-      return `must be ${formatted(limit)} or more. Enter a larger number.`
+      return `must be ${formatNumber(limit)} or more. Enter a larger number.`
     case 'maximum':
-      return `must be ${formatted(limit)} or less. Enter a smaller number.`
+      return `must be ${formatNumber(limit)} or less. Enter a smaller number.`
     case 'format':
       return FORMATS[String(params['format'])] ?? 'is not in the expected format. Correct it.'
     case 'characters':
@@ -114,10 +118,10 @@ function predicateOf({ keyword, params }: Issue): string {
   }
 }
 
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${formatted(count)} ${count === 1 ? one : many}`
+function formatCount(count: number, one: string, many = `${one}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? one : many}`
 }
 
-function formatted(number: number): string {
+function formatNumber(number: number): string {
   return number.toLocaleString('en-US')
 }

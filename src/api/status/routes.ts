@@ -7,10 +7,10 @@ import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { SloSchema } from './schema.ts'
 
 const WINDOW_MS = DAY
-const MOST_POSTS = 250_000
-/** Whoever asks more often gets the same answer, so that asking costs the database nothing. */
-const ANSWER_LASTS_MS = 5 * SECOND
-/** The read has its own deadline below this. */
+const MAX_POSTS = 250_000
+/** Repeated requests get the cached result, so that polling costs the database nothing. */
+const CACHE_TTL_MS = 5 * SECOND
+/** Longer than the deadline of the database read. */
 const DEADLINE_MS = 12 * SECOND
 
 interface Slo extends Punctuality {
@@ -20,16 +20,20 @@ interface Slo extends Punctuality {
   missAfterMs: number
 }
 
-/** For admins: how the posts of the last 24 hours kept their instants. */
+/** Service levels of the posts scheduled in the last 24 hours, for admins. */
 export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
-  const measure = shared(() => measureSlo(context), context.clock)
+  const measure = cacheBriefly(() => measureSlo(context), context.clock)
 
   app.get(
     '/slo',
     {
       config: { deadlineMs: DEADLINE_MS },
       schema: {
-        ...operation('status', 'getServiceLevels', 'Lateness and misses of the posts scheduled in the last 24 hours'),
+        ...operation(
+          'status',
+          'getServiceLevels',
+          'Get lateness and misses of the posts scheduled in the last 24 hours',
+        ),
         response: { 200: success(SloSchema), ...errorResponses },
       },
     },
@@ -39,30 +43,30 @@ export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
 
 async function measureSlo({ slo: punctuality, clock, config }: Context): Promise<Slo> {
   const until = clock.now()
-  const wanted = new Date(until.getTime() - WINDOW_MS)
+  const windowStart = new Date(until.getTime() - WINDOW_MS)
   const missAfterMs = config.SLO_MISS_AFTER_MS
-  const { groups, since } = await punctuality.read({ since: wanted, until, missAfterMs, maxPosts: MOST_POSTS })
+  const { groups, since } = await punctuality.read({ since: windowStart, until, missAfterMs, maxPosts: MAX_POSTS })
   return {
     since: since.toISOString(),
     until: until.toISOString(),
-    isComplete: since.getTime() === wanted.getTime(),
+    isComplete: since.getTime() === windowStart.getTime(),
     missAfterMs,
     ...summarizePunctuality(groups, missAfterMs),
   }
 }
 
-/** One run at a time for all who ask, and its answer for a few seconds; a failure is not kept. */
-function shared<T>(run: () => Promise<T>, clock: Context['clock']): () => Promise<T> {
-  let latest: { answer: Promise<T>; isRunning: boolean; at: number } | null = null
+/** Shares a running call between all callers and caches its result for `CACHE_TTL_MS`. Failures are not cached. */
+function cacheBriefly<T>(run: () => Promise<T>, clock: Context['clock']): () => Promise<T> {
+  let latest: { result: Promise<T>; isRunning: boolean; at: number } | null = null
   return () => {
     const at = clock.now().getTime()
-    if (latest && (latest.isRunning || at - latest.at < ANSWER_LASTS_MS)) return latest.answer
-    const mine = { answer: run(), isRunning: true, at }
-    latest = mine
-    mine.answer.then(
-      () => (mine.isRunning = false),
+    if (latest && (latest.isRunning || at - latest.at < CACHE_TTL_MS)) return latest.result
+    const current = { result: run(), isRunning: true, at }
+    latest = current
+    current.result.then(
+      () => (current.isRunning = false),
       () => (latest = null),
     )
-    return mine.answer
+    return current.result
   }
 }

@@ -13,21 +13,21 @@ const optionalBy = <T extends ReturnType<typeof Type.Integer> | ReturnType<typeo
 const DeliveriesSchema = Type.Object(
   {
     total: count(),
-    onTime: count('Out within `missAfterMs` of the instant'),
-    late: count('Out, but later'),
-    failed: count("Failed for a reason that is not the user's own, `TOO_LATE` among them"),
-    overdue: count('Not out, and the instant is longer ago than `missAfterMs`'),
-    open: count('Not out yet, within `missAfterMs`'),
-    refused: count('Failed for a reason that only the user can mend; no miss'),
-    retried: count('Sent again by the user: judged neither by lateness nor as a miss'),
-    misses: count('`late`, `failed` and `overdue` together'),
+    onTime: count('Published within `missAfterMs` of the scheduled time'),
+    late: count('Published later than that'),
+    failed: count("Failed for a reason outside the user's control, including `TOO_LATE`"),
+    overdue: count('Not published, and the scheduled time is more than `missAfterMs` ago'),
+    open: count('Not published yet, within `missAfterMs`'),
+    refused: count('Failed for a reason that only the user can fix; not a miss'),
+    retried: count('Retried by the user; excluded from lateness and misses'),
+    misses: count('Sum of `late`, `failed` and `overdue`'),
     failures: optionalBy(FAILURE_CODES, Type.Integer()),
     lateness: Type.Object(
       { count: count(), p50: milliseconds, p95: milliseconds, p99: milliseconds, max: milliseconds },
-      { description: 'Milliseconds from the instant until the answer of the platform was recorded' },
+      { description: "Milliseconds from the scheduled time until the platform's response was recorded" },
     ),
   },
-  { title: 'DeliveryCounts', description: 'Platforms of posts that were not cancelled' },
+  { title: 'DeliveryCounts', description: 'Counts deliveries to platforms, without cancelled posts' },
 )
 
 export const SloSchema = Type.Object(
@@ -35,11 +35,11 @@ export const SloSchema = Type.Object(
     since: Instant,
     until: Instant,
     isComplete: Type.Boolean({
-      description: 'False when there were too many posts: then `since` is later than 24 h ago',
+      description: 'False when there were too many posts; `since` is then less than 24 hours ago',
     }),
     missAfterMs: Type.Integer(),
     posts: Type.Object({
-      scheduled: count('All posts of the window'),
+      scheduled: count('All posts in the window'),
       delivered: count(),
       partiallyDelivered: count(),
       failed: count(),

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Runs `npm run admin` as a process of its own, as an operator does. */
+/** Runs `npm run admin` as a separate process, like an operator. */
 async function admin(args: string[], input = '') {
   const settings = Object.entries(world.context.config).map(([name, value]) => [name, String(value)])
   const child = spawn(process.execPath, ['src/cli/admin.ts', ...args], {
@@ -27,7 +27,7 @@ const newEmail = () => `${unique('admin')}@example.test`
 const logIn = async (email: string, password: string) =>
   (await world.app.inject({ method: 'POST', url: '/api/auth/login', payload: { email, password } })).json()
 
-it('creates an account with a password that it shows once and that logs in', async () => {
+it('`admin create` shows a generated password once, and the account can log in', async () => {
   const email = newEmail()
   const { output, code } = await admin(['create', email.toUpperCase(), '--name', 'Grace'])
   expect(code).toBe(0)
@@ -42,7 +42,7 @@ it('creates an account with a password that it shows once and that logs in', asy
   })
 })
 
-it('takes the password from standard input, and then shows none', async () => {
+it('`admin create` accepts a password from standard input and then shows none', async () => {
   const email = newEmail()
   const { output, code } = await admin(['create', email, '--password-stdin'], 'from standard input\n')
   expect(code).toBe(0)
@@ -50,13 +50,13 @@ it('takes the password from standard input, and then shows none', async () => {
   expect((await logIn(email, 'from standard input')).success).toBe(true)
 })
 
-it('grants the admin role, at once and for good', async () => {
+it('the admin role takes effect immediately and permanently', async () => {
   const user = await createAccount(world.context)
   expect(await admin(['grant', user.email])).toMatchObject({ code: 0, output: `${user.email} is now an admin.\n` })
   expect((await world.context.users.findById(user._id))!.role).toBe('admin')
 })
 
-it('takes the role back, disables and enables, and leaves a line in the audit log for each', async () => {
+it('`admin revoke`, `disable` and `enable` each leave an audit entry', async () => {
   const user = await createAccount(world.context, { role: 'admin' })
   const { email } = user
   expect((await admin(['revoke', email])).output).toBe(`${email} is no longer an admin.\n`)
@@ -70,7 +70,7 @@ it('takes the role back, disables and enables, and leaves a line in the audit lo
   ])
 })
 
-it('lists the accounts without any secret', async () => {
+it('`admin list` shows no secrets', async () => {
   const user = await createAccount(world.context, { withPassword: true, name: 'Listed' })
   const { output, code } = await admin(['list'])
   expect(code).toBe(0)
@@ -88,7 +88,7 @@ it.each([
   [['create', 'ann@example.test', '--role', 'admin'], /'--role'[^]*Usage:/],
   [['create', 'not-an-address'], /not-an-address is not an email address/],
   [['grant', 'nobody@example.test'], /No account has the address nobody@example\.test/],
-])('refuses %j with a sentence and status 1', async (args, message) => {
+])('`admin` with %j fails with a sentence and status 1', async (args, message) => {
   const { errors, output, code } = await admin(args)
   expect(code).toBe(1)
   expect(output).toBe('')
@@ -96,7 +96,7 @@ it.each([
   expect(errors).not.toContain('    at ')
 })
 
-it('refuses an address that is taken, and a password that is too short', async () => {
+it('`admin create` rejects an existing address and a short password', async () => {
   const user = await createAccount(world.context)
   expect((await admin(['create', user.email])).errors).toBe('This address already has an account\n')
   const short = await admin(['create', newEmail(), '--password-stdin'], 'short\n')

@@ -10,12 +10,12 @@ import type { Role } from '../../../src/domain/users/user.ts'
 import { apiWorld, signIn, type ApiWorld } from '../../support/api.ts'
 import { fuzz, type FuzzResult } from './fuzzer.ts'
 
-/** `npm run fuzz` asks for more. */
+/** `npm run fuzz` sets a larger number. */
 const EXAMPLES = Number(process.env['FUZZ_EXAMPLES'] ?? 3)
 const IS_LONG = EXAMPLES > 10
 const TIMEOUT_MS = IS_LONG ? 6 * HOUR : 12 * MINUTE
 
-/** These operations end the session that sends them, so each gets a user of its own. */
+/** These operations end the session that sends them, so each gets its own user. */
 const ENDING = ['eraseAccount', 'logOut', 'logOutEverywhere']
 
 let world: ApiWorld
@@ -38,7 +38,7 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true })
 })
 
-/** Otherwise most responses would be 429. */
+/** Without higher limits, most responses would be 429. */
 const UNLIMITED: Partial<Config> = {
   OTP_PER_HOUR: 1_000_000,
   RESET_MAILS_PER_HOUR: 1_000_000,
@@ -70,7 +70,7 @@ it.each(ENDING)(
   TIMEOUT_MS,
 )
 
-/** Fuzzes as a new account that is used for nothing else. */
+/** Fuzzes with a new account that only this run uses. */
 async function fuzzAs(role: Role, operations: { only: string[] | null; excluded: string[] }): Promise<FuzzResult> {
   const { accessToken } = await signIn(world.context, { role })
   return fuzz({ program, folder, baseUrl, accessToken, examples: EXAMPLES, isStateful: IS_LONG, ...operations })

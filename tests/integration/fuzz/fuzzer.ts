@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-/** The same requests in every run, so that a failure can be repeated. */
+/** A fixed seed sends the same requests in every run, so that a failure is repeatable. */
 const SEED = 20_260_101
 
 /**
- * What every response is judged by. Left out are the checks that expect 2xx for all that fits the schema and 4xx for all that does
- * not: rules of the domain refuse more, and unknown fields are ignored.
+ * The checks for every response. Checks that expect 2xx for everything that fits the schema and 4xx for everything else are
+ * left out: domain rules reject more, and unknown fields are ignored.
  */
 const CHECKS = [
   'not_a_server_error',
@@ -23,26 +23,26 @@ const CHECKS = [
 
 export interface FuzzRun {
   program: string
-  /** For the report and the configuration of the fuzzer. */
+  /** Name for the report and the configuration of the fuzzer. */
   folder: string
   baseUrl: string
   accessToken: string
-  /** Generated requests for each operation and phase. */
+  /** Generated requests per operation and phase. */
   examples: number
-  /** Ids of the operations to send requests to; null means all but the excluded ones. */
+  /** Ids of the operations to fuzz; null means all except the excluded ones. */
   only: string[] | null
   excluded: string[]
-  /** Also calls operations with what earlier ones answered, such as the id of a post. */
+  /** Also calls operations with data from earlier responses, such as a post id. */
   isStateful: boolean
 }
 
 export interface FuzzResult {
-  /** Whether every response passed every check. */
+  /** True when every response passed every check. */
   isClean: boolean
   output: string
 }
 
-/** Sends generated requests to the operations of the API and checks the responses. */
+/** Sends generated requests to the API and checks the responses. */
 export async function fuzz(options: FuzzRun): Promise<FuzzResult> {
   const { program, folder, baseUrl, accessToken, examples, only, excluded, isStateful } = options
   const configFile = join(folder, 'schemathesis.toml')
@@ -71,7 +71,7 @@ export async function fuzz(options: FuzzRun): Promise<FuzzResult> {
   return { isClean: code === 0, output: `${stdout}${stderr}` }
 }
 
-/** This route answers 503 by design: no worker runs beside the API here. */
+/** This route returns 503 by design: no worker runs beside the API here. */
 const CONFIGURATION = `
 [[operations]]
 include-operation-id = "checkDelivery"

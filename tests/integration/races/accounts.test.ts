@@ -11,7 +11,7 @@ import { inTurns, madePost, startRaceWorld, type ApiProcess, type RaceUser, type
 let world: RaceWorld
 let api: ApiProcess
 
-/** What becomes of the account a post was meant for, while the post waits. */
+/** The changes of a post's account while the post waits. */
 const CHANGES = {
   disabled: ({ user: { userId } }: Scene) => changeActivity(world.context, CLI_ACTOR, userId, false),
   disconnected: ({ user }: Scene) => api.as(user).other('DELETE', '/api/platform/bluesky/disconnect'),
@@ -21,7 +21,7 @@ const CHANGES = {
       appPassword: other.appPassword,
     }),
 }
-/** When that is, in milliseconds before the instant. A login at the platform takes a while. */
+/** When the change happens, in milliseconds before the scheduled time. A login at the platform takes a while. */
 const MOMENTS = {
   'before it is armed': (postId: string) => armLeadMs(postId) + 1_000,
   'while it is armed': (postId: string) => armLeadMs(postId) / 2 + 1_000,
@@ -42,7 +42,7 @@ interface Scene {
   changedAt: number
 }
 
-/** More than the longest time ahead that a change is made. */
+/** Longer than the earliest change before the scheduled time. */
 const LEAD_MS = 20_000
 const SAME = 3
 
@@ -82,7 +82,7 @@ async function play(scene: Omit<Scene, 'changedAt'>): Promise<Scene> {
   return { ...scene, changedAt: Date.now() }
 }
 
-/** The scenes of one kind whose change was acknowledged before the instant: a few may come too late on a busy machine. */
+/** Returns the scenes whose change was acknowledged before the scheduled time: a few may be late on a busy machine. */
 function playedInTime(change: Change, moment: Moment): Scene[] {
   const played = scenes.filter((scene) => scene.change === change && scene.moment === moment)
   const inTime = played.filter(({ changedAt, dueAt }) => changedAt < dueAt)
@@ -94,21 +94,21 @@ const entryOf = async ({ postId }: Scene) => (await world.context.posts.find(pos
 const recordsOf = ({ text }: Scene) => ledger.filter((entry) => entry.text === text)
 
 describe.each(Object.keys(MOMENTS) as Moment[])('a post whose account changes %s', (moment) => {
-  it('does not go out for a user who is disabled, and says so', async () => {
+  it('a post of a disabled user is not published and says why', async () => {
     for (const scene of playedInTime('disabled', moment)) {
       expect(await entryOf(scene)).toMatchObject({ status: 'failed', errorCode: 'ACCOUNT_DISABLED' })
       expect(recordsOf(scene)).toEqual([])
     }
   })
 
-  it('does not go out when it is disconnected, and says so', async () => {
+  it('a post of a disconnected account is not published and says why', async () => {
     for (const scene of playedInTime('disconnected', moment)) {
       expect(await entryOf(scene)).toMatchObject({ status: 'failed', errorCode: 'PLATFORM_NOT_CONNECTED' })
       expect(recordsOf(scene)).toEqual([])
     }
   })
 
-  it('goes out on the account it was replaced by, and on no other', async () => {
+  it('a post is published on the account that replaced the first, and on no other', async () => {
     for (const scene of playedInTime('replaced', moment)) {
       const records = recordsOf(scene)
       expect(records.map(({ account }) => account)).toEqual([scene.other.handle])
@@ -117,7 +117,7 @@ describe.each(Object.keys(MOMENTS) as Moment[])('a post whose account changes %s
   })
 })
 
-it('a change that came too late is no half of one: the post is out on the account it was meant for, or not at all', async () => {
+it('a late change never splits a post: it is published on its original account, or not at all', async () => {
   for (const scene of scenes.filter(({ changedAt, dueAt }) => changedAt >= dueAt)) {
     const records = recordsOf(scene)
     const entry = await entryOf(scene)
@@ -125,6 +125,6 @@ it('a change that came too late is no half of one: the post is out on the accoun
   }
 })
 
-it('the invariants hold', async () => {
+it('the delivery invariants hold after account changes', async () => {
   expect(await world.verdict()).toEqual([])
 })

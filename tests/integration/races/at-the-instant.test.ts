@@ -8,7 +8,7 @@ import { marked, type Wish } from '../../faults/judge/evidence.ts'
 import type { Answer } from '../../faults/operations.ts'
 import { inTurns, madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
 
-/** A post that something happens to around its instant. */
+/** A post that is changed around its scheduled time. */
 interface Racer {
   user: RaceUser
   postId: string
@@ -16,13 +16,13 @@ interface Racer {
   dueAt: Date
 }
 
-/** What was done to it, what the API said, and when that answer was there. */
+/** The change, the response of the API and the time of the response. */
 interface Raced extends Racer {
   status: number | undefined
   answeredAt: Date
 }
 
-/** Creating hundreds of posts takes a while, and then they have to be armed. Whatever is late races at once. */
+/** Creating and arming hundreds of posts takes a while. Posts that are late race immediately. */
 const FIRST_INSTANT_MS = 16_000
 const BETWEEN_INSTANTS_MS = 500
 const AROUND_MS = 100
@@ -32,10 +32,10 @@ let world: RaceWorld
 let apis: ApiProcess[]
 let users: RaceUser[]
 let turn = 0
-/** The processes take turns. */
+/** Sends requests to the API processes in turn. */
 const api = () => apis[turn++ % apis.length]!
 
-/** Everything races in one stretch of time, and is judged when all of it is over. */
+/** All races run in the same period and are checked afterwards. */
 let raced: Awaited<ReturnType<typeof race>>
 let ledger: LedgerEntry[]
 
@@ -53,11 +53,11 @@ async function race() {
   const start = Date.now() + FIRST_INSTANT_MS
   let instants = 0
   const nextInstant = () => new Date(start + BETWEEN_INSTANTS_MS * instants++)
-  /** `count` posts at each of some instants; those of one instant belong to all users. */
+  /** `count` posts at each of several times; posts with the same time belong to all users. */
   const plan = (count: number, times: number) =>
     Array.from({ length: times }, nextInstant).flatMap((dueAt) => Array.from({ length: count }, () => dueAt))
 
-  // First, while there is no backlog yet that could hide that they were moved forward.
+  // Runs first, while no backlog exists that could hide that posts were moved forward.
   const moves = plan(10, 3)
   const [deletes, edits, delays] = [plan(10, 5), plan(10, 5), plan(10, 3)]
   const twins = Array.from({ length: 6 }, nextInstant)
@@ -89,7 +89,7 @@ async function race() {
   return { cancelled, deleted, edited, delayed, moved, twinned: twinned.flat() }
 }
 
-/** Creates posts a few at a time, and sends each into its race as soon as it is there. */
+/** Creates posts a few at a time and starts the race of each immediately. */
 async function enter<T>(
   dueAts: Date[],
   width: number,
@@ -118,7 +118,7 @@ async function createTwins(dueAt: Date, user: RaceUser): Promise<Racer[]> {
   return Promise.all([create(dueAt, user, text), create(dueAt, user, text)])
 }
 
-/** Acts at a random moment around the post's instant. */
+/** Acts at a random moment around the scheduled time of the post. */
 const around =
   (act: (racer: Racer) => Promise<Answer | null>) =>
   async (racer: Racer): Promise<Raced> => {
@@ -127,10 +127,10 @@ const around =
     return { ...racer, status: answer?.status, answeredAt: new Date() }
   }
 
-/** Moves an armed post, with other words. */
+/** Moves an armed post and changes its text. */
 async function move(racer: Racer, where: 'later' | 'earlier' | 'now') {
   const { user, postId, text, dueAt } = racer
-  // In the first half of the time it is armed.
+  // In the first half of the time for which it is armed.
   await until(dueAt.getTime() - armLeadMs(postId) * 0.75)
   const now = Date.now()
   const movedTo = {
@@ -148,7 +148,7 @@ const recordsOf = ({ text }: Racer) => ledger.filter((entry) => entry.text.start
 const stored = ({ postId }: Racer) => world.context.posts.find(postId)
 const accepted = (racers: Raced[]) => racers.filter(({ status }) => status === 200)
 
-/** One record with these words on the right account, not before its time, and the post knows it. */
+/** Expects a single record with this text on the right account, not before its time, and linked to the post. */
 async function expectPublished(racer: Racer, text: string, notBefore: Date): Promise<void> {
   const records = recordsOf(racer)
   expect(records, text).toMatchObject([{ text, account: racer.user.account.handle }])
@@ -161,14 +161,14 @@ async function expectPublished(racer: Racer, text: string, notBefore: Date): Pro
 
 type PartOf<T> = { [K in keyof T]?: T[K] extends (infer Item)[] ? PartOf<Item>[] : T[K] }
 
-describe('200 posts cancelled around their instant', () => {
-  it('are answered 200 or 404, and both happen', () => {
+describe('200 posts cancelled around their scheduled time', () => {
+  it('cancels are answered 200 or 404, and both occur', () => {
     const statuses = raced.cancelled.map(({ status }) => status)
     expect(statuses).toHaveLength(200)
     expect(new Set(statuses)).toEqual(new Set([200, 404]))
   })
 
-  it('leave nothing on the server where the cancel was acknowledged', async () => {
+  it('a post with an acknowledged cancel is not on the platform', async () => {
     for (const racer of accepted(raced.cancelled)) {
       expect(recordsOf(racer)).toEqual([])
       expect(await stored(racer)).toMatchObject({
@@ -178,22 +178,22 @@ describe('200 posts cancelled around their instant', () => {
     }
   })
 
-  it('are on the server exactly once where it was not', async () => {
+  it('a post with a refused cancel is on the platform exactly once', async () => {
     for (const racer of raced.cancelled.filter(({ status }) => status === 404)) {
       await expectPublished(racer, racer.text, racer.dueAt)
     }
   })
 })
 
-describe('posts deleted around their instant', () => {
-  it('are gone in every case', async () => {
+describe('posts deleted around their scheduled time', () => {
+  it('deleted posts are gone in every case', async () => {
     for (const racer of raced.deleted) {
       expect(racer.status).toBe(200)
       expect(await stored(racer)).toBeNull()
     }
   })
 
-  it('go out only when they were claimed before the answer, once, and their owner is told', async () => {
+  it('a deleted post is published at most once, only if claimed before the response, and its owner is notified', async () => {
     const [gone, out] = [0, 1].map((count) => raced.deleted.filter((racer) => recordsOf(racer).length === count))
     expect(gone!.length + out!.length).toBe(raced.deleted.length)
     for (const racer of out!) {
@@ -205,20 +205,20 @@ describe('posts deleted around their instant', () => {
   })
 })
 
-describe('posts edited around their instant', () => {
-  it('are answered 200 or 409, and both happen', () => {
+describe('posts edited around their scheduled time', () => {
+  it('edits are answered 200 or 409, and both occur', () => {
     expect(new Set(raced.edited.map(({ status }) => status))).toEqual(new Set([200, 409]))
   })
 
-  it('go out once, with the words that were acknowledged', async () => {
+  it('an edited post is published once with the acknowledged text', async () => {
     for (const racer of raced.edited) {
       await expectPublished(racer, racer.status === 200 ? `${racer.text} edited` : racer.text, racer.dueAt)
     }
   })
 })
 
-describe('posts put off around their instant', () => {
-  it('go out once: at the later instant where that was acknowledged', async () => {
+describe('posts postponed around their scheduled time', () => {
+  it('a postponed post is published once, at the later time if that was acknowledged', async () => {
     expect(new Set(raced.delayed.map(({ status }) => status))).toEqual(new Set([200, 409]))
     for (const racer of raced.delayed) {
       await expectPublished(racer, racer.text, racer.status === 200 ? new Date(delayedTo(racer.dueAt)) : racer.dueAt)
@@ -227,21 +227,26 @@ describe('posts put off around their instant', () => {
 })
 
 describe('armed posts that are moved and edited', () => {
-  it.each(['later', 'earlier', 'now'] as const)('%s go out once, with the new words, never early', async (where) => {
-    const racers = raced.moved.filter((racer) => racer.where === where)
-    expect(racers).toHaveLength(10)
-    for (const racer of racers) {
-      expect(racer.status).toBe(200)
-      await expectPublished(racer, `${racer.text} moved`, racer.movedTo)
-    }
-    // Moved forward, they do not wait for the instant they had; on a busy machine it may overtake some.
-    const first = Math.min(...racers.map((racer) => Date.parse(recordsOf(racer)[0]!.createdAt) - racer.dueAt.getTime()))
-    if (where !== 'later') expect(first).toBeLessThan(0)
-  })
+  it.each(['later', 'earlier', 'now'] as const)(
+    'armed posts moved %s are published once with the new text, never early',
+    async (where) => {
+      const racers = raced.moved.filter((racer) => racer.where === where)
+      expect(racers).toHaveLength(10)
+      for (const racer of racers) {
+        expect(racer.status).toBe(200)
+        await expectPublished(racer, `${racer.text} moved`, racer.movedTo)
+      }
+      // Posts moved forward do not wait for their old time; on a busy machine it may pass first.
+      const first = Math.min(
+        ...racers.map((racer) => Date.parse(recordsOf(racer)[0]!.createdAt) - racer.dueAt.getTime()),
+      )
+      if (where !== 'later') expect(first).toBeLessThan(0)
+    },
+  )
 })
 
-describe('two posts with the same words at the same instant', () => {
-  it('are two records, and each post knows its own', async () => {
+describe('two posts with the same text at the same time', () => {
+  it('two posts with equal text are two records, each linked to its own post', async () => {
     for (let pair = 0; pair < raced.twinned.length; pair += 2) {
       const twins = raced.twinned.slice(pair, pair + 2)
       const posts = await Promise.all(twins.map(stored))
@@ -254,22 +259,25 @@ describe('two posts with the same words at the same instant', () => {
   })
 })
 
-it('no visible call was made of what is not there', async () => {
+it('no publishing call was made for a missing post', async () => {
   const calls = (await Promise.all(users.map((user) => world.callsOf(user, 'putRecord')))).flat()
   const there = new Set(ledger.map(({ text }) => text))
   expect(calls.length).toBeGreaterThanOrEqual(ledger.length)
   expect(calls.filter(({ text }) => !there.has(text!))).toEqual([])
 })
 
-it('the invariants hold', async () => {
+it('the delivery invariants hold after races at the scheduled time', async () => {
   expect(await world.verdict()).toEqual([])
 })
 
-/** How many success notifications each has. */
+/** Counts the success notifications of each post. */
 async function successesOf(racers: Racer[]): Promise<number[]> {
-  const told = (await Promise.all(users.map(({ userId }) => world.context.notifications.listOf(userId, 1_000)))).flat()
+  const notifications = (
+    await Promise.all(users.map(({ userId }) => world.context.notifications.listOf(userId, 1_000)))
+  ).flat()
   return racers.map(
     ({ postId }) =>
-      told.filter(({ reference, message }) => reference?.id === postId && message.startsWith('Successfully')).length,
+      notifications.filter(({ reference, message }) => reference?.id === postId && message.startsWith('Successfully'))
+        .length,
   )
 }

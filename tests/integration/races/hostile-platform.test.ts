@@ -25,12 +25,12 @@ beforeAll(async () => {
   restingBytes = [api, worker].map(mostMemory)
 }, 120_000)
 afterAll(async () => {
-  // Its workers are stopped already, and what stops them waits for that.
+  // Its workers are already stopped, and their shutdown waits for the call.
   await world?.startWorkers()
   await world?.stop()
 })
 
-/** The most memory a process ever had, in bytes. */
+/** Returns the peak memory of a process in bytes. */
 function mostMemory({ pid }: Running): number {
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
   return Number(kilobytes) * 1_024
@@ -45,7 +45,7 @@ const BODY = { flood: 'body' } as const
 const GZIP = { flood: 'gzip' } as const
 const HEADERS = { flood: 'headers' } as const
 
-/** What has to be done so that a delivery makes the call; returns the post. */
+/** Triggers a delivery that makes the call and returns its post. */
 const SCENES = {
   putRecord: (user: RaceUser) => publish(user),
   resolveHandle: (user: RaceUser) => publish(user, wishFor(`@${user.account.handle} hello`)),
@@ -77,21 +77,21 @@ async function publishImage(user: RaceUser): Promise<string> {
   return madePost(answer)
 }
 
-describe.concurrent('a delivery gets over a platform that', { timeout: 120_000 }, () => {
+describe.concurrent('a delivery to a hostile platform', { timeout: 120_000 }, () => {
   it.each<[string, keyof typeof SCENES, FaultAction]>([
-    ['never answers', 'putRecord', HANG],
-    ['never answers', 'resolveHandle', HANG],
-    ['never answers', 'refreshSession', HANG],
-    ['answers a byte a second', 'putRecord', TRICKLE],
-    ['answers a byte a second', 'refreshSession', TRICKLE],
-    ['answers 1 GiB', 'putRecord', BODY],
-    ['answers 1 GiB', 'resolveHandle', BODY],
-    ['answers 1 GiB', 'getRecord', BODY],
-    ['answers what unfolds to 1 GiB', 'putRecord', GZIP],
-    ['answers what unfolds to 1 GiB', 'uploadBlob', GZIP],
-    ['answers headers without end', 'putRecord', HEADERS],
-    ['answers headers without end', 'refreshSession', HEADERS],
-  ])('%s to %s', async (_, call, action) => {
+    ['never responds', 'putRecord', HANG],
+    ['never responds', 'resolveHandle', HANG],
+    ['never responds', 'refreshSession', HANG],
+    ['responds with a byte per second', 'putRecord', TRICKLE],
+    ['responds with a byte per second', 'refreshSession', TRICKLE],
+    ['responds with 1 GiB', 'putRecord', BODY],
+    ['responds with 1 GiB', 'resolveHandle', BODY],
+    ['responds with 1 GiB', 'getRecord', BODY],
+    ['responds with 1 GiB of compressed data', 'putRecord', GZIP],
+    ['responds with 1 GiB of compressed data', 'uploadBlob', GZIP],
+    ['responds with endless headers', 'putRecord', HEADERS],
+    ['responds with endless headers', 'refreshSession', HEADERS],
+  ])('a delivery succeeds although the platform %s to %s', async (_, call, action) => {
     const user = await world.user()
     const by = faultOn(call, user)
     await world.control.fault({ ...by, times: 1, action })
@@ -105,7 +105,7 @@ describe.concurrent('a delivery gets over a platform that', { timeout: 120_000 }
     expect(unmet).toEqual([])
   })
 
-  it('asks to wait 7 seconds, and then again and again, without a try used up', async () => {
+  it('a delivery waits 7 seconds whenever the platform asks for it, without using up a try', async () => {
     const user = await world.user()
     for (const seconds of [7, 1, 1, 1, 1, 1]) {
       const headers = { 'retry-after': String(seconds) }
@@ -130,7 +130,7 @@ describe.concurrent('a delivery gets over a platform that', { timeout: 120_000 }
 
 const isEnded = ({ status }: { status: string }) => status === 'COMPLETED' || status === 'FAILED'
 
-/** What chooses the calls of one account: those without a token name it in their address. */
+/** Selects the calls of a single account: calls without a token have it in their URL. */
 function faultOn(
   call: keyof typeof SCENES,
   { account: { did, handle } }: RaceUser,
@@ -140,7 +140,7 @@ function faultOn(
   return { path: call, account: did }
 }
 
-it('others are served while the calls of an account hang', async () => {
+it('other accounts are served while the calls of an account hang', async () => {
   const [held, free] = [await world.user(), await world.user()]
   await world.control.fault({ account: held.account.did, path: 'putRecord', action: HANG })
   const heldIds = await Promise.all(Array.from({ length: 8 }, () => publish(held)))
@@ -158,7 +158,7 @@ it('others are served while the calls of an account hang', async () => {
   expect([(await held.published()).length, (await free.published()).length]).toEqual([8, 8])
 })
 
-it('connecting to it fails in time, stores nothing, and works when it is well again', async () => {
+it('connecting to a hostile platform fails in time, stores nothing, and works after it recovers', async () => {
   const user = await world.user({ connected: false })
   const connect = () =>
     api.as(user).other('POST', '/api/platform/bluesky/connect', {
@@ -174,11 +174,11 @@ it('connecting to it fails in time, stores nothing, and works when it is well ag
   expect(await connect()).toMatchObject({ status: 200 })
 })
 
-it('none of it took much memory', () => {
+it('hostile responses do not use much memory', () => {
   const growth = [api, worker].map((process, index) => mostMemory(process) - restingBytes[index]!)
   for (const bytes of growth) expect(bytes).toBeLessThan(MOST_MEMORY_GROWTH_BYTES)
 })
 
-it('the invariants hold', async () => {
+it('the delivery invariants hold after hostile responses', async () => {
   expect(await world.verdict()).toEqual([])
 })

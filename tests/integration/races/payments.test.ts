@@ -9,7 +9,7 @@ import { startFleet, type Fleet } from '../../support/fleet.ts'
 import { controlOf, type Control } from '../../support/platform-control.ts'
 import { poll } from '../../support/service-in-process.ts'
 
-/** Money between two API processes: what meets in one of them could be put in line there, here the database alone decides. */
+/** Payments over two API processes. A single process could serialize concurrent requests; here only the database decides. */
 
 let outside: SandboxPayments
 let processor: SandboxPayments['processor']
@@ -19,7 +19,7 @@ let context: Context
 let workers: Awaited<ReturnType<typeof startWorkers>>
 
 beforeAll(async () => {
-  // As long as the real one takes: who comes meanwhile finds the key in use, also when asking once more.
+  // As slow as the real processor: concurrent retries find the idempotency key in use.
   outside = await startPayments({ workMs: 600 })
   processor = outside.processor
   control = controlOf(outside.control)
@@ -42,7 +42,7 @@ interface Answer {
   body: { code?: string; data?: { url: string } }
 }
 
-/** The same click so many times at once, over both processes. */
+/** Sends the same request concurrently over both processes. */
 function together(times: number, { headers }: SignedIn, path: string): Promise<Answer[]> {
   return Promise.all(
     Array.from({ length: times }, async (_, index) => {
@@ -72,8 +72,8 @@ async function subscriber(): Promise<SignedIn & { subscriptionId: string }> {
   return { ...who, subscriptionId: subscriptionId! }
 }
 
-describe('clicks on checkout at once', () => {
-  it.each([2, 8])('%i of them lead to one page, which is paid once', async (times) => {
+describe('concurrent clicks on checkout', () => {
+  it.each([2, 8])('%i concurrent checkouts lead to a single page that is paid once', async (times) => {
     const who = await signIn(context)
     const answers = await together(times, who, 'create-checkout')
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
@@ -89,8 +89,8 @@ describe('clicks on checkout at once', () => {
   })
 })
 
-describe('clicks on cancel at once', () => {
-  it('end the subscription once, and tell of it once', async () => {
+describe('concurrent clicks on cancel', () => {
+  it('concurrent cancels end the subscription once and notify once', async () => {
     const who = await subscriber()
     const answers = await together(6, who, 'cancel')
     const codes = answers.map(({ status, body }) => (status === 200 ? 'done' : body.code))
@@ -106,8 +106,8 @@ describe('clicks on cancel at once', () => {
   })
 })
 
-describe('one event', () => {
-  /** The renewal of a month, told to nobody yet. */
+describe('repeated deliveries of a payment event', () => {
+  /** A monthly renewal without a delivered event. */
   function renewal({ subscriptionId }: { subscriptionId: string }): string {
     processor.webhooks({ held: true })
     processor.advance({ advanceMs: 31 * DAY })
@@ -119,7 +119,7 @@ describe('one event', () => {
       .collection<{ _id: string }>('users')
       .updateOne({ _id: user._id }, { $set: { 'usage.postsCreated': postsCreated } })
 
-  it('ten times in series has one effect', async () => {
+  it('an event delivered ten times in series has a single effect', async () => {
     const who = await subscriber()
     const eventId = renewal(who)
     await use(who, 7)
@@ -127,14 +127,14 @@ describe('one event', () => {
     await processor.deliver([eventId])
     await settled(eventId)
     expect((await recordOf(who)).usage.postsCreated).toBe(0)
-    // What was used since stays used, however often it comes again.
+    // Usage after the renewal stays, however often the event repeats.
     await use(who, 3)
     for (const { status } of await processor.deliver(Array.from({ length: 9 }, () => eventId))) expect(status).toBe(200)
     const after = await recordOf(who)
     expect([after.usage.postsCreated, after.billing.revision]).toEqual([3, revision + 1])
   })
 
-  it('fifty times at once has one effect, and each is acknowledged', async () => {
+  it('an event delivered fifty times concurrently has a single effect, and each delivery is acknowledged', async () => {
     const who = await subscriber()
     const eventId = renewal(who)
     await use(who, 7)
@@ -149,7 +149,7 @@ describe('one event', () => {
     expect(await notificationsOf(who)).toHaveLength(before)
   })
 
-  it('is acknowledged at once while the processor does not answer, and is acted on when it does again', async () => {
+  it('an event is acknowledged immediately while the processor is unavailable and processed afterwards', async () => {
     const who = await subscriber()
     const eventId = renewal(who)
     await use(who, 7)

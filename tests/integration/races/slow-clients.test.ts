@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../support/api.ts'
 
 const EACH = 100
-/** Generous: what is cut at all is cut within 11 s. */
+/** Generous: slow clients are cut within 11 s. */
 const CUT_WITHIN_MS = 30_000
 const MOST_PER_REQUEST_MS = 5_000
 
@@ -18,13 +18,13 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** The headers of a request after its first line, and whatever belongs to them. */
+/** The headers after the request line, with everything that belongs to them. */
 const request = (...lines: string[]) =>
   ['', 'Host: test', 'Content-Type: application/json', ...lines, '', ''].join('\r\n')
 const authorized = () => `Authorization: Bearer ${ann.accessToken}`
 const LONG_BODY = 'Content-Length: 60000'
 
-/** What a client sends at first, and then again and again. */
+/** The bytes that a client sends first and then repeatedly. */
 const CLIENTS: Record<string, () => { first: string; again: string }> = {
   'say nothing at all': () => ({ first: '', again: '' }),
   'never end their first line': () => ({ first: 'GET /', again: 'x' }),
@@ -33,13 +33,16 @@ const CLIENTS: Record<string, () => { first: string; again: string }> = {
     first: `POST /api/posts HTTP/1.1${request(authorized(), LONG_BODY)}`,
     again: '',
   }),
-  'trickle their body': () => ({ first: `POST /api/posts HTTP/1.1${request(authorized(), LONG_BODY)}{`, again: ' ' }),
-  'trickle chunks': () => ({
+  'send their body slowly': () => ({
+    first: `POST /api/posts HTTP/1.1${request(authorized(), LONG_BODY)}{`,
+    again: ' ',
+  }),
+  'send chunks slowly': () => ({
     first: `POST /api/posts HTTP/1.1${request(authorized(), 'Transfer-Encoding: chunked')}`,
     again: '1\r\n \r\n',
   }),
-  'trickle a body nobody wants': () => ({ first: `POST /api/posts HTTP/1.1${request(LONG_BODY)}{`, again: ' ' }),
-  'ask again and again without an end': () => ({
+  'send a refused body slowly': () => ({ first: `POST /api/posts HTTP/1.1${request(LONG_BODY)}{`, again: ' ' }),
+  'pipeline an endless second request': () => ({
     first: 'GET /health/live HTTP/1.1\r\nHost: test\r\n\r\nGET /health/live HTTP/1.1\r\n',
     again: 'x: y\r\n',
   }),
@@ -54,10 +57,10 @@ function openSlow({ first, again }: { first: string; again: string }): Socket {
 }
 
 it(
-  `${EACH} clients of each kind that take for ever are cut off, and others are served all the while`,
+  `${EACH} endlessly slow clients of each kind are cut off, and others are served meanwhile`,
   { timeout: 120_000 },
   async () => {
-    // Idle after an answer is no offence: such connections may stay, and must not be in the way.
+    // Idle connections after a response are allowed and must not block others.
     const idle = Array.from({ length: EACH }, () =>
       openSlow({ first: `GET /health/live HTTP/1.1${request()}`, again: '' }),
     )

@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => world?.stop())
 
-/** The same request so many times at once, over both processes. */
+/** Sends the same request concurrently over both processes. */
 async function together(
   count: number,
   user: RaceUser,
@@ -41,15 +41,15 @@ const statusesOf = async (user: RaceUser, path: string) => (await world.callsOf(
 const allow = ({ userId }: RaceUser, maxPosts: number) =>
   collection('users').updateOne({ _id: userId as never }, { $set: { 'limits.maxPosts': maxPosts } })
 
-/** How often each status was answered. */
+/** Counts the responses by status. */
 function tally(answers: { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
 
-describe('20 retries of a failed post at once', () => {
-  it('have one winner, and make one delivery', async () => {
+describe('20 concurrent retries of a failed post', () => {
+  it('exactly one retry succeeds, and the post is delivered once', async () => {
     const user = await world.user()
     const refusal = { status: 400, headers: {}, body: JSON.stringify({ error: 'InvalidRequest', message: 'no' }) }
     await world.control.fault({ account: user.account.did, path: 'putRecord', times: 1, action: refusal })
@@ -71,8 +71,8 @@ describe('20 retries of a failed post at once', () => {
   })
 })
 
-describe('50 creates at once', () => {
-  it('with one idempotency key make one post, one delivery, and get the same data', async () => {
+describe('50 concurrent creates', () => {
+  it('creates with the same idempotency key make a single post and delivery and return the same data', async () => {
     const user = await world.user()
     const wish = { ...wishFor('Only one'), idempotencyKey: randomUUID() }
     const answers = await together(50, user, (posts) => posts.create(wish))
@@ -86,7 +86,7 @@ describe('50 creates at once', () => {
     expect(await textsOf(user)).toEqual([wish.text])
   })
 
-  it('at one below the allowance make exactly one post', async () => {
+  it('creates at one below the plan limit make exactly one post', async () => {
     const user = await world.user()
     const [before, last] = [wishFor('The last but one'), wishFor('The last')]
     const firstId = madePost(await user.posts.create(before))
@@ -104,7 +104,7 @@ describe('50 creates at once', () => {
     expect(await textsOf(user)).toEqual([before.text, last.text].toSorted())
   })
 
-  it('with room for all of them make 50', async () => {
+  it('creates within the plan limit make 50 posts', async () => {
     const user = await world.user()
     await allow(user, 50)
     const answers = await together(50, user, (posts) => posts.create({ ...wishFor('Room'), status: 'DRAFT' }))
@@ -113,7 +113,7 @@ describe('50 creates at once', () => {
   })
 })
 
-describe.concurrent('20 posts due at once with an access token', () => {
+describe.concurrent('20 posts due at the same time', () => {
   const EVER = new Date(0)
 
   it.each([
@@ -123,23 +123,27 @@ describe.concurrent('20 posts due at once with an access token', () => {
       ({ userId }: RaceUser) =>
         collection('platformAccounts').updateOne({ userId }, { $set: { 'bluesky.auth.expiresAt': EVER } }),
     ],
-  ])('%s make one refresh over two workers, and all go out', { timeout: 120_000 }, async (_, endToken) => {
-    const user = await world.user()
-    // Long enough for others to find the same token while the first renewal is under way.
-    await world.control.fault({ account: user.account.did, path: 'refreshSession', action: { delayMs: 2_500 } })
-    const scheduledAt = Date.now() + 10_000
-    const wishes = Array.from({ length: 20 }, () => ({ ...wishFor('Due'), scheduledAt }))
-    const postIds = (await Promise.all(wishes.map((wish) => user.posts.create(wish)))).map(madePost)
-    await endToken(user)
-    await world.workflowsEnd(postIds)
+  ])(
+    '20 posts due with an access token %s make a single refresh over two workers, and all are published',
+    { timeout: 120_000 },
+    async (_, endToken) => {
+      const user = await world.user()
+      // Long enough for others to find the same token while the first renewal is in progress.
+      await world.control.fault({ account: user.account.did, path: 'refreshSession', action: { delayMs: 2_500 } })
+      const scheduledAt = Date.now() + 10_000
+      const wishes = Array.from({ length: 20 }, () => ({ ...wishFor('Due'), scheduledAt }))
+      const postIds = (await Promise.all(wishes.map((wish) => user.posts.create(wish)))).map(madePost)
+      await endToken(user)
+      await world.workflowsEnd(postIds)
 
-    expect(await textsOf(user)).toEqual(wishes.map(({ text }) => text).toSorted())
-    for (const postId of postIds) expect(await user.status(postId)).toMatchObject({ status: 'COMPLETED' })
-    expect(await statusesOf(user, 'refreshSession')).toEqual([200])
-    expect(await world.workersOf(postIds)).toHaveLength(2)
-  })
+      expect(await textsOf(user)).toEqual(wishes.map(({ text }) => text).toSorted())
+      for (const postId of postIds) expect(await user.status(postId)).toMatchObject({ status: 'COMPLETED' })
+      expect(await statusesOf(user, 'refreshSession')).toEqual([200])
+      expect(await world.workersOf(postIds)).toHaveLength(2)
+    },
+  )
 })
 
-it('the invariants hold', async () => {
+it('the delivery invariants hold after concurrent requests', async () => {
   expect(await world.verdict()).toEqual([])
 })

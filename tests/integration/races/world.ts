@@ -12,20 +12,20 @@ import type { ProcessExit } from '../../faults/judge/evidence.ts'
 import { poll, startDeliveryWorld } from '../../support/delivery-world.ts'
 import { judgedWorld } from '../../support/judged-world.ts'
 
-/** With room for a start that only the sweeper makes up for. */
+/** Allows time for a start that only the sweeper makes. */
 const ENDS_WITHIN_MS = 90_000
 
 export interface ApiProcess extends Running {
   url: string
-  /** The user's requests to this process, each noted for the judge. */
+  /** Sends the user's requests to this process and records each for the judge. */
   as(user: RaceUser): Client
 }
 
 export type RaceUser = Awaited<ReturnType<ReturnType<typeof judgedWorld>['user']>>
 
 /**
- * The delivery world with processes beside it, judged at the end. What meets in one process is put in line there, so races
- * are run between processes: then the database alone decides them.
+ * The delivery world with processes beside it, judged at the end. A process may serialize concurrent requests, so races run
+ * between processes, where only the database decides them.
  */
 export async function startRaceWorld(overrides: Partial<Config> = {}) {
   const world = await startDeliveryWorld({ SWEEP_INTERVAL_MS: 5_000, ...overrides })
@@ -34,7 +34,7 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
   const running: Running[] = []
   const exits: ProcessExit[] = []
   const { config, orchestrator } = world.context
-  // On a busy machine a start may take longer than a create waits for it.
+  // On a busy machine a workflow start may take longer than the create waits for it.
   await orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
   const settings = Object.fromEntries(Object.entries(config).map(([name, value]) => [name, String(value)]))
   const environment = { ...process.env, ...settings }
@@ -50,7 +50,7 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
     return running.at(-1)!
   }
 
-  /** Asks the workflow of each post. */
+  /** Queries the workflow of each post. */
   async function ofWorkflows<T>(
     postIds: string[],
     ask: (handle: WorkflowHandle, postId: string) => Promise<T>,
@@ -64,7 +64,7 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
     }
   }
 
-  /** A post that was ended before its start was heard of gets no workflow any more. */
+  /** A post that ended before its start was confirmed gets no workflow. */
   async function isWaiting(postId: string): Promise<boolean> {
     const post = await world.context.posts.find(postId)
     return post !== null && post.status !== 'CANCELLED'
@@ -73,7 +73,7 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
   return {
     ...world,
     user: judged.user,
-    /** For requests that no client of the judge makes. */
+    /** Sends requests that are not recorded for the judge. */
     log: judged.log,
     verdict: () => judged.verdict({ exits }),
 
@@ -91,12 +91,12 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
     },
 
     async startWorker(): Promise<Running> {
-      // It tells by its log that it is ready.
+      // The process logs when it is ready.
       const started = await startWorker({ ...environment, LOG_LEVEL: 'info' }, logs, AbortSignal.timeout(60_000))
       return watch('worker', started)
     },
 
-    /** Resolves when the workflows of these posts have ended: nothing of them can go out any more. */
+    /** Resolves when the workflows of these posts have ended, so that none of them can still be published. */
     async workflowsEnd(postIds: string[]): Promise<void> {
       await ofWorkflows(postIds, async (handle, postId) => {
         await poll(async () => (await isThere(handle)) || !(await isWaiting(postId)), Boolean, ENDS_WITHIN_MS)
@@ -106,7 +106,7 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
       })
     },
 
-    /** The worker processes that had a part in these posts. */
+    /** Returns the worker processes that took part in these posts. */
     async workersOf(postIds: string[]): Promise<string[]> {
       const histories = await ofWorkflows(postIds, (handle) => handle.fetchHistory())
       const names = histories.flatMap(({ events }) =>
@@ -115,7 +115,7 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
       return [...new Set(names)]
     },
 
-    /** What the platform was asked in the name of a user, by a part of the path, in order. */
+    /** Returns the platform calls for a user whose path contains the text, in order. */
     callsOf: async ({ account }: RaceUser, path: string) =>
       (await world.control.requests()).filter((call) => call.path.includes(path) && call.account === account.did),
 
@@ -153,7 +153,7 @@ function sendTo(url: string, token: string): Send {
   }
 }
 
-/** Works through the items with a few at a time. */
+/** Processes the items a few at a time. */
 export async function inTurns<T, R>(items: T[], width: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   const queue = [...items.entries()]
@@ -164,7 +164,7 @@ export async function inTurns<T, R>(items: T[], width: number, work: (item: T) =
   return results
 }
 
-/** The post that a create made. */
+/** Returns the post that a create made. */
 export function madePost(answer: { status: number; body: unknown } | null): string {
   if (answer?.status !== 201) throw new Error(`creating failed: ${JSON.stringify(answer)}`)
   return (answer.body as { data: { postId: string } }).data.postId

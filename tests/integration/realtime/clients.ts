@@ -2,23 +2,23 @@ import { once } from 'node:events'
 import { io, type ManagerOptions, type SocketOptions } from 'socket.io-client'
 import { WebSocket, type ClientOptions } from 'ws'
 
-/** A notification as it comes over a socket. */
+/** A notification as a client receives it. */
 export interface Received {
   _id: string
   userId: string
   message: string
 }
 
-/** What the tests ask of a client, whatever its transport. */
+/** The client operations that tests use, whatever the transport. */
 export interface Client {
-  /** In the order they came. */
+  /** Received notifications in order of arrival. */
   received: Received[]
-  /** The next one that comes. */
+  /** Returns the next notification. */
   next(): Promise<Received>
-  /** Resolves with the words of the last error when the connection is gone. */
+  /** Resolves with the message of the last error when the connection is closed. */
   closed: Promise<string>
   isOpen(): boolean
-  /** Sends a fresh token; resolves when it was taken. */
+  /** Sends a new token; resolves when the service accepted it. */
   refresh(token: string): Promise<void>
   close(): void
 }
@@ -31,7 +31,7 @@ interface ConnectOptions {
   headers?: Record<string, string>
 }
 
-/** Resolves when the service said that it listens. @throws with its words when it refuses */
+/** Resolves when the service reports that the client is connected. @throws with the message of a refusal */
 export function connect(address: string, transport: Transport, token: string, options: ConnectOptions = {}) {
   return transport === 'plain'
     ? connectPlain(address, token, options)
@@ -93,7 +93,7 @@ async function connectPlain(address: string, token: string, { headers = {} }: Co
   }
 }
 
-/** Connects anew by itself only where `reconnection` says so. */
+/** Reconnects automatically only with `reconnection`. */
 export async function connectSocketIo(
   address: string,
   token: string,

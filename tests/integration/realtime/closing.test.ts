@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** Another session of the same user. */
+/** Opens another session of the same user. */
 async function logInAgain({ user }: SignedIn): Promise<string> {
   const { accessToken } = await openSession(world.context, user, { ipAddress: '127.0.0.1', userAgent: 'test' })
   return accessToken
@@ -25,9 +25,9 @@ const request = (method: 'DELETE' | 'PATCH', url: string, who: SignedIn) =>
 
 const ENDS: Record<string, { by: (who: SignedIn) => Promise<unknown>; words: string }> = {
   'the account is disabled': { by: (who) => change(who, { isDisabled: true }), words: 'Account is disabled' },
-  'the account is made less': {
+  'the role of the account changes': {
     by: (who) => change(who, { role: 'admin' }),
-    words: 'The rights of the account have changed, connect again',
+    words: 'The rights of the account have changed. Connect again.',
   },
   'the user logs out': { by: (who) => request('DELETE', '/api/auth/logout', who), words: 'Unauthorized' },
   'the user logs out everywhere': {
@@ -45,17 +45,20 @@ describe.each(TRANSPORTS)('a connection over %s', (transport) => {
     expect(await coming).toMatchObject({ message })
   }
 
-  it.each(Object.keys(ENDS))('is closed when %s, and nobody else’s is', async (name) => {
-    const { by, words } = ENDS[name]!
-    const [ann, bob] = [await signIn(world.context), await signIn(world.context)]
-    const [hers, his] = [await listen(ann.accessToken), await listen(bob.accessToken)]
-    await by(ann)
-    expect(await hers.closed).toBe(words)
-    await expectToListen(bob, his)
-    his.close()
-  })
+  it.each(Object.keys(ENDS))(
+    'a connection is closed when %s, and connections of other users stay open',
+    async (name) => {
+      const { by, words } = ENDS[name]!
+      const [ann, bob] = [await signIn(world.context), await signIn(world.context)]
+      const [hers, his] = [await listen(ann.accessToken), await listen(bob.accessToken)]
+      await by(ann)
+      expect(await hers.closed).toBe(words)
+      await expectToListen(bob, his)
+      his.close()
+    },
+  )
 
-  it('is closed when its session is removed, and those of other sessions go on', async () => {
+  it('a connection is closed when its session is removed, and those of other sessions stay open', async () => {
     const ann = await signIn(world.context)
     const [phone, laptop] = [await listen(ann.accessToken), await listen(await logInAgain(ann))]
     await request('DELETE', '/api/auth/logout', ann)
@@ -65,7 +68,7 @@ describe.each(TRANSPORTS)('a connection over %s', (transport) => {
   })
 
   it.each(['garbled', 'of another user', 'of an ended session'])(
-    'is closed by a fresh token that is %s',
+    'a connection is closed by a new token that is %s',
     async (kind) => {
       const ann = await signIn(world.context)
       const client = await listen(ann.accessToken)
@@ -84,7 +87,7 @@ describe.each(TRANSPORTS)('a connection over %s', (transport) => {
     },
   )
 
-  it('that went on with a token of another session ends with that one, and no longer with its first', async () => {
+  it('a connection renewed with a token of another session ends with that session, not with its first', async () => {
     const ann = await signIn(world.context)
     const client = await listen(ann.accessToken)
     const second = await logInAgain(ann)
@@ -101,7 +104,7 @@ describe('connections over every transport', () => {
   const listenAll = (address: string, token: string) =>
     Promise.all(TRANSPORTS.map((transport) => connect(address, transport, token)))
 
-  it('are closed when their token ends, unless a fresh one was sent', async () => {
+  it('connections are closed when their token expires, unless they were renewed', async () => {
     const world = await realtimeWorld()
     const [ann, bob] = [await signIn(world.context), await signIn(world.context)]
     const [hers, his] = [
@@ -118,11 +121,11 @@ describe('connections over every transport', () => {
     await world.close()
   })
 
-  it('are told when the process stops, and hold it up no longer than a moment', async () => {
+  it('connections get a message at shutdown and delay it only briefly', async () => {
     const world = await realtimeWorld()
     const { accessToken } = await signIn(world.context)
     const clients = await listenAll(world.address, accessToken)
-    // One that does not even hear that it shall close.
+    // A paused client does not even receive the close message.
     const deaf = openPlain(world.address)
     await once(deaf, 'open')
     deaf.pause()
@@ -130,6 +133,6 @@ describe('connections over every transport', () => {
     await world.close()
     expect(performance.now() - startedAt).toBeLessThan(world.context.config.SHUTDOWN_GRACE_MS / 2)
     const words = await Promise.all(clients.map(({ closed }) => closed))
-    expect(words).toEqual(TRANSPORTS.map(() => 'The service restarts, connect again'))
+    expect(words).toEqual(TRANSPORTS.map(() => 'The service is restarting. Connect again.'))
   })
 })

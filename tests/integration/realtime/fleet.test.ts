@@ -12,7 +12,7 @@ afterAll(() => fleet?.close())
 
 const addresses = () => fleet.members.map(({ address }) => address)
 
-/** What the worker stores: it has no connection to either process. */
+/** Stores a notification like a worker, without a connection to either API process. */
 async function happen(who: SignedIn): Promise<string> {
   const notification = newNotification(who.user._id)
   await fleet.context.notifications.insertOnce({ ...notification, message: notification.dedupeKey })
@@ -23,7 +23,7 @@ const USERS = 50
 const SOCKETS_PER_USER = 20
 
 it(
-  `what a worker stores reaches the ${USERS * SOCKETS_PER_USER} sockets of ${USERS} users on two processes, and each only its own user's`,
+  `notifications reach the ${USERS * SOCKETS_PER_USER} sockets of ${USERS} users on two processes, and each socket only its own user's`,
   { timeout: 120_000 },
   async () => {
     const users = await Promise.all(Array.from({ length: USERS }, () => signIn(fleet.context)))
@@ -62,13 +62,13 @@ it(
 
 const EVENTS = 100
 
-it(`of ${EVENTS} events, heard by clients that come and go, none is missing in the list and none comes twice`, async () => {
+it(`${EVENTS} events are all in the list and arrive at most once at clients that connect and disconnect`, async () => {
   const ann = await signIn(fleet.context)
-  const heard = new Set<string>()
+  const received = new Set<string>()
   const seen: string[] = []
   let isOver = false
 
-  /** Connects to either process, stays for some events, leaves without a word, and reads the list when it is back. */
+  /** Connects to either process, stays for some events, disconnects without a message, and reads the list after it reconnects. */
   async function comeAndGo(nth: number): Promise<void> {
     while (!isOver) {
       const address = addresses()[Math.floor(Math.random() * 2)]!
@@ -76,7 +76,7 @@ it(`of ${EVENTS} events, heard by clients that come and go, none is missing in t
         nth % 2 === 0
           ? await connect(address, 'plain', ann.accessToken)
           : await connectSocketIo(address, ann.accessToken, { transports: nth % 4 === 1 ? ['websocket'] : ['polling'] })
-      for (const id of await listed(address)) heard.add(id)
+      for (const id of await listed(address)) received.add(id)
       for (let stay = Math.ceil(Math.random() * 5); stay > 0 && !isOver; stay--) {
         await Promise.race([client.next(), over])
       }
@@ -84,7 +84,7 @@ it(`of ${EVENTS} events, heard by clients that come and go, none is missing in t
       const ids = client.received.map(({ _id }) => _id)
       expect(new Set(ids).size).toBe(ids.length)
       seen.push(...ids)
-      for (const id of ids) heard.add(id)
+      for (const id of ids) received.add(id)
     }
   }
 
@@ -109,12 +109,12 @@ it(`of ${EVENTS} events, heard by clients that come and go, none is missing in t
   const list = await listed(addresses()[1]!)
   expect(list).toHaveLength(EVENTS)
   expect(lasting.received.map(({ _id }) => _id).toReversed()).toEqual(list)
-  expect([...heard].every((id) => list.includes(id))).toBe(true)
+  expect([...received].every((id) => list.includes(id))).toBe(true)
   expect(seen.length).toBeGreaterThan(EVENTS / 10)
   lasting.close()
 })
 
-it('a process that has to stop tells its clients so, and ends in time', { timeout: 60_000 }, async () => {
+it('a stopping process informs its clients and ends in time', { timeout: 60_000 }, async () => {
   const { accessToken } = await signIn(fleet.context)
   const [leaving, staying] = addresses() as [string, string]
   const transports = Array.from({ length: 30 }, (_, nth) => TRANSPORTS[nth % TRANSPORTS.length]!)
@@ -123,7 +123,7 @@ it('a process that has to stop tells its clients so, and ends in time', { timeou
   expect(await fleet.members[0]!.stop()).toBe(0)
   expect(performance.now() - startedAt).toBeLessThan(fleet.context.config.SHUTDOWN_GRACE_MS)
   const words = await Promise.all(clients.map(({ closed }) => closed))
-  expect(words).toEqual(clients.map(() => 'The service restarts, connect again'))
+  expect(words).toEqual(clients.map(() => 'The service is restarting. Connect again.'))
   const again = await connect(staying, 'plain', accessToken)
   expect(again.isOpen()).toBe(true)
   again.close()

@@ -12,15 +12,15 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** Resolves when the user was told of something that happens only now: whatever came before has come. */
+/** Stores a notification and resolves when the client has received it, and thus every earlier one. */
 async function toldOf(who: SignedIn, client: Client): Promise<void> {
   const coming = client.next()
   await world.happen(who)
   await coming
 }
 
-describe.each(TRANSPORTS)('over %s', (transport) => {
-  it('a user hears of the own notifications at once, as the list shows them, and nobody else does', async () => {
+describe.each(TRANSPORTS)('real-time notifications over %s', (transport) => {
+  it('a user receives their own notifications immediately, as in the list, and other users do not', async () => {
     const [ann, bob] = [await signIn(world.context), await signIn(world.context)]
     const hers = await connect(world.address, transport, ann.accessToken)
     const his = await connect(world.address, transport, bob.accessToken)
@@ -38,7 +38,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     for (const client of [hers, his]) client.close()
   })
 
-  it('all of a user’s clients hear of it, whatever they listen by', async () => {
+  it('all clients of a user receive a notification, whatever their transport', async () => {
     const ann = await signIn(world.context)
     const mine = await connect(world.address, transport, ann.accessToken)
     const others = await Promise.all(TRANSPORTS.map((other) => connect(world.address, other, ann.accessToken)))
@@ -48,7 +48,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     for (const client of [mine, ...others]) client.close()
   })
 
-  it('what is stored as soon as a client is connected reaches it', async () => {
+  it('a notification stored right after a client connects reaches it', async () => {
     const ann = await signIn(world.context)
     for (let time = 0; time < 10; time++) {
       const client = await connect(world.address, transport, ann.accessToken)
@@ -60,7 +60,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     }
   })
 
-  it('a transaction that is not committed tells nobody', async () => {
+  it('an aborted transaction sends no notification', async () => {
     const ann = await signIn(world.context)
     const client = await connect(world.address, transport, ann.accessToken)
     const { database, notifications } = world.context
@@ -75,8 +75,8 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
   })
 })
 
-describe('over Socket.IO', () => {
-  it('the namespaces / and /api tell the same, also over one connection', async () => {
+describe('Socket.IO notifications', () => {
+  it('the namespaces / and /api send the same notifications, also over a single connection', async () => {
     const ann = await signIn(world.context)
     const shared = { transports: ['websocket'], forceNew: false }
     const clients = [
@@ -95,7 +95,7 @@ describe('over Socket.IO', () => {
     clients[1]!.close()
   })
 
-  it('a client that polls at first and goes over to a WebSocket misses nothing', async () => {
+  it('a client that switches from polling to a WebSocket misses nothing', async () => {
     const ann = await signIn(world.context)
     const client = await connectSocketIo(world.address, ann.accessToken, { transports: ['polling', 'websocket'] })
     let sent = 0
@@ -110,7 +110,7 @@ describe('over Socket.IO', () => {
   })
 })
 
-/** Holds back for a moment that the stream is open, and tells when. */
+/** Delays the opened change stream for a moment and reports when it opens. */
 function followedLate({ context }: RealtimeWorld): string[] {
   const order: string[] = []
   const { changes } = context
@@ -124,7 +124,7 @@ function followedLate({ context }: RealtimeWorld): string[] {
   return order
 }
 
-it('a process follows the database once, before it tells anyone to be connected, and not at all where nobody listens', async () => {
+it('a process opens a single change stream before it reports a client as connected, and none without clients', async () => {
   const quiet = await realtimeWorld()
   const { connection } = quiet.context.database
   const admin = connection.getClient().db('admin')
@@ -149,16 +149,16 @@ it('a process follows the database once, before it tells anyone to be connected,
   await quiet.context.close()
 })
 
-it('who has not said who it is hears of nothing', async () => {
+it('an unauthenticated client receives nothing', async () => {
   const ann = await signIn(world.context)
   const stranger = openPlain(world.address)
-  const heard: unknown[] = []
-  stranger.on('message', (text) => heard.push(text))
+  const received: unknown[] = []
+  stranger.on('message', (text) => received.push(text))
   await once(stranger, 'open')
   await toldOf(ann, await connect(world.address, 'plain', ann.accessToken))
   const pong = once(stranger, 'pong')
   stranger.ping()
   await pong
-  expect(heard).toEqual([])
+  expect(received).toEqual([])
   stranger.close()
 })

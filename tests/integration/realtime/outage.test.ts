@@ -13,7 +13,7 @@ import { poll } from '../../support/service-in-process.ts'
 import { connect, type Client } from './clients.ts'
 import { realtimeWorld, type RealtimeWorld } from './world.ts'
 
-/** A database of this file's own, which keeps its data while it is away. */
+/** A database for this file only, which keeps its data during an outage. */
 const dir = mkdtempSync(join(tmpdir(), 'postonce-realtime-'))
 let port: number
 let mongod: Mongod
@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** Stores it as soon as the database takes it again. */
+/** Retries storing the notification until the database accepts it. */
 const happenAtLast = () =>
   poll(
     () => world.happen(ann).catch(() => null),
@@ -51,28 +51,28 @@ async function expectToHear(): Promise<void> {
   expect(await coming).toMatchObject({ message })
 }
 
-it('where the database no longer knows what was told last, clients are made to connect again, and then hear as before', async () => {
+it('clients reconnect when the database lost the stream position, and then receive notifications as before', async () => {
   await expectToHear()
   await mongod.stop()
   mongod = await startDatabase('second')
   await world.context.database.createIndexes()
-  // With the first thing that happens it shows that the stream cannot be what it was.
+  // The first event shows that the stream cannot resume.
   await happenAtLast()
-  expect(await client.closed).toBe('Notifications may have been missed, connect again')
+  expect(await client.closed).toBe('Notifications may have been missed. Connect again and reload the list.')
   ann = await signIn(world.context)
   client = await connect(world.address, 'plain', ann.accessToken)
   await expectToHear()
 })
 
-describe('those who listen go on hearing, each thing once,', () => {
-  it('when the primary steps down', async () => {
+describe('listening clients receive each notification exactly once', () => {
+  it('listening clients miss nothing when the primary steps down', async () => {
     await expectToHear()
     const admin = world.context.database.connection.getClient().db('admin')
     await admin.command({ replSetStepDown: 1, force: true }).catch(() => {})
     await expectToHear()
   })
 
-  it('when the database is killed and comes back', async () => {
+  it('listening clients miss nothing when the database is killed and restarts', async () => {
     process.kill(mongod.pid, 'SIGKILL')
     mongod = await startDatabase('second')
     await expectToHear()
@@ -83,7 +83,7 @@ describe('those who listen go on hearing, each thing once,', () => {
     expect(client.received.toReversed()).toEqual(data.notifications)
   })
 
-  it('and an account that was disabled meanwhile is closed', async () => {
+  it('a connection of an account that was disabled during an outage is closed', async () => {
     const bob = await signIn(world.context)
     const his = await connect(world.address, 'websocket', bob.accessToken)
     process.kill(mongod.pid, 'SIGSTOP')
@@ -95,7 +95,7 @@ describe('those who listen go on hearing, each thing once,', () => {
   })
 })
 
-/** The way of one process to the database, which can be cut. */
+/** The connection of a single process to the database, which a test can cut. */
 async function cuttableWay(to: number) {
   const sockets = new Set<Socket>()
   let isCut = false
@@ -127,7 +127,7 @@ async function cuttableWay(to: number) {
   }
 }
 
-it('a process that was cut off from the database tells of all that was stored meanwhile, in order and once', async () => {
+it('a process that was cut off from the database sends all missed notifications in order and once', async () => {
   const way = await cuttableWay(port)
   const cutOff = await realtimeWorld({ MONGODB_URL: way.url })
   const elsewhere = await createContext({ ...cutOff.context.config, MONGODB_URL: way.url.replace(/:\d+/, `:${port}`) })
@@ -136,7 +136,7 @@ it('a process that was cut off from the database tells of all that was stored me
   const warn = vi.spyOn(cutOff.context.logger, 'warn')
   way.cut()
   for (let nth = 0; nth < 5; nth++) await elsewhere.notifications.insertOnce(newNotification(bob.user._id))
-  // The driver looks for the database for some seconds, and then leaves the rest to us.
+  // The driver searches for the database for some seconds and then leaves the recovery to the service.
   await poll(
     async () => warn.mock.calls.length,
     (warnings) => warnings > 0,

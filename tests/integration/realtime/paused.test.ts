@@ -7,7 +7,7 @@ import { startFleet, type Fleet } from '../../support/fleet.ts'
 
 const READERS = 100
 const MiB = 1024 * 1024
-/** Half of it is more than the kernel takes for a client. */
+/** Half of this is more than the kernel buffers for a client. */
 const MOST_SENT = 75
 const MESSAGE_BYTES = 128 * 1024
 
@@ -22,20 +22,20 @@ afterAll(() => fleet?.close())
 const address = () => fleet.members[0]!.address
 const figure = (name: string) => fleet.members[0]!.figure(name)
 
-/** Listens, and reads nothing from then on. */
+/** Connects and then stops reading. */
 const PAUSED: Record<string, () => Promise<() => void>> = {
   async plain() {
     const socket = openPlain(address(), { headers: ann.headers })
-    await answered(socket, '"ready"')
+    await resolveOnMessage(socket, '"ready"')
     socket.pause()
     return () => socket.terminate()
   },
   async websocket() {
     const url = `${address().replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket`
     const socket = new WebSocket(url)
-    await answered(socket, '0{')
+    await resolveOnMessage(socket, '0{')
     socket.send(`40${JSON.stringify({ token: ann.accessToken })}`)
-    await answered(socket, '40')
+    await resolveOnMessage(socket, '40')
     socket.pause()
     return () => socket.terminate()
   },
@@ -49,7 +49,7 @@ const PAUSED: Record<string, () => Promise<() => void>> = {
   },
 }
 
-function answered(socket: WebSocket, words: string): Promise<void> {
+function resolveOnMessage(socket: WebSocket, words: string): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.on('error', reject)
     socket.on('message', (text: Buffer) => text.toString().includes(words) && resolve())
@@ -57,7 +57,7 @@ function answered(socket: WebSocket, words: string): Promise<void> {
 }
 
 it.each(Object.keys(PAUSED))(
-  `${READERS} clients over %s that stop reading are dropped at a MiB each, and others go on`,
+  `${READERS} clients over %s that stop reading are dropped at 1 MiB each, and other clients are not affected`,
   async (transport) => {
     const reader = await connect(address(), 'websocket', ann.accessToken)
     const before = await figure('process_resident_memory_bytes')

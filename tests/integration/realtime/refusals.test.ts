@@ -13,7 +13,7 @@ const FURTHER = 'https://admin.example.test'
 
 let world: RealtimeWorld
 let ann: SignedIn
-/** A token that has soon expired. */
+/** A token that expires soon. */
 let short: string
 beforeAll(async () => {
   world = await realtimeWorld({ FRONTEND_URL: `${FRONTEND}/start`, CORS_ORIGINS: FURTHER, SOCKETS_PER_USER: 3 })
@@ -26,7 +26,7 @@ const ENGINE = '/socket.io/?EIO=4&transport='
 const openEngine = (headers: Record<string, string> = {}) =>
   new WebSocket(new URL(`${ENGINE}websocket`, world.address), { headers })
 
-/** The status of the answer to an upgrade: 101 when it was let through. */
+/** Returns the status of an upgrade response: 101 when the upgrade succeeded. */
 function statusOf(socket: WebSocket): Promise<number> {
   return new Promise((resolve) => {
     socket.on('error', () => {})
@@ -40,7 +40,7 @@ function statusOf(socket: WebSocket): Promise<number> {
 
 const openOver = (transport: Transport) => world.figure(`postonce_sockets_open{transport="${transport}"}`)
 
-/** Waits until those have gone that never said who they are. */
+/** Waits until unauthenticated connections are closed. */
 async function strangersGone(): Promise<void> {
   world.putForward(11 * SECOND)
   for (const transport of TRANSPORTS) {
@@ -51,7 +51,7 @@ async function strangersGone(): Promise<void> {
   }
 }
 
-describe('pages of other origins', () => {
+describe('the origin of a real-time request', () => {
   const ORIGINS: [string | undefined, boolean][] = [
     [undefined, true],
     [FRONTEND, true],
@@ -66,7 +66,7 @@ describe('pages of other origins', () => {
     ['', false],
   ]
 
-  it.each(ORIGINS)('are refused on every way in: %s', async (origin, isLetIn) => {
+  it.each(ORIGINS)('every transport accepts or refuses the origin: %s', async (origin, isLetIn) => {
     const headers = origin === undefined ? {} : { origin }
     const wanted = isLetIn ? [101, 101, 200] : [403, 403, 403]
     expect(
@@ -78,24 +78,24 @@ describe('pages of other origins', () => {
     ).toEqual(wanted)
   })
 
-  it('that are ours may read what a poll answers', async () => {
+  it('pages of allowed origins may read the response to a poll', async () => {
     const response = await fetch(new URL(`${ENGINE}polling`, world.address), { headers: { origin: FURTHER } })
     expect(response.headers.get('access-control-allow-origin')).toBe(FURTHER)
     expect(response.headers.get('access-control-allow-credentials')).toBe('true')
   })
 })
 
-describe.each(TRANSPORTS)('a token over %s', (transport) => {
+describe.each(TRANSPORTS)('access tokens over %s', (transport) => {
   const BAD: Record<string, (good: string) => string> = {
-    'that is none': () => 'x',
+    'that is malformed': () => 'x',
     'that is empty': () => '',
-    'whose signature is another': (good) => `${good.slice(0, -4)}AAAA`,
-    'of algorithm none': (good) =>
+    'with another signature': (good) => `${good.slice(0, -4)}AAAA`,
+    'with algorithm none': (good) =>
       `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${good.split('.')[1]}.`,
-    'that is long enough to be too long': () => 'x'.repeat(3_000),
+    'that is too long': () => 'x'.repeat(3_000),
   }
 
-  it.each(Object.keys(BAD))('%s is told Unauthorized, and closed', async (kind) => {
+  it.each(Object.keys(BAD))('a token %s is answered with Unauthorized and closes the connection', async (kind) => {
     const open = await openOver(transport)
     const ended = await world.figure('postonce_sockets_ended_total{reason="unauthorized"}')
     await expect(connect(world.address, transport, BAD[kind]!(ann.accessToken))).rejects.toThrow('Unauthorized')
@@ -103,17 +103,17 @@ describe.each(TRANSPORTS)('a token over %s', (transport) => {
     await expect.poll(() => openOver(transport)).toBeLessThanOrEqual(open)
   })
 
-  it('that has expired is told Unauthorized', async () => {
+  it('an expired token is answered with Unauthorized', async () => {
     await expect.poll(() => world.context.accessTokens.verify(short), { timeout: 5_000 }).toBeNull()
     await expect(connect(world.address, transport, short)).rejects.toThrow('Unauthorized')
   })
 
-  it('of a disabled account is told so', async () => {
+  it('a token of a disabled account is answered with the reason', async () => {
     const bob = await signIn(world.context, { isDisabled: true })
     await expect(connect(world.address, transport, bob.accessToken)).rejects.toThrow('Account is disabled')
   })
 
-  it('of a user with as many sockets as may be is refused, until one of them closes', async () => {
+  it('a token of a user with the maximum number of sockets is refused until a socket closes', async () => {
     const bob = await signIn(world.context)
     const sockets = await Promise.all([1, 2, 3].map(() => connect(world.address, transport, bob.accessToken)))
     await expect(connect(world.address, transport, bob.accessToken)).rejects.toThrow('Too many open connections')
@@ -131,7 +131,7 @@ describe.each(TRANSPORTS)('a token over %s', (transport) => {
   })
 })
 
-/** What a raw socket got to hear: the words of the last message, and the code it was closed with. */
+/** The last message and the close code that a raw socket received. */
 async function endOf(socket: WebSocket): Promise<{ last: string; code: number }> {
   let last = ''
   socket.on('error', () => {})
@@ -141,8 +141,8 @@ async function endOf(socket: WebSocket): Promise<{ last: string; code: number }>
 }
 
 /**
- * Once the socket is open. A first message may come with the answer to the upgrade: who wants it
- * listens for it at once, and not for this.
+ * Resolves when the socket is open. A first message can arrive together with the upgrade response, so tests that need it
+ * listen before they wait for this.
  */
 async function opened(socket: WebSocket): Promise<WebSocket> {
   await once(socket, 'open')
@@ -151,20 +151,20 @@ async function opened(socket: WebSocket): Promise<WebSocket> {
 
 const auth = () => JSON.stringify({ auth: { token: ann.accessToken } })
 
-describe('the plain transport', () => {
-  const said = (code: number, words: string) => ({ code, last: expect.stringContaining(words) as string })
+describe('the plain WebSocket transport', () => {
+  const closedWith = (code: number, words: string) => ({ code, last: expect.stringContaining(words) as string })
   const MESSAGES: Record<string, [() => string | Buffer, object]> = {
-    'that is no JSON': [() => 'hello', said(1008, 'not understood')],
-    'that is null': [() => 'null', said(1008, 'not understood')],
-    'that is an array': [() => '[]', said(1008, 'not understood')],
-    'with another event': [() => '{"event":"notification"}', said(1008, 'not understood')],
-    'with a token that is no text': [() => '{"auth":{"token":{"$ne":1}}}', said(1008, 'not understood')],
-    'that is empty': [() => '', said(1008, 'not understood')],
-    'that is binary': [() => Buffer.from(auth()), said(1008, 'not understood')],
+    'that is not JSON': [() => 'hello', closedWith(1008, 'not valid')],
+    'that is null': [() => 'null', closedWith(1008, 'not valid')],
+    'that is an array': [() => '[]', closedWith(1008, 'not valid')],
+    'with another event': [() => '{"event":"notification"}', closedWith(1008, 'not valid')],
+    'with a token that is not text': [() => '{"auth":{"token":{"$ne":1}}}', closedWith(1008, 'not valid')],
+    'that is empty': [() => '', closedWith(1008, 'not valid')],
+    'that is binary': [() => Buffer.from(auth()), closedWith(1008, 'not valid')],
     'larger than 4 KiB': [() => ' '.repeat(4_097), { code: 1009, last: '' }],
   }
 
-  it.each(Object.keys(MESSAGES))('closes on a first message %s', async (kind) => {
+  it.each(Object.keys(MESSAGES))('the connection closes on a first message %s', async (kind) => {
     const [message, wanted] = MESSAGES[kind]!
     const socket = await opened(openPlain(world.address))
     const ended = endOf(socket)
@@ -172,30 +172,30 @@ describe('the plain transport', () => {
     expect(await ended).toEqual(wanted)
   })
 
-  it('closes on more than ten messages in a second', async () => {
+  it('the connection closes on more than ten messages in a second', async () => {
     const socket = await opened(openPlain(world.address, { headers: ann.headers }))
     const ended = endOf(socket)
-    // Twice as many, since a second may end in between.
+    // Twice as many messages, because a second may end in between.
     for (let nth = 0; nth < 22; nth++) socket.send(auth())
     expect(await ended).toMatchObject({ code: 1008 })
     expect(await world.figure('postonce_sockets_ended_total{reason="flooding"}')).toBeGreaterThan(0)
   })
 
-  it('counts pings as messages', async () => {
+  it('pings count as messages', async () => {
     const socket = await opened(openPlain(world.address, { headers: ann.headers }))
     const ended = endOf(socket)
     for (let nth = 0; nth < 22; nth++) socket.ping()
     expect(await ended).toMatchObject({ code: 1008 })
   })
 
-  it('takes the token of the Authorization header', async () => {
+  it('the Authorization header authenticates the connection', async () => {
     const socket = openPlain(world.address, { headers: ann.headers })
     const [text] = (await once(socket, 'message')) as [Buffer]
     expect(JSON.parse(text.toString())).toMatchObject({ event: 'ready' })
     socket.close()
   })
 
-  it('is 426 for a request that is none of WebSocket', async () => {
+  it('a request that is not a WebSocket upgrade is 426', async () => {
     const response = await fetch(new URL(STREAM, world.address))
     expect(response.status).toBe(426)
     expect(await response.json()).toMatchObject({ success: false, code: 'UPGRADE_REQUIRED' })
@@ -205,10 +205,10 @@ describe('the plain transport', () => {
 describe('the Socket.IO transport', () => {
   it.each([
     ['a binary message', () => Buffer.from('40')],
-    ['what is no packet', () => 'x'],
+    ['a malformed packet', () => 'x'],
     ['a packet larger than 4 KiB', () => `40${' '.repeat(4_097)}`],
     ['an event before a namespace was joined', () => '42["auth",{}]'],
-  ])('closes on %s', async (_, message) => {
+  ])('the connection closes on %s', async (_, message) => {
     const socket = openEngine()
     await once(socket, 'message')
     const ended = endOf(socket)
@@ -216,7 +216,7 @@ describe('the Socket.IO transport', () => {
     await ended
   })
 
-  it('closes on more than ten packets in a second, also in one body', async () => {
+  it('the connection closes on more than ten packets in a second, also in a single body', async () => {
     const ended = await world.figure('postonce_sockets_ended_total{reason="flooding"}')
     const url = new URL(`${ENGINE}polling`, world.address)
     const { sid } = JSON.parse((await (await fetch(url)).text()).slice(1)) as { sid: string }
@@ -225,14 +225,14 @@ describe('the Socket.IO transport', () => {
     expect(await world.figure('postonce_sockets_ended_total{reason="flooding"}')).toBe(ended + 1)
   })
 
-  it('refuses a body larger than 4 KiB', async () => {
+  it('a body larger than 4 KiB is refused', async () => {
     const url = new URL(`${ENGINE}polling`, world.address)
     const { sid } = JSON.parse((await (await fetch(url)).text()).slice(1)) as { sid: string }
     url.searchParams.set('sid', sid)
     expect((await fetch(url, { method: 'POST', body: '4'.repeat(4_097) })).status).toBe(413)
   })
 
-  it('asks who is there so often that one who does not read is found out within 30 s', async () => {
+  it('pings detect a client that does not read within 30 s', async () => {
     const socket = openEngine()
     const [text] = (await once(socket, 'message')) as [Buffer]
     const { pingInterval, pingTimeout } = JSON.parse(text.toString().slice(1)) as Record<string, number>
@@ -240,14 +240,14 @@ describe('the Socket.IO transport', () => {
     socket.terminate()
   })
 
-  it('has no other namespaces', async () => {
+  it('other namespaces do not exist', async () => {
     const options = { namespace: '/admin' }
     const client = connectSocketIo(world.address, ann.accessToken, { transports: ['websocket'] }, options)
     await expect(client).rejects.toThrow('Invalid namespace')
   })
 })
 
-it('who does not say who it is has 10 s for it, whatever the transport', async () => {
+it('an unauthenticated client is disconnected after 10 s on every transport', async () => {
   await strangersGone()
   const ended = await world.figure('postonce_sockets_ended_total{reason="silent"}')
   await opened(openPlain(world.address))
@@ -258,7 +258,7 @@ it('who does not say who it is has 10 s for it, whatever the transport', async (
   expect(await world.figure('postonce_sockets_ended_total{reason="silent"}')).toBe(ended + 3)
 })
 
-it('a client that answers no ping is cut after 30 s', async () => {
+it('a client that responds to no ping is disconnected after 30 s', async () => {
   const socket = openPlain(world.address, { headers: ann.headers, autoPong: false })
   await once(socket, 'message')
   const pinged = once(socket, 'ping')
@@ -269,7 +269,7 @@ it('a client that answers no ping is cut after 30 s', async () => {
   expect((await ended).code).toBe(1006)
 })
 
-describe('a process with as many connections as may be', () => {
+describe('a process with the maximum number of connections', () => {
   const fill = async (overrides: object, token: string | null) => {
     const full = await realtimeWorld(overrides)
     const { accessToken } = await signIn(full.context)
@@ -282,9 +282,9 @@ describe('a process with as many connections as may be', () => {
   }
 
   it.each([
-    ['in all', { SOCKETS_PER_PROCESS: 1 }, 'a token'],
-    ['that have not said who they are', { SOCKETS_WITHOUT_TOKEN: 1 }, null],
-  ])('is 503 for another one, %s', async (_, overrides, token) => {
+    ['in total', { SOCKETS_PER_PROCESS: 1 }, 'a token'],
+    ['without a token', { SOCKETS_WITHOUT_TOKEN: 1 }, null],
+  ])('a further connection is 503 when the limit is on connections %s', async (_, overrides, token) => {
     const full = await fill(overrides, token)
     expect(await statusOf(openPlain(full.address))).toBe(503)
     const polling = await fetch(new URL(`${ENGINE}polling`, full.address))
@@ -294,7 +294,7 @@ describe('a process with as many connections as may be', () => {
   })
 })
 
-it('attempts to connect count against the limit per address', async () => {
+it('connection attempts count against the limit per address', async () => {
   const limited = await realtimeWorld({ RATE_LIMIT_PER_ADDRESS: 3 })
   const statuses: number[] = []
   for (let nth = 0; nth < 2; nth++) statuses.push(await statusOf(openPlain(limited.address)))
@@ -306,15 +306,15 @@ it('attempts to connect count against the limit per address', async () => {
   await limited.close()
 })
 
-describe('an upgrade that is none of ours', () => {
+describe('other upgrade requests', () => {
   it.each([
     ['to HTTP/2 on any route', '/health/live', 'h2c', 200],
     ['to WebSocket on a route without one', '/health/live', 'websocket', 200],
     ['to HTTP/2 on the stream', STREAM, 'h2c', 426],
-  ])('is answered like any request: %s', async (_, path, upgrade, status) => {
+  ])('an upgrade is answered like a normal request: %s', async (_, path, upgrade, status) => {
     const { hostname, port } = new URL(world.address)
     const socket = connectTcp(Number(port), hostname)
-    // And so is the next one on the same connection, which somebody still has to look after.
+    // The connection stays usable for the next request.
     for (let time = 0; time < 2; time++) {
       socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`)
       const [answer] = (await once(socket, 'data')) as [Buffer]

@@ -4,7 +4,7 @@ import { apiWorld, type SignedIn } from '../../support/api.ts'
 import { accessTokensOf } from '../../support/sessions.ts'
 import { newNotification } from '../../support/notifications.ts'
 
-/** The API, listening, with a clock that can be put forward. */
+/** A listening API with a clock that tests can advance. */
 export async function realtimeWorld(overrides: Partial<Config> = {}) {
   let ahead = 0
   const clock = { ...systemClock, now: () => new Date(Date.now() + ahead) }
@@ -15,7 +15,7 @@ export async function realtimeWorld(overrides: Partial<Config> = {}) {
     ...world,
     address,
 
-    /** A token of the same session that lives for so long. */
+    /** Issues a token of the same session with the given lifetime. */
     async tokenFor({ user, accessToken }: SignedIn, ttlSeconds: number): Promise<string> {
       const { sessionId } = world.context.accessTokens.verify(accessToken)!
       const { _id: userId, role, tokenVersion: version } = user
@@ -25,7 +25,7 @@ export async function realtimeWorld(overrides: Partial<Config> = {}) {
 
     putForward: (ms: number): void => void (ahead += ms),
 
-    /** What a worker stores when something happened to the user; answers the words it can be told by. */
+    /** Stores a notification like a worker and returns its message, which identifies it. */
     async happen(who: SignedIn): Promise<string> {
       const notification = newNotification(who.user._id)
       const message = `${notification.message} ${notification.dedupeKey}`
@@ -33,7 +33,7 @@ export async function realtimeWorld(overrides: Partial<Config> = {}) {
       return message
     },
 
-    /** The value of a figure, such as `postonce_sockets_open{transport="plain"}`. */
+    /** Returns the value of a metric, such as `postonce_sockets_open{transport="plain"}`. */
     async figure(name: string): Promise<number> {
       const line = (await world.context.metrics.text()).split('\n').find((text) => text.startsWith(`${name} `))
       return Number(line?.split(' ').at(-1))

@@ -1,7 +1,7 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { SERVICE_ERROR_CODES } from '../../../domain/shared/service-error.ts'
 
-/** One problem of an input. */
+/** A problem with the input. */
 export const ProblemSchema = Type.Object(
   {
     path: Type.String({
@@ -28,16 +28,14 @@ export const ErrorBodySchema = Type.Object(
     requestId: Type.String(),
     errors: Type.Optional(
       Type.Array(ProblemSchema, {
-        description: 'Every problem of the input at once',
+        description: 'All problems with the input',
       }),
     ),
-    usage: Type.Optional(Type.Integer({ description: 'With a plan limit: what is used up' })),
-    limit: Type.Optional(Type.Integer({ description: 'With a plan limit: what the plan allows' })),
-    bucket: Type.Optional(Type.String({ description: 'With a rate limit: which one' })),
-    draftId: Type.Optional(
-      Type.String({ description: 'With `POST_DUPLICATED`: the draft that took the place of the post' }),
-    ),
-    missing: Type.Optional(Type.Array(Type.String(), { description: 'With a health route: what is not there' })),
+    usage: Type.Optional(Type.Integer({ description: 'With a plan limit: the amount used' })),
+    limit: Type.Optional(Type.Integer({ description: 'With a plan limit: the amount allowed' })),
+    bucket: Type.Optional(Type.String({ description: 'With a rate limit: its name' })),
+    draftId: Type.Optional(Type.String({ description: 'With `POST_DUPLICATED`: the draft that replaced the post' })),
+    missing: Type.Optional(Type.Array(Type.String(), { description: 'With a health route: the missing dependencies' })),
   },
   { $id: 'Error', description: 'Every error of the API has this body' },
 )
@@ -46,23 +44,23 @@ export type ErrorBody = Static<typeof ErrorBodySchema>
 
 const errorRef = Type.Unsafe<ErrorBody>({ $ref: 'Error#' })
 
-/** Serializes the errors of every route; which ones it answers with is said by `errorCodesOf`. To be spread into `schema.response`. */
+/** Serializes the errors of every route; spread it into `schema.response`. `deriveErrorCodes` lists the codes of a route. */
 export const errorResponses = { '4xx': errorRef, '5xx': errorRef }
 
 /** The envelope `{success, message, data}`. */
 export const success = <T extends TSchema>(data: T) =>
   Type.Object({ success: Type.Literal(true), message: Type.String(), data })
 
-/** The envelope of answers without data. */
+/** The envelope of responses without data. */
 export const Acknowledged = Type.Object(
   { success: Type.Literal(true), message: Type.String() },
   { title: 'Acknowledgment' },
 )
 
-/** Answers about payments and for admins carry no `success` (contract section 1). */
-export const answered = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })
+/** The envelope of payment and admin responses, which have no `success` field (see docs/design/interface-decisions.md). */
+export const messageWithData = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })
 
-export const answeredWithoutData = Type.Object({ message: Type.String() })
+export const messageOnly = Type.Object({ message: Type.String() })
 
 export const ok = <T>(message: string, data: T) => ({
   success: true as const,

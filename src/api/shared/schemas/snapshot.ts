@@ -4,7 +4,7 @@ import { Instant, nullable, PlatformName } from './common.ts'
 
 const Metric = nullable(Type.Integer())
 
-/** What a platform counts of a post; null is what it does not tell. */
+/** The metrics that a platform counts for a post; null when the platform does not report one. */
 export const metricFields = {
   likes: Metric,
   shares: Metric,
@@ -16,8 +16,8 @@ export const metricFields = {
 
 export const derivedFields = {
   totalEngagement: Metric,
-  engagementRate: nullable(Type.Number({ description: 'A fraction of the followers' })),
-  virality: nullable(Type.Number({ description: 'Which part of the engagement are shares' })),
+  engagementRate: nullable(Type.Number({ description: 'Engagement as a fraction of the followers' })),
+  virality: nullable(Type.Number({ description: 'Shares as a fraction of the engagement' })),
 }
 
 export const SnapshotSchema = Type.Object(
@@ -51,7 +51,7 @@ export function presentSnapshot(snapshot: PostSnapshot): SnapshotView {
   }
 }
 
-/** By platform. */
+/** Converts snapshots to an object by platform. */
 export function presentSnapshots(snapshots: PostSnapshot[]): Partial<Record<SnapshotView['platform'], SnapshotView>> {
   return Object.fromEntries(snapshots.map((snapshot) => [snapshot.platform, presentSnapshot(snapshot)]))
 }

@@ -31,8 +31,8 @@ const entriesAbout = async (user: User) => Array.fromAsync(world.context.audit.a
 const messagesOf = async ({ _id }: User) =>
   (await world.context.notifications.listOf(_id, 10)).map(({ type, message }) => `${type}: ${message}`)
 
-describe('the list of users', () => {
-  it('has every user, newest first, each whole but for what is secret', async () => {
+describe('the admin list of users', () => {
+  it('the list has every user, newest first, without secrets', async () => {
     const user = await createAccount(world.context, { withPassword: true, name: 'Newest', createdAt: inDays(1) })
     const { status, headers, body } = await ask('GET', '/get-all-users')
     expect(status).toBe(200)
@@ -68,7 +68,7 @@ describe('the list of users', () => {
     expect(times).toEqual(times.toSorted().reverse())
   })
 
-  it('is as complete with many users, and comes in pieces', async () => {
+  it('a long list is complete and is streamed in chunks', async () => {
     const created = Date.now() - DAY
     const many = Array.from({ length: 2_000 }, (_, index) => ({
       ...newUser(
@@ -84,7 +84,7 @@ describe('the list of users', () => {
     expect(many.every(({ _id }) => ids.has(_id))).toBe(true)
   })
 
-  it('is paged where a page is asked for, and then says which one', async () => {
+  it('the list is paged when the request has a page, and the response names the page', async () => {
     const { body: whole } = await ask('GET', '/get-all-users')
     const { length: total } = whole.data
     const second = await ask('GET', '/get-all-users?page=2&limit=3')
@@ -103,7 +103,7 @@ describe('the list of users', () => {
     }
   })
 
-  it('is 503 and no half answer when the database fails at its beginning', async () => {
+  it('the list is a complete 503 when the database fails at its start', async () => {
     const failing = vi.spyOn(world.context.users, 'all').mockImplementationOnce(() => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(Object.assign(new Error('gone'), OUTAGE)) }),
     }))
@@ -114,7 +114,7 @@ describe('the list of users', () => {
 })
 
 describe('the plan of a user', () => {
-  it('is set with the limits it has now, the user is told, and the change is noted', async () => {
+  it('a plan change sets the current limits, notifies the user and is audited', async () => {
     const user = await createAccount(world.context)
     const requestId = unique('request')
     const response = await world.app.inject({
@@ -142,17 +142,17 @@ describe('the plan of a user', () => {
     ])
   })
 
-  it('is told and noted once for every change, and not for what changes nothing', async () => {
+  it('a plan change notifies and audits once, and repeating it does neither', async () => {
     const user = await createAccount(world.context)
     for (const plan of ['pro', 'pro', 'free', 'pro'])
       expect((await ask('PATCH', `/update-user-plan/${user._id}?plan=${plan}`)).status).toBe(200)
-    const told = (await messagesOf(user)).map((message) => /the (Pro|Free) plan/.exec(message)?.[1])
-    expect(told).toEqual(['Pro', 'Free', 'Pro'])
+    const notified = (await messagesOf(user)).map((message) => /the (Pro|Free) plan/.exec(message)?.[1])
+    expect(notified).toEqual(['Pro', 'Free', 'Pro'])
     expect(await entriesAbout(user)).toHaveLength(3)
   })
 
   it.each(['', '?plan=', '?plan=gold', '?plan=Pro', '?plan=free&plan=pro', '?plan[$ne]=free'])(
-    'is 400 for the query %j',
+    'the API returns 400 for the plan query %j',
     async (query) => {
       const user = await createAccount(world.context)
       const { status, body } = await ask('PATCH', `/update-user-plan/${user._id}${query}`)
@@ -162,7 +162,7 @@ describe('the plan of a user', () => {
     },
   )
 
-  it('keeps up with changes that come side by side', async () => {
+  it('concurrent plan changes are all applied', async () => {
     const user = await createAccount(world.context)
     const plans = ['pro', 'free', 'pro', 'free', 'pro', 'free']
     const answers = await Promise.all(plans.map((plan) => ask('PATCH', `/update-user-plan/${user._id}?plan=${plan}`)))
@@ -175,7 +175,7 @@ describe('the plan of a user', () => {
 })
 
 describe('the activity of a user', () => {
-  it('ends at once by false, and goes on by true', async () => {
+  it('false disables an account immediately, and true enables it again', async () => {
     const user = await signIn(world.context)
     const me = () => world.app.inject({ url: '/api/auth/me', headers: user.headers })
     const refresh = () =>
@@ -205,13 +205,13 @@ describe('the activity of a user', () => {
     { activity: null },
     { activity: [] },
     [[]],
-  ])('is 400 for the body %j', async (body) => {
+  ])('the API returns 400 for the activity body %j', async (body) => {
     const user = await createAccount(world.context)
     expect((await ask('PATCH', `/update-user-activity/${user._id}`, body)).status).toBe(400)
     expect(await stored(user)).toEqual(user)
   })
 
-  it('cannot be ended by admins for themselves', async () => {
+  it('admins cannot disable themselves', async () => {
     const answer = await ask('PATCH', `/update-user-activity/${admin.user._id}`, { activity: false })
     expect(answer).toMatchObject({
       status: 409,
@@ -222,8 +222,8 @@ describe('the activity of a user', () => {
   })
 })
 
-describe('the figures', () => {
-  it('count all users, by the calendar of UTC', async () => {
+describe('the admin statistics', () => {
+  it('the statistics count all users by UTC calendar months', async () => {
     const empty = await apiWorld(
       {},
       { clock: { now: () => new Date('2026-03-15T12:00:00Z'), sleepUntil: async () => {} } },
@@ -256,15 +256,15 @@ describe('the figures', () => {
     }
   })
 
-  it('are a 500 in the words of the specification when they cannot be had', async () => {
+  it('the statistics return the specified 500 when they are not available', async () => {
     vi.spyOn(world.context.userStatistics, 'count').mockRejectedValueOnce(Object.assign(new Error('gone'), OUTAGE))
     const { status, body } = await ask('GET', '/analytics')
     expect([status, body.message, body.success]).toEqual([500, 'Failed to retrieve analytics', false])
   })
 })
 
-describe("a user's post", () => {
-  it('and its timeline are read by an admin, and the audit log names each read', async () => {
+describe("a user's post in the admin API", () => {
+  it('admins read a post and its timeline, and the audit log names each read', async () => {
     const owner = await createAccount(world.context)
     const { data } = await createPost(world.context, {
       userId: owner._id,
@@ -290,7 +290,7 @@ describe("a user's post", () => {
     expect(body.data[0]).toMatchObject({ action: 'read-timeline', before: { postId } })
   })
 
-  it('is not answered without its entry in the audit log', async () => {
+  it('a post is not returned when its audit entry cannot be stored', async () => {
     const { _id: userId } = await createAccount(world.context)
     const input = { content: { text: 'Mine' }, selectedPlatforms: ['bluesky' as const], status: 'DRAFT' as const }
     const { data } = await createPost(world.context, { userId, input, source: 'api', idempotency: null })
@@ -300,14 +300,14 @@ describe("a user's post", () => {
     }
   })
 
-  it('that does not exist is a 404, and is not in the audit log', async () => {
+  it('a missing post is a 404 without an audit entry', async () => {
     const before = (await ask('GET', '/audit?limit=1')).body.total
     for (const path of ['', '/timeline']) expect((await ask('GET', `/posts/${newId()}${path}`)).status).toBe(404)
     expect((await ask('GET', '/audit?limit=1')).body.total).toBe(before)
   })
 })
 
-it('the audit log is read page by page, newest first', async () => {
+it('the audit log is paged, newest first', async () => {
   const users = await Promise.all([1, 2, 3].map(() => createAccount(world.context)))
   for (const { _id } of users) await ask('PATCH', `/update-user-plan/${_id}?plan=pro`)
   const { body } = await ask('GET', '/audit?limit=2')

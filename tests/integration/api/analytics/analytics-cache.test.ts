@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inventHistory, storeHistory } from '../../../../sandbox/analytics-history.ts'
-import { createAnswerCache } from '../../../../src/api/analytics/cache.ts'
+import { createResponseCache } from '../../../../src/api/analytics/response-cache.ts'
 import { MINUTE } from '../../../../src/domain/shared/times.ts'
 import { signIn } from '../../../support/api.ts'
 import { startFleet, type Fleet } from '../../../support/fleet.ts'
 
-describe('the answers of a process', () => {
+describe('the response cache of a process', () => {
   let now = new Date('2026-03-01T12:00:00Z')
   const cacheOf = (maxEntries: number, maxSize = 32_000) =>
-    createAnswerCache({ now: () => now, maxEntries, maxSize, maxAgeMs: MINUTE })
+    createResponseCache({ now: () => now, maxEntries, maxSize, maxAgeMs: MINUTE })
   const counting = () => {
     let count = 0
     return async () => ({ count: (count += 1) })
@@ -17,7 +17,7 @@ describe('the answers of a process', () => {
   const countOf = async (answer: Answer, key: string, version: number, work: ReturnType<typeof counting>) =>
     (await answer(key, version, work)).count
 
-  it('are worked out once for a version, and for those who ask at the same time', async () => {
+  it('a response is computed once per version, also for concurrent calls', async () => {
     const [answer, work] = [cacheOf(10), counting()]
     expect(await Promise.all([1, 2].map(() => countOf(answer, 'a', 3, work)))).toEqual([1, 1])
     expect(await countOf(answer, 'a', 3, work)).toBe(1)
@@ -26,7 +26,7 @@ describe('the answers of a process', () => {
     expect(await countOf(answer, 'a', 4, work)).toBe(3)
   })
 
-  it('are not kept for longer than a window stands still', async () => {
+  it('a response expires after its maximum age', async () => {
     const [answer, work] = [cacheOf(10), counting()]
     await answer('a', 1, work)
     now = new Date(now.getTime() + MINUTE)
@@ -35,24 +35,24 @@ describe('the answers of a process', () => {
     expect(await countOf(answer, 'a', 1, work)).toBe(2)
   })
 
-  it('that failed are tried again', async () => {
+  it('a failed computation is retried', async () => {
     const answer = cacheOf(10)
     await expect(answer('a', 1, () => Promise.reject(new Error('away')))).rejects.toThrow('away')
     expect(await countOf(answer, 'a', 1, counting())).toBe(1)
   })
 
-  it('are so many at most; those go that nobody asked for in the longest time', async () => {
+  it('the least recently used response is evicted when the cache is full', async () => {
     const [answer, work] = [cacheOf(2), counting()]
     for (const key of ['a', 'b', 'a', 'c']) await answer(key, 1, work)
     expect([await countOf(answer, 'a', 1, work), await countOf(answer, 'b', 1, work)]).toEqual([1, 4])
   })
 
-  it('come also when others have taken their room before they were there', async () => {
+  it('a caller gets its response even when it is evicted before it is ready', async () => {
     const [answer, work] = [cacheOf(1), counting()]
     expect(await Promise.all(['a', 'b', 'c'].map((key) => countOf(answer, key, 1, work)))).toEqual([1, 2, 3])
   })
 
-  it('are so long at most together, and one of them takes no more than its share', async () => {
+  it('the cache is bounded in total size, and an entry takes at most its share', async () => {
     const answer = cacheOf(10_000, 32_000)
     const work = (length: number) => {
       let count = 0
@@ -68,14 +68,14 @@ describe('the answers of a process', () => {
   })
 })
 
-describe('two API processes', () => {
+describe('the response caches of two API processes', () => {
   let fleet: Fleet
   beforeAll(async () => {
     fleet = await startFleet(2)
   })
   afterAll(() => fleet.close())
 
-  it('show a new snapshot at once, and work nothing out anew before there is one', async () => {
+  it('both processes show a new snapshot immediately and compute nothing before', async () => {
     const { context, members } = fleet
     const [history] = [...inventHistory({ users: 1, posts: 10, snapshots: 8 }, { end: new Date() })]
     const { headers } = await signIn(context, { _id: history!.userId })

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** By the time of this machine: the database removes sessions that have ended. */
+/** Relative to the system time, because the database removes expired sessions. */
 const enter = (changes: Partial<User>) => signIn({ ...world.context, clock: systemClock }, changes)
 
 async function read(who: SignedIn, path: string): Promise<unknown> {
@@ -29,8 +29,8 @@ async function read(who: SignedIn, path: string): Promise<unknown> {
   return response.json().data
 }
 
-describe('the routes', () => {
-  it('answer somebody who has nothing with nothing, and with a cell for every hour', async () => {
+describe('the analytics routes', () => {
+  it('a user without data gets empty responses and a heatmap cell for every hour', async () => {
     const who = await enter({ timezone: 'Asia/Tokyo' })
     expect(await read(who, 'overview')).toEqual({
       stats: {
@@ -44,7 +44,7 @@ describe('the routes', () => {
       },
       followers: { total: 0, breakdown: {} },
       platformPerformance: [],
-      // The beginning of 9 March in Tokyo.
+      // The start of 9 March in Tokyo.
       period: { start: '2026-03-08T15:00:00.000Z', end: END_OF_HISTORY.toISOString() },
     })
     const timeline = (await read(who, 'timeline')) as { _id: string }[]
@@ -65,7 +65,7 @@ describe('the routes', () => {
     expect((await read(who, 'heatmap')) as object[]).toHaveLength(168)
   })
 
-  it('rank five posts by engagement of 30 days unless they are told otherwise', async () => {
+  it('the top posts are five posts by engagement of 30 days by default', async () => {
     const who = reader
     expect(await read(who, 'posts/top')).toEqual(await read(who, 'posts/top?limit=5&sortBy=totalEngagement&period=30d'))
     expect(await read(who, 'posts/top')).toHaveLength(5)
@@ -73,7 +73,7 @@ describe('the routes', () => {
     expect(await read(who, 'platforms')).toEqual(await read(who, 'platforms?period=30d'))
   })
 
-  it('top posts have an id of their own for each platform, and name their post', async () => {
+  it('a top post has an id per platform and names its post', async () => {
     const rows = (await read(reader, 'posts/top?limit=100')) as { _id: string; postId: string; platform: string }[]
     expect(new Set(rows.map(({ _id }) => _id)).size).toBe(rows.length)
     expect(new Set(rows.map(({ postId }) => postId)).size).toBeLessThan(rows.length)
@@ -98,13 +98,13 @@ describe('the routes', () => {
     'posts/top?limit=0',
     'posts/top?limit=many',
     'heatmap?period=30',
-  ])('refuse %s', async (path) => {
+  ])('the analytics request %s is rejected', async (path) => {
     const response = await world.app.inject({ url: `/api/analytics/${path}`, headers: reader.headers })
     expect(response.statusCode).toBe(400)
     expect(response.json()).toMatchObject({ success: false, code: 'VALIDATION_FAILED' })
   })
 
-  it('show at once which platforms are connected', async () => {
+  it('a change of connected platforms shows immediately', async () => {
     const { context, app } = world
     const user = await connectedUser(context, ['mastodon', 'tumblr'])
     const { accessToken } = await openTestSession({ ...context, clock: systemClock }, user, {

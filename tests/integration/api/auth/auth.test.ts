@@ -11,7 +11,7 @@ import { forge as forgeWith, type Forgery } from '../../../support/forged-tokens
 import { unique } from '../../../support/servers.ts'
 
 let world: ApiWorld
-/** Added to the system's time; the clock of this file's context. */
+/** Milliseconds added to the system time; the clock of this file's context. */
 let shiftMs = 0
 const clock: Clock = {
   now: () => new Date(Date.now() + shiftMs),
@@ -20,7 +20,7 @@ const clock: Clock = {
     return systemClock.sleepUntil(new Date(instant.getTime() - shiftMs), signal)
   },
 }
-/** What was waited for. */
+/** Delays that the service requested. */
 const steps: number[] = []
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 let addresses = 0
-/** An address of its own for every caller who may fail to log in. */
+/** Returns a new client address, because failed logins count per address. */
 const newAddress = () => `10.1.${(addresses += 1) >> 8}.${addresses & 255}`
 
 function logIn(body: object, { address = newAddress(), path = 'login' } = {}) {
@@ -50,7 +50,7 @@ const UNAUTHORIZED = { success: false, message: 'Unauthorized', statusCode: 401,
 
 describe('login', () => {
   it.each(['login', 'admin-login'])(
-    '%s answers with a token, the user and the refresh cookie, for any role',
+    '%s returns a token, the user and the refresh cookie, for any role',
     async (path) => {
       for (const role of ['user', 'admin'] as const) {
         const user = await createAccount(world.context, { role, withPassword: true })
@@ -82,7 +82,7 @@ describe('login', () => {
     },
   )
 
-  it('sets the cookie for the auth routes alone, out of reach of scripts, for seven days', async () => {
+  it('login sets an HttpOnly cookie for the auth routes only, for seven days', async () => {
     const user = await createAccount(world.context, { withPassword: true })
     const response = await logIn({ email: user.email, password: PASSWORD })
     const cookie = response.cookies.find(({ name }) => name === 'refreshToken')!
@@ -93,7 +93,7 @@ describe('login', () => {
     expect(days).toBeLessThanOrEqual(7)
   })
 
-  it('makes the cookie Secure where the API is reached by https, with the configured attributes', async () => {
+  it('the login cookie is Secure behind https and has the configured attributes', async () => {
     const https = await apiWorld({
       PUBLIC_URL: 'https://api.example.test',
       REFRESH_COOKIE_SAME_SITE: 'strict',
@@ -109,7 +109,7 @@ describe('login', () => {
     }
   })
 
-  it('takes the address in any case and with spaces around, and the password however it was composed', async () => {
+  it('login accepts the address in any case and with spaces, and the password in any Unicode composition', async () => {
     const user = await createAccount(world.context, {
       email: `${unique('zoë')}@example.test`,
       passwordHash: await world.context.passwords.hash('Motörhead forever'.normalize('NFKC'), ''),
@@ -118,14 +118,14 @@ describe('login', () => {
     expect(await logIn({ email, password: 'Motörhead forever'.normalize('NFD') })).toMatchObject({ statusCode: 200 })
   })
 
-  it('sets lastLogin', async () => {
+  it('login sets lastLogin', async () => {
     const user = await createAccount(world.context, { withPassword: true })
     await logIn({ email: user.email, password: PASSWORD })
     const { lastLogin } = (await world.context.users.findById(user._id))!
     expect(Math.abs(lastLogin!.getTime() - clock.now().getTime())).toBeLessThan(10 * SECOND)
   })
 
-  it('answers a wrong password, an unknown address and an account without password alike', async () => {
+  it('login returns the same error for a wrong password, an unknown address and an account without password', async () => {
     const known = await createAccount(world.context, { withPassword: true })
     const google = await createAccount(world.context, { auth: { provider: 'google' } })
     for (const email of [known.email, google.email, `${unique('nobody')}@example.test`]) {
@@ -142,7 +142,7 @@ describe('login', () => {
     }
   })
 
-  it('answers a failed login at a step after its beginning, whether or not the address is known', async () => {
+  it('a failed login takes the same minimum time for known and unknown addresses', async () => {
     const known = await createAccount(world.context, { withPassword: true })
     for (const email of [known.email, `${unique('nobody')}@example.test`]) {
       const begin = Date.now()
@@ -160,12 +160,12 @@ describe('login', () => {
     ['a pattern as address', { email: { $regex: '.*' }, password: PASSWORD }],
     ['a list of addresses', { email: ['ann@example.test'], password: PASSWORD }],
     ['a number as password', { email: 'ann@example.test', password: 12_345_678 }],
-    ['a truth as password', { email: 'ann@example.test', password: true }],
+    ['a boolean as password', { email: 'ann@example.test', password: true }],
     ['nothing as password', { email: 'ann@example.test', password: null }],
     ['no password', { email: 'ann@example.test' }],
     ['no body at all', undefined],
     ['a list as body', []],
-  ])('with %s is 400, on both routes', async (_, body) => {
+  ])('login with %s is 400 on both routes', async (_, body) => {
     for (const path of ['login', 'admin-login']) {
       const response = await logIn(body as object, { path })
       expect(response.statusCode).toBe(400)
@@ -173,7 +173,7 @@ describe('login', () => {
     }
   })
 
-  it('tells that an account is disabled only to who knows its password', async () => {
+  it('login reports a disabled account only with the right password', async () => {
     const user = await createAccount(world.context, { isDisabled: true, withPassword: true })
     expect((await logIn({ email: user.email, password: 'wrong password' })).json()).toMatchObject({
       code: 'INVALID_CREDENTIALS',
@@ -184,7 +184,7 @@ describe('login', () => {
     expect(response.cookies).toEqual([])
   })
 
-  it('refuses a password beyond all measure before hashing it', async () => {
+  it('login rejects an oversized password before hashing it', async () => {
     const user = await createAccount(world.context, { withPassword: true })
     const big = await logIn({ email: user.email, password: 'x'.repeat(60_000) })
     expect(big.statusCode).toBe(400)
@@ -192,7 +192,7 @@ describe('login', () => {
     expect(await logIn({ email: user.email, password: 'x'.repeat(70_000) })).toMatchObject({ statusCode: 413 })
   })
 
-  it('lists everything that is wrong with its body at once', async () => {
+  it('login reports all problems of its body together', async () => {
     const response = await logIn({ email: 5 })
     expect(response.statusCode).toBe(400)
     expect(response.json()).toMatchObject({ success: false, statusCode: 400, code: 'VALIDATION_FAILED' })
@@ -204,7 +204,7 @@ describe('login', () => {
     )
   })
 
-  it('lets one user in many times side by side', async () => {
+  it('concurrent logins of the same user all succeed', async () => {
     const user = await createAccount(world.context, { withPassword: true })
     const logins = await Promise.all(Array.from({ length: 20 }, () => logIn({ email: user.email, password: PASSWORD })))
     expect(logins.map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: 20 }, () => 200))
@@ -212,7 +212,7 @@ describe('login', () => {
 })
 
 describe('failed logins', () => {
-  it('are limited to 10 per account and address, even when the right password comes at last', async () => {
+  it('failed logins are limited to 10 per account and address, even if the last password is right', async () => {
     const [user, other] = [
       await createAccount(world.context, { withPassword: true }),
       await createAccount(world.context, { withPassword: true }),
@@ -232,7 +232,7 @@ describe('failed logins', () => {
     expect(await logIn({ email: other.email, password: PASSWORD }, { address })).toMatchObject({ statusCode: 200 })
   })
 
-  it('are counted one by one when they come side by side', async () => {
+  it('concurrent failed logins are all counted', async () => {
     const user = await createAccount(world.context, { withPassword: true })
     const address = newAddress()
     const answers = await Promise.all(
@@ -242,7 +242,7 @@ describe('failed logins', () => {
     expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(15)
   })
 
-  it('are limited to 50 per address over all accounts', async () => {
+  it('failed logins are limited to 50 per address over all accounts', async () => {
     const address = newAddress()
     for (let count = 0; count < 50; count += 1) {
       expect(await logIn({ email: `${count}@example.test`, password: 'wrong' }, { address })).toMatchObject({
@@ -254,7 +254,7 @@ describe('failed logins', () => {
     })
   })
 
-  it('are the only ones that count', async () => {
+  it('only failed logins count against the limit', async () => {
     const user = await createAccount(world.context, { withPassword: true })
     const address = newAddress()
     for (let count = 0; count < 12; count += 1) {
@@ -262,7 +262,7 @@ describe('failed logins', () => {
     }
   })
 
-  it('are still known to another process', async () => {
+  it('failed logins are counted across processes', async () => {
     const user = await createAccount(world.context, { withPassword: true })
     const address = newAddress()
     for (let count = 0; count < 10; count += 1) await logIn({ email: user.email, password: 'wrong' }, { address })
@@ -280,7 +280,7 @@ describe('failed logins', () => {
 })
 
 describe('an access token', () => {
-  it('carries exactly the claims of the contract, of its own type, for ten minutes', async () => {
+  it('an access token has exactly the specified claims, its own type and ten minutes of life', async () => {
     const { accessToken, user } = await signIn(world.context)
     const [header, payload] = accessToken
       .split('.')
@@ -309,19 +309,19 @@ describe('an access token', () => {
     'Basic dXNlcjpwYXNz',
     'Bearer \u0000',
     `Bearer ${'a'.repeat(9_000)}`,
-  ])('is asked for in place of %j', async (authorization) => {
+  ])('the API requires a valid access token and rejects %j', async (authorization) => {
     const response = await world.app.inject({ url: '/api/auth/me', headers: { authorization } })
     expect(response.statusCode).toBe(401)
     expect(response.json()).toMatchObject(UNAUTHORIZED)
   })
 
-  it('of another user does not open this session', async () => {
+  it('an access token of another user does not open this session', async () => {
     const [ann, bob] = [await signIn(world.context), await signIn(world.context)]
     const { sub } = claimsOf(bob.accessToken)
     expect(await me(forge(ann.accessToken, { payload: { sub } }))).toMatchObject({ statusCode: 401 })
   })
 
-  it('of a disabled account is 403 at once', async () => {
+  it('an access token of a disabled account is 403 immediately', async () => {
     const { accessToken, user } = await signIn(world.context)
     await change(user._id, { isDisabled: true })
     const response = await me(accessToken)
@@ -329,26 +329,26 @@ describe('an access token', () => {
     expect(response.json()).toMatchObject({ message: 'Account is disabled', code: 'ACCOUNT_DISABLED' })
   })
 
-  it('follows the role of the record, not its own', async () => {
+  it('the role comes from the user record, not from the access token', async () => {
     const { accessToken, user } = await signIn(world.context)
     await changeRole(world.context, CLI_ACTOR, user._id, 'admin')
     expect((await me(accessToken)).json().data.user.role).toBe('admin')
   })
 
-  it('does not outlive its session', async () => {
+  it('an access token stops working when its session is removed', async () => {
     const { accessToken } = await signIn(world.context)
     await later(7 * DAY + MINUTE, async () => expect(await me(accessToken)).toMatchObject({ statusCode: 401 }))
   })
 
-  it('ends with its session', async () => {
+  it('an access token stops working when its session expires', async () => {
     const { accessToken, refreshCookie } = await signIn(world.context)
     await world.context.sessions.remove(refreshCookie.split('.', 1)[0]!)
     expect(await me(accessToken)).toMatchObject({ statusCode: 401 })
   })
 })
 
-describe('refresh', () => {
-  it('exchanges the cookie for its successor and a token of the same session', async () => {
+describe('token refresh', () => {
+  it('a refresh exchanges the cookie for its successor and an access token of the same session', async () => {
     const { accessToken, refreshCookie } = await signIn(world.context)
     const response = await refresh(refreshCookie)
     expect(response.statusCode).toBe(200)
@@ -362,12 +362,12 @@ describe('refresh', () => {
     expect(await refresh(refreshCookieOf(response))).toMatchObject({ statusCode: 200 })
   })
 
-  it('works without a body under a JSON content type', async () => {
+  it('a refresh works without a body under a JSON content type', async () => {
     const { refreshCookie } = await signIn(world.context)
     expect(await refresh(refreshCookie, { 'content-type': 'application/json' })).toMatchObject({ statusCode: 200 })
   })
 
-  it('gives a repeat within 30 s the very same cookie, also after the successor was used', async () => {
+  it('a repeated refresh within 30 s returns the identical cookie, even after the successor was used', async () => {
     const { refreshCookie } = await signIn(world.context)
     const first = await refresh(refreshCookie)
     const second = await refresh(refreshCookieOf(first))
@@ -378,14 +378,14 @@ describe('refresh', () => {
     expect(await refresh(refreshCookieOf(repeat))).toMatchObject({ statusCode: 200 })
   })
 
-  it('gives parallel tabs the very same cookie header', async () => {
+  it('concurrent refreshes of browser tabs return the identical cookie header', async () => {
     const { refreshCookie } = await signIn(world.context)
     const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(refreshCookie)))
     expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
     expect(new Set(answers.map(({ headers }) => String(headers['set-cookie']))).size).toBe(1)
   })
 
-  it('takes the use of a spent cookie for theft and ends the whole session', async () => {
+  it('reuse of a spent refresh cookie counts as theft and ends the session', async () => {
     const { refreshCookie } = await signIn(world.context)
     let last = refreshCookie
     let answer = await refresh(last)
@@ -402,7 +402,7 @@ describe('refresh', () => {
     })
   })
 
-  it('leaves the session alone when a cookie was never its own', async () => {
+  it('an unknown refresh cookie does not end the session', async () => {
     const { refreshCookie } = await signIn(world.context)
     const [sessionId] = refreshCookie.split('.', 1)
     const guess = `${sessionId}.${randomBytes(32).toString('base64url')}`
@@ -411,7 +411,7 @@ describe('refresh', () => {
   })
 
   it.each([null, '', 'x', '.', `${'0'.repeat(24)}.${'a'.repeat(43)}`, 'a'.repeat(5_000)])(
-    'refuses %j',
+    'a refresh with the cookie %j is rejected',
     async (cookie) => {
       const response = await refresh(cookie)
       expect(response.statusCode).toBe(401)
@@ -419,7 +419,7 @@ describe('refresh', () => {
     },
   )
 
-  it('slides by seven days, but not beyond thirty from the login', async () => {
+  it('a refresh extends the session by seven days, at most to thirty days from the login', async () => {
     const { refreshCookie } = await signIn(world.context)
     const loggedInAt = clock.now().getTime()
     let cookie = refreshCookie
@@ -437,12 +437,12 @@ describe('refresh', () => {
     await later(30 * DAY + MINUTE, async () => expect(await refresh(cookie)).toMatchObject({ statusCode: 401 }))
   })
 
-  it('is over when unused for seven days', async () => {
+  it('a session that is unused for seven days cannot be refreshed', async () => {
     const { refreshCookie } = await signIn(world.context)
     await later(7 * DAY + MINUTE, async () => expect(await refresh(refreshCookie)).toMatchObject({ statusCode: 401 }))
   })
 
-  it('of a disabled account is refused and spends nothing', async () => {
+  it('a refresh for a disabled account is rejected and does not spend the cookie', async () => {
     const { refreshCookie, user } = await signIn(world.context)
     await change(user._id, { isDisabled: true })
     expect(await refresh(refreshCookie)).toMatchObject({ statusCode: 403 })
@@ -455,7 +455,7 @@ describe('refresh', () => {
     ['a page without an origin', { origin: 'null' }],
     ['a look-alike origin', { origin: 'http://localhost:3000.evil.example' }],
     ['another site that hides its origin', { 'sec-fetch-site': 'cross-site' }],
-  ])('is refused to %s, cookie or not', async (_, headers) => {
+  ])('a refresh is rejected for %s, with or without a cookie', async (_, headers) => {
     const { refreshCookie } = await signIn(world.context)
     const response = await refresh(refreshCookie, headers)
     expect(response.statusCode).toBe(403)
@@ -463,7 +463,7 @@ describe('refresh', () => {
     expect(await refresh(refreshCookie, { origin: 'http://localhost:3000' })).toMatchObject({ statusCode: 200 })
   })
 
-  it('stores no token, only hashes', async () => {
+  it('refresh tokens are stored only as hashes', async () => {
     const { refreshCookie } = await signIn(world.context)
     await refresh(refreshCookie)
     const [sessionId, token] = refreshCookie.split('.')
@@ -485,7 +485,7 @@ describe('logout', () => {
       ...(options.cookie ? { cookies: { refreshToken: options.cookie } } : {}),
     })
 
-  it('by cookie ends the session, its tokens too, and clears the cookie', async () => {
+  it('logout by cookie ends the session and its tokens and clears the cookie', async () => {
     const { accessToken, refreshCookie } = await signIn(world.context)
     const response = await logOut({ cookie: refreshCookie })
     expect(response.statusCode).toBe(200)
@@ -495,7 +495,7 @@ describe('logout', () => {
     expect(await refresh(refreshCookie)).toMatchObject({ statusCode: 401 })
   })
 
-  it('works with an access token that has expired, and without any proof does no harm', async () => {
+  it('logout works with an expired access token and is harmless without credentials', async () => {
     const { accessToken, refreshCookie } = await signIn(world.context)
     const bystander = await signIn(world.context)
     const expired = forge(accessToken, { payload: { exp: Math.floor(Date.now() / 1_000) - 60 } })
@@ -505,7 +505,7 @@ describe('logout', () => {
     expect(await me(bystander.accessToken)).toMatchObject({ statusCode: 200 })
   })
 
-  it('ends nothing for a forged cookie or token', async () => {
+  it('logout with a forged cookie or token ends nothing', async () => {
     const { accessToken, refreshCookie } = await signIn(world.context)
     const [sessionId] = refreshCookie.split('.', 1)
     await logOut({ cookie: `${sessionId}.${'a'.repeat(43)}` })
@@ -513,13 +513,13 @@ describe('logout', () => {
     expect(await me(accessToken)).toMatchObject({ statusCode: 200 })
   })
 
-  it('is refused to other sites', async () => {
+  it('logout is rejected for other sites', async () => {
     const { refreshCookie } = await signIn(world.context)
     expect(await logOut({ cookie: refreshCookie, origin: 'https://evil.example' })).toMatchObject({ statusCode: 403 })
     expect(await refresh(refreshCookie)).toMatchObject({ statusCode: 200 })
   })
 
-  it("all ends every session and every token of the user, and nobody else's", async () => {
+  it('logout/all ends every session and token of the user, and no others', async () => {
     const here = await signIn(world.context)
     const there = await logInAgain(here.user.email)
     const bystander = await signIn(world.context)

@@ -16,7 +16,7 @@ const devicesOf = ({ headers }: Pick<SignedIn, 'headers'>) => world.app.inject({
 const remove = ({ headers }: Pick<SignedIn, 'headers'>, tokenId: string) =>
   world.app.inject({ method: 'DELETE', url: `/api/auth/devices/${tokenId}`, headers })
 
-/** A further session of the same user. */
+/** Opens another session of the same user. */
 async function onAnotherDevice(who: SignedIn, userAgent = 'Phone'): Promise<SignedIn & { tokenId: string }> {
   const tokens = await openSession(world.context, who.user, { ipAddress: '10.0.0.7', userAgent })
   const { sessionId } = world.context.accessTokens.verify(tokens.accessToken)!
@@ -27,7 +27,7 @@ const refresh = (cookie: string) =>
   world.app.inject({ method: 'POST', url: '/api/auth/refresh', cookies: { refreshToken: cookie } })
 
 describe('the list of devices', () => {
-  it("has every session of the user and nobody else's, the one used last first", async () => {
+  it('the list has every session of the user and no others, most recently used first', async () => {
     const who = await signIn(world.context)
     await signIn(world.context)
     const phone = await world.later(MINUTE, () => onAnotherDevice(who))
@@ -52,7 +52,7 @@ describe('the list of devices', () => {
     expect(current).toMatchObject([{ tokenId: phone.tokenId }])
   })
 
-  it('moves a device up when it refreshes', async () => {
+  it('a refresh moves a device to the top of the list', async () => {
     const who = await signIn(world.context)
     const phone = await world.later(MINUTE, () => onAnotherDevice(who))
     await world.later(10 * MINUTE, async () => {
@@ -65,7 +65,7 @@ describe('the list of devices', () => {
     })
   })
 
-  it('leaves out sessions that have ended', async () => {
+  it('the list omits ended sessions', async () => {
     const who = await signIn(world.context)
     await world.later(8 * DAY, async () => {
       const now = await onAnotherDevice(who)
@@ -73,7 +73,7 @@ describe('the list of devices', () => {
     })
   })
 
-  it('shows no token and no hash', async () => {
+  it('the list contains no token and no hash', async () => {
     const who = await signIn(world.context)
     const { body } = await devicesOf(who)
     const { tokenHash } = (await world.context.sessions.find(who.refreshCookie.split('.')[0]!))!
@@ -82,8 +82,8 @@ describe('the list of devices', () => {
   })
 })
 
-describe('a device that is removed', () => {
-  it('is logged out at once, its access token too', async () => {
+describe('removing a device', () => {
+  it('a removed device is logged out immediately, including its access token', async () => {
     const who = await signIn(world.context)
     const phone = await onAnotherDevice(who)
     expect((await devicesOf(phone)).statusCode).toBe(200)
@@ -96,7 +96,7 @@ describe('a device that is removed', () => {
     expect((await devicesOf(who)).json().data).toHaveLength(1)
   })
 
-  it('loses its cookie when it is the one that asks', async () => {
+  it('a device that removes itself loses its cookie', async () => {
     const who = await onAnotherDevice(await signIn(world.context))
     const response = await remove(who, who.tokenId)
     expect(response.statusCode).toBe(200)
@@ -104,7 +104,7 @@ describe('a device that is removed', () => {
     expect((await devicesOf(who)).statusCode).toBe(401)
   })
 
-  it('is 404 when it is gone, was never there or belongs to another', async () => {
+  it('an ended, unknown or foreign device is 404', async () => {
     const [who, other] = [await signIn(world.context), await signIn(world.context)]
     const phone = await onAnotherDevice(who)
     const foreign = await onAnotherDevice(other)

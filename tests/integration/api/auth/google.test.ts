@@ -22,7 +22,7 @@ let control: Control
 let world: ApiWorld
 let offsetMs = 0
 const logged: string[] = []
-/** What nobody should find in a log. */
+/** Secrets that must not appear in any log. */
 const secrets = new Set<string>()
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ async function begin(app = world.app) {
   return { response, url: String(response.headers.location), binding: binding?.value }
 }
 
-/** What a callback is answered, in the browser that holds this cookie. */
+/** Calls a callback in the browser that has this cookie. */
 async function finish(callback: string, binding: string | undefined) {
   const { pathname, search, searchParams } = new URL(callback)
   for (const value of [...searchParams.values(), binding ?? ''])
@@ -71,7 +71,7 @@ async function finish(callback: string, binding: string | undefined) {
   return { response, location: String(response.headers.location), cookie: refreshCookieOf(response) }
 }
 
-/** The whole way over the page of the provider. */
+/** Logs in through the page of the provider. */
 async function logIn(choice: Parameters<typeof signInAtProvider>[1]) {
   const { url, binding } = await begin()
   return finish(await signInAtProvider(url, choice), binding)
@@ -87,7 +87,7 @@ async function meBy(location: string) {
 }
 
 describe('a login with Google', () => {
-  it('sends the browser to the page of the provider, with everything that ties the answer to it', async () => {
+  it('the login redirects the browser to the provider with everything that binds the response to it', async () => {
     const { response, url } = await begin()
     const asked = Object.fromEntries(new URL(url).searchParams)
     expect(url.startsWith(`${google.url}/auth?`)).toBe(true)
@@ -113,13 +113,13 @@ describe('a login with Google', () => {
       }),
     ])
     const stored = await world.context.database.connection.collection('loginAttempts').find().toArray()
-    const kept = JSON.stringify(stored)
+    const storedJson = JSON.stringify(stored)
     for (const secret of [asked['state']!, asked['nonce']!, response.cookies[0]!.value]) {
-      expect(kept).not.toContain(secret)
+      expect(storedJson).not.toContain(secret)
     }
   })
 
-  it('makes an account of the claims the first time, and finds it by the provider’s id from then on', async () => {
+  it("the first login creates an account from the claims, and later logins find it by the provider's id", async () => {
     const email = newAddress()
     const picture = 'https://pictures.example.test/ann.png'
     const person = google.createPerson({ name: '  Ann Other ', email: email.toUpperCase(), picture })
@@ -160,7 +160,7 @@ describe('a login with Google', () => {
     ['one letter', 'A', 'ann.other'],
     ['two lines', 'Ann\nOther', 'ann.other'],
     ['too long a name', 'x'.repeat(150), 'x'.repeat(100)],
-  ])('of somebody with %s for a name takes what can be shown', async (_, name, shown) => {
+  ])('a user with %s for a name gets a displayable name', async (_, name, shown) => {
     const person = google.createPerson({
       name,
       email: `ann.other@${unique('d')}.test`,
@@ -170,7 +170,7 @@ describe('a login with Google', () => {
     expect(user).toMatchObject({ name: shown, avatar: identicon(user.id) })
   })
 
-  it('makes one account of two first logins at once', async () => {
+  it('two concurrent first logins create a single account', async () => {
     const person = google.createPerson({ name: 'Ann', email: newAddress() })
     const begun = await Promise.all([begin(), begin(), begin()])
     const callbacks = await Promise.all(begun.map(({ url }) => signInAtProvider(url, { account: person.id })))
@@ -180,19 +180,19 @@ describe('a login with Google', () => {
   })
 })
 
-/** The last refusal in the log. */
+/** Returns the last refusal in the log. */
 function lastRefusal(): Record<string, unknown> {
-  const line = logged.findLast((text) => text.includes('a login with Google was refused'))
+  const line = logged.findLast((text) => text.includes('google login refused'))
   return JSON.parse(line ?? '{}') as Record<string, unknown>
 }
 
-describe('the log names the OAuth error', () => {
-  it('of a login that the user denied', async () => {
+describe('the log of refused Google logins', () => {
+  it('a login that the user denied is logged with its OAuth error', async () => {
     expect(await logIn({ decision: 'deny' })).toMatchObject(refused('google_auth_failed'))
     expect(lastRefusal()).toMatchObject({ refusal: 'google_auth_failed', platformCode: 'access_denied' })
   })
 
-  it('of an exchange that the provider refused, with its description sanitized', async () => {
+  it('a refused code exchange is logged with the OAuth error and its sanitized description', async () => {
     const body = {
       error: 'invalid_client',
       error_description: '<b>Bad</b>\u202e secret\n\u0000 abc123def456ghi789jkl012',
@@ -203,7 +203,7 @@ describe('the log names the OAuth error', () => {
     expect(JSON.stringify(lastRefusal())).not.toMatch(/<b>|\u202e|abc123def456/)
   })
 
-  it('only when it is a word: other texts are left out', async () => {
+  it('an OAuth error that is not a plain word is left out of the log', async () => {
     const { url, binding } = await begin()
     const callback = new URL(await signInAtProvider(url, { decision: 'deny' }))
     callback.searchParams.set('error', `<script>${'x'.repeat(500)}</script>`)
@@ -213,16 +213,16 @@ describe('the log names the OAuth error', () => {
   })
 })
 
-describe('is refused', () => {
+describe('a refused Google login', () => {
   it.each([
     ['no address', {}],
-    ['an address that nobody verified', { email: 'someone@example.test', verified: false }],
-    ['an address that is none', { email: 'Ann <ann@example.test>, bob@example.test' }],
-  ])('to somebody with %s', async (_, fields) => {
+    ['an unverified address', { email: 'someone@example.test', verified: false }],
+    ['a malformed address', { email: 'Ann <ann@example.test>, bob@example.test' }],
+  ])('a login of a user with %s is refused', async (_, fields) => {
     expect(await logIn({ name: 'Ann', ...fields })).toMatchObject(refused('no_email'))
   })
 
-  it('for the address of an account that logs in by password, which stays as it is', async () => {
+  it('a login is refused for the address of a password account, which stays unchanged', async () => {
     const user = await createAccount(world.context)
     const person = google.createPerson({ name: 'Thief', email: user.email })
     expect(await logIn({ account: person.id })).toMatchObject(refused('email_exists_different_provider'))
@@ -230,13 +230,13 @@ describe('is refused', () => {
     expect(await userOf(person.id)).toBeNull()
   })
 
-  it('for the address of another account of the provider', async () => {
+  it('a login is refused for the address of another provider account', async () => {
     const email = newAddress()
     await logIn({ name: 'Ann', email })
     expect(await logIn({ name: 'Ann again', email })).toMatchObject(refused('email_exists_different_provider'))
   })
 
-  it('for a disabled account', async () => {
+  it('a login is refused for a disabled account', async () => {
     const person = google.createPerson({ name: 'Ann', email: newAddress() })
     await logIn({ account: person.id })
     await world.context.database.connection
@@ -245,7 +245,7 @@ describe('is refused', () => {
     expect(await logIn({ account: person.id })).toMatchObject(refused('google_auth_failed'))
   })
 
-  it('the second time, with the same state', async () => {
+  it('a second login with the same state is refused', async () => {
     const { url, binding } = await begin()
     const callback = await signInAtProvider(url, { name: 'Ann', email: newAddress() })
     expect((await finish(callback, binding)).cookie).not.toBeNull()
@@ -254,14 +254,14 @@ describe('is refused', () => {
     expect(await exchanges()).toBe(before)
   })
 
-  it('of many callbacks at once to all but one', async () => {
+  it('concurrent callbacks of the same attempt are refused except for the first', async () => {
     const { url, binding } = await begin()
     const callback = await signInAtProvider(url, { name: 'Ann', email: newAddress() })
     const ends = await Promise.all(Array.from({ length: 5 }, () => finish(callback, binding)))
     expect(ends.filter(({ cookie }) => cookie !== null)).toHaveLength(1)
   })
 
-  it('in another browser, and without using the login up', async () => {
+  it('a login is refused in another browser and stays open in the right one', async () => {
     const { url, binding } = await begin()
     const callback = await signInAtProvider(url, { name: 'Ann', email: newAddress() })
     const before = await exchanges()
@@ -273,7 +273,7 @@ describe('is refused', () => {
     expect((await finish(callback, binding)).cookie).not.toBeNull()
   })
 
-  it('after ten minutes', async () => {
+  it('a login is refused after ten minutes', async () => {
     const { url, binding } = await begin()
     const callback = await signInAtProvider(url, { name: 'Ann', email: newAddress() })
     offsetMs = 10 * MINUTE + 1_000
@@ -287,16 +287,16 @@ describe('is refused', () => {
     '?state=x&state=y&code=x',
     '?error=access_denied',
     '?state[$ne]=x&code=x',
-  ])('with the query %j', async (query) => {
+  ])('a login with the query %j is refused', async (query) => {
     const { binding } = await begin()
     expect(await finish(`${CALLBACK}${query}`, binding)).toMatchObject(refused('session_expired'))
   })
 
-  it.each(['made up', 'of another login'])('with a code that is %s', async (kind) => {
+  it.each(['invented', 'of another login'])('a login with a code that is %s is refused', async (kind) => {
     const { url, binding } = await begin()
     const callback = new URL(await signInAtProvider(url, { name: 'Ann', email: newAddress() }))
     const other = new URL(await signInAtProvider((await begin()).url, { name: 'Bob', email: newAddress() }))
-    callback.searchParams.set('code', kind === 'made up' ? 'x' : other.searchParams.get('code')!)
+    callback.searchParams.set('code', kind === 'invented' ? 'x' : other.searchParams.get('code')!)
     expect(await finish(callback.href, binding)).toMatchObject(refused('google_auth_failed'))
   })
 
@@ -306,9 +306,9 @@ describe('is refused', () => {
     ['no nonce', ({ nonce: _, ...claims }) => claims],
     ['another audience', (claims) => ({ ...claims, aud: 'another' })],
     ['another issuer', (claims) => ({ ...claims, iss: 'https://issuer.example.test' })],
-    ['its end behind it', (claims) => ({ ...claims, iat: seconds() - 7_200, exp: seconds() - 3_600 })],
+    ['an expiry in the past', (claims) => ({ ...claims, iat: seconds() - 7_200, exp: seconds() - 3_600 })],
     ['no subject', ({ sub: _, ...claims }) => claims],
-  ])('when the ID token has %s', async (_, spoil) => {
+  ])('a login is refused when the ID token has %s', async (_, spoil) => {
     const email = newAddress()
     google.spoilNext({ claims: spoil })
     expect(await logIn({ name: 'Ann', email })).toMatchObject(refused('google_auth_failed'))
@@ -316,7 +316,7 @@ describe('is refused', () => {
     expect((await logIn({ name: 'Ann', email })).cookie).not.toBeNull()
   })
 
-  it('when the ID token is signed by somebody else', async () => {
+  it('a login is refused when another key signed the ID token', async () => {
     google.spoilNext({ key: newSigningKey() })
     expect(await logIn({ name: 'Ann', email: newAddress() })).toMatchObject(refused('google_auth_failed'))
   })
@@ -324,17 +324,17 @@ describe('is refused', () => {
   it.each([
     ['is down', { status: 503 }],
     ['breaks off', { cut: true }],
-    ['answers no JSON', { status: 200, body: '<html>' }],
-    ['answers without end', { flood: 'body' as const }],
-    ['sends elsewhere', { status: 307, headers: { location: 'http://127.0.0.1:9/token' } }],
-  ])('while the exchange of codes %s, and is not when it is back', async (_, action) => {
+    ['responds without JSON', { status: 200, body: '<html>' }],
+    ['responds without end', { flood: 'body' as const }],
+    ['redirects elsewhere', { status: 307, headers: { location: 'http://127.0.0.1:9/token' } }],
+  ])('a login is refused while the code exchange %s, and succeeds afterwards', async (_, action) => {
     await control.fault({ path: '/token', action, times: 1 })
     const email = newAddress()
     expect(await logIn({ name: 'Ann', email })).toMatchObject(refused('google_auth_failed'))
     expect((await logIn({ name: 'Ann', email })).cookie).not.toBeNull()
   })
 
-  it('where it is not set up', async () => {
+  it('a login is refused without a Google configuration', async () => {
     const without = await apiWorld({ GOOGLE_CLIENT_ID: '' })
     for (const path of ['/api/auth/google', '/api/auth/google/callback?state=x&code=x']) {
       const response = await without.app.inject({ url: path })
@@ -344,15 +344,15 @@ describe('is refused', () => {
   })
 })
 
-it('leaves no trace of codes, states, cookies and addresses in the log', () => {
+it('the log contains no codes, states, cookies or addresses', () => {
   const all = logged.join('')
-  expect(all).toContain('a login with Google was refused')
+  expect(all).toContain('google login refused')
   expect(all).toContain('unexpected JWT')
   expect(secrets.size).toBeGreaterThan(50)
   for (const text of secrets) expect(all).not.toContain(text)
 })
 
-describe('the provider', () => {
+describe('the OpenID provider', () => {
   const requests = { redirectUri: CALLBACK, state: 's'.repeat(43), nonce: 'n'.repeat(43), verifier: 'v'.repeat(43) }
   const client = (changes: Partial<Parameters<typeof createIdentityProvider>[0]> = {}) =>
     createIdentityProvider({
@@ -364,20 +364,21 @@ describe('the provider', () => {
       ...changes,
     })
 
-  it('is asked again until it has told its addresses, and then no more', async () => {
+  it('discovery is repeated until it succeeds, and then cached', async () => {
     const provider = client()
     await control.fault({ path: '/.well-known', action: { status: 503 } })
     await expect(provider.begin(requests)).rejects.toThrow()
     await expect(provider.begin(requests)).rejects.toThrow()
     await control.clearFaults()
-    const told = async () => (await control.requests()).filter(({ path }) => path.startsWith('/.well-known')).length
-    const before = await told()
+    const countDiscoveries = async () =>
+      (await control.requests()).filter(({ path }) => path.startsWith('/.well-known')).length
+    const before = await countDiscoveries()
     await Promise.all([provider.begin(requests), provider.begin(requests)])
     await provider.begin(requests)
-    expect(await told()).toBe(before + 1)
+    expect(await countDiscoveries()).toBe(before + 1)
   })
 
-  it('that is away when somebody begins is an error on the login page, and none when it is back', async () => {
+  it('an unavailable provider redirects to the login page with an error until it is back', async () => {
     const later = await apiWorld({ PUBLIC_URL, ...google.env(PUBLIC_URL) })
     await control.fault({ path: '/.well-known', action: { cut: true } })
     expect((await begin(later.app)).url).toBe(`${LOGIN}?error=google_auth_failed#`)
@@ -386,7 +387,7 @@ describe('the provider', () => {
     await later.close()
   })
 
-  it('gets the name of the service with every call', async () => {
+  it('every call to the provider names the service', async () => {
     const before = (await control.requests()).length
     await client().begin(requests)
     await expect(
@@ -397,12 +398,12 @@ describe('the provider', () => {
     expect(new Set(made.map(({ userAgent }) => userAgent))).toEqual(new Set([USER_AGENT]))
   })
 
-  it('has a deadline for every call', async () => {
+  it('every call to the provider has a deadline', async () => {
     await control.fault({ path: '/.well-known', action: { hang: true } })
     await expect(client({ timeoutMs: 200 }).begin(requests)).rejects.toThrow()
   })
 
-  it('must be https, but on this machine', () => {
+  it('the provider must use https, except on this machine', () => {
     expect(() => client({ issuerUrl: 'http://issuer.example.test' })).toThrow('https')
     for (const issuerUrl of [
       'https://issuer.example.test',
@@ -414,7 +415,7 @@ describe('the provider', () => {
     }
   })
 
-  it('keeps its accounts, keys and address over restarts', async () => {
+  it('the simulated provider keeps its accounts, keys and address over restarts', async () => {
     const dir = temporaryFolder()
     const first = await startIdentity({ dir })
     const person = first.createPerson({ name: 'Ann', email: newAddress() })

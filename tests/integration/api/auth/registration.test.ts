@@ -21,13 +21,13 @@ const verifyOtp = (email: string, otp: string) => world.post('verify-otp', { ema
 const signUp = (email: string, changes: object = {}, headers: Record<string, string> = {}) =>
   world.post('signup', { email, name: 'Ann', password: PASSWORD, confirmPassword: PASSWORD, ...changes }, headers)
 
-/** @returns the code that was sent */
+/** @returns the code that the service sent */
 async function requested(email: string): Promise<string> {
   expect((await requestOtp(email)).statusCode).toBe(201)
   return codeFor(world, email)
 }
 
-/** @returns the proof of the address, as the header that the sign-up takes it in */
+/** @returns the verification token as the header for the sign-up */
 async function verified(email: string): Promise<Record<string, string>> {
   const response = await verifyOtp(email, await requested(email))
   expect(response.statusCode).toBe(200)
@@ -39,11 +39,14 @@ const codes = () => world.context.database.connection.collection<{ _id: string; 
 const wrongFor = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
 
 describe('request-otp', () => {
-  it('sends six digits that are good for five minutes', async () => {
+  it('request-otp sends six digits that are valid for five minutes', async () => {
     const email = world.newAddress()
     const response = await requestOtp(email)
     expect(response.statusCode).toBe(201)
-    expect(response.json()).toEqual({ success: true, message: 'A mail is on its way to this address' })
+    expect(response.json()).toEqual({
+      success: true,
+      message: 'An email is on its way to this address. Check your inbox.',
+    })
     expect(response.headers['cache-control']).toBe('no-store')
     const [mail] = await world.mailsTo(email)
     expect(mail).toMatchObject({ kind: 'code', userId: null, subject: 'Your code for postonce' })
@@ -52,7 +55,7 @@ describe('request-otp', () => {
     expect(mail!.worthUntil.getTime() - mail!.createdAt.getTime()).toBe(300 * SECOND)
   })
 
-  it('answers an address that has an account alike, and mails it that it has one', async () => {
+  it('request-otp responds the same for an address with an account, and mails its owner that it has one', async () => {
     const { email, _id } = await createAccount(world.context)
     const [known, unknown] = [await requestOtp(` ${email.toUpperCase()} `), await requestOtp(world.newAddress())]
     expect(known.statusCode).toBe(unknown.statusCode)
@@ -64,7 +67,7 @@ describe('request-otp', () => {
     expect(mails[0]!.text).toContain('http://localhost:3000/login')
   })
 
-  it('leaves the same records for both but for the words', async () => {
+  it('request-otp stores the same records for known and unknown addresses, apart from the mail text', async () => {
     const { email: known } = await createAccount(world.context)
     const unknown = world.newAddress()
     await requestOtp(known)
@@ -86,7 +89,7 @@ describe('request-otp', () => {
     ['"ann"@example.test', 'INVALID'],
     [`${'a'.repeat(65)}@example.test`, 'INVALID'],
     [`a@${'b.'.repeat(200)}test`, 'TOO_LONG'],
-  ])('refuses %j, which no mail can be sent to', async (email, code) => {
+  ])('request-otp rejects %j because no mail can be sent to it', async (email, code) => {
     const response = await requestOtp(email)
     expect(response.statusCode).toBe(400)
     expect(response.json()).toMatchObject({ code: 'VALIDATION_FAILED' })
@@ -94,13 +97,13 @@ describe('request-otp', () => {
   })
 
   it.each(['zoë@exämple.test', "o'neil+tag@sub.example.test", 'a_b.c-d@xn--exmple-cua.test'])(
-    'takes %s',
+    'request-otp accepts %s',
     async (email) => expect((await requestOtp(email)).statusCode).toBe(201),
   )
 })
 
-describe('request-otp asked for too often', () => {
-  it('is 429 at the third time in an hour for one address, known or not, however it is written', async () => {
+describe('repeated request-otp calls', () => {
+  it('the third code request per address and hour is 429, whatever its spelling and whether or not it is known', async () => {
     const strict = await startUnsentMails({ OTP_PER_HOUR: 2 })
     try {
       const known = await createAccount(strict.context)
@@ -125,7 +128,7 @@ describe('request-otp asked for too often', () => {
 })
 
 describe('verify-otp', () => {
-  it('takes the code once, with the address in any spelling', async () => {
+  it('verify-otp accepts a code once, with the address in any spelling', async () => {
     const email = world.newAddress()
     const code = await requested(email)
     const response = await verifyOtp(` ${email.toUpperCase()} `, code)
@@ -141,7 +144,7 @@ describe('verify-otp', () => {
     expect(again.json()).toMatchObject(INVALID_CODE)
   })
 
-  it('answers a wrong code, an unknown address and one with an account alike', async () => {
+  it('verify-otp returns the same error for a wrong code, an unknown address and one with an account', async () => {
     const email = world.newAddress()
     const code = await requested(email)
     const { email: known } = await createAccount(world.context)
@@ -159,14 +162,14 @@ describe('verify-otp', () => {
     }
   })
 
-  it('takes no code of another address', async () => {
+  it('verify-otp rejects the code of another address', async () => {
     const [email, other] = [world.newAddress(), world.newAddress()]
     const code = await requested(email)
     await requested(other)
     expect((await verifyOtp(other, code)).statusCode).toBe(400)
   })
 
-  it('ends the code with the fifth wrong try', async () => {
+  it('the fifth wrong guess invalidates the code', async () => {
     const email = world.newAddress()
     const code = await requested(email)
     for (let tries = 0; tries < 4; tries += 1) await verifyOtp(email, wrongFor(code))
@@ -176,10 +179,10 @@ describe('verify-otp', () => {
     expect((await verifyOtp(email, next)).json()).toMatchObject(INVALID_CODE)
   })
 
-  it('gives guesses sent side by side no more tries', async () => {
+  it('concurrent guesses get no additional tries', async () => {
     const email = world.newAddress()
     const code = Number(await requested(email))
-    // Forty different codes, and the right one comes last: five of them are looked at.
+    // Sends forty different codes, the right one last; the service checks only five.
     const guesses = Array.from({ length: 40 }, (_, index) => String((code + 39 - index) % 1_000_000).padStart(6, '0'))
     const answers = await Promise.all(guesses.slice(0, -1).map((guess) => verifyOtp(email, guess)))
     expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([400]))
@@ -190,7 +193,7 @@ describe('verify-otp', () => {
     expect(codes.flatMap(({ senders }) => senders.map(({ triesLeft }) => triesLeft))).toEqual([0])
   })
 
-  it('refuses a code after 300 seconds, and one that a newer took the place of', async () => {
+  it('verify-otp rejects a code after 300 seconds, and a code that a newer one replaced', async () => {
     const email = world.newAddress()
     const first = await requested(email)
     await world.later(299 * SECOND, async () => expect((await verifyOtp(email, first)).statusCode).toBe(200))
@@ -203,7 +206,7 @@ describe('verify-otp', () => {
 })
 
 describe('signup', () => {
-  it('makes an account for a verified address and logs it in', async () => {
+  it('signup creates an account for a verified address and logs it in', async () => {
     const email = world.newAddress()
     const proof = await verified(email)
     const response = await signUp(email.toUpperCase(), { name: '  Ann Example ' }, proof)
@@ -226,7 +229,7 @@ describe('signup', () => {
     expect((await world.post('login', { email, password: PASSWORD })).statusCode).toBe(200)
   })
 
-  it('needs a verified address, and tells nothing of it before', async () => {
+  it('signup requires a verified address and reveals nothing about it before', async () => {
     const { email: known } = await createAccount(world.context)
     const pending = world.newAddress()
     await requested(pending)
@@ -238,7 +241,7 @@ describe('signup', () => {
     }
   })
 
-  it('remembers the proof for 15 minutes, also when somebody asks for another code', async () => {
+  it('a verification is valid for 15 minutes, even when another code is requested', async () => {
     const email = world.newAddress()
     const proof = await verified(email)
     await requestOtp(email)
@@ -248,7 +251,7 @@ describe('signup', () => {
     await world.later(14 * MINUTE, async () => expect((await signUp(email, {}, proof)).statusCode).toBe(201))
   })
 
-  it('uses the proof up: of ten at once one makes the account', async () => {
+  it('a verification is used up: ten concurrent signups create a single account', async () => {
     const email = world.newAddress()
     const proof = await verified(email)
     const answers = await Promise.all(Array.from({ length: 10 }, () => signUp(email, {}, proof)))
@@ -258,7 +261,7 @@ describe('signup', () => {
     expect((await signUp(email, {}, proof)).json()).toMatchObject(NOT_VERIFIED)
   })
 
-  it('leaves the proof good when the account could not be made', async () => {
+  it('a verification stays valid when the account cannot be created', async () => {
     const email = world.newAddress()
     const proof = await verified(email)
     expect((await signUp(email, { password: 'password', confirmPassword: 'password' }, proof)).statusCode).toBe(400)
@@ -295,14 +298,14 @@ describe('signup', () => {
       'avatar',
       'AVATAR_NOT_ALLOWED',
     ],
-  ])('refuses %s', async (_, changes, path, code) => {
+  ])('signup rejects %s', async (_, changes, path, code) => {
     const response = await signUp(world.newAddress(), changes)
     expect(response.statusCode).toBe(400)
     expect(response.json()).toMatchObject({ code: 'VALIDATION_FAILED' })
     expect(response.json().errors).toContainEqual(expect.objectContaining({ path, code }))
   })
 
-  it('reports all problems at once', async () => {
+  it('signup reports all problems together', async () => {
     const response = await signUp(world.newAddress(), { name: 'A', password: 'abc', avatar: 'x' })
     expect(response.json().errors.map(({ path }: { path: string }) => path)).toEqual([
       'password',
@@ -312,7 +315,7 @@ describe('signup', () => {
     ])
   })
 
-  it('does without a confirmation, and drops what is not for a client to set', async () => {
+  it('signup works without a confirmation and drops fields that clients must not set', async () => {
     const email = world.newAddress()
     const proof = await verified(email)
     const changes = {
@@ -328,7 +331,7 @@ describe('signup', () => {
     expect(response.json().data.user).toMatchObject({ role: 'user', limits: world.context.planLimits.free })
   })
 
-  it.each(['png', 'jpeg', 'webp'] as const)('stores an avatar in %s under the new user', async (format) => {
+  it.each(['png', 'jpeg', 'webp'] as const)('signup stores an avatar in %s under the new user', async (format) => {
     const email = world.newAddress()
     const proof = await verified(email)
     const bytes = await picture(format)
@@ -340,7 +343,7 @@ describe('signup', () => {
     expect(head).toMatchObject({ contentType: `image/${format}`, sizeBytes: bytes.length })
   })
 
-  it('takes an avatar of five megabytes, not of more, and no body beyond eight mebibytes', async () => {
+  it('signup accepts an avatar of 5 MB, no larger one, and no body above 8 MiB', async () => {
     const email = world.newAddress()
     const png = await picture('png')
     const sized = (bytes: number) => dataUrl('image/png', Buffer.concat([png, Buffer.alloc(bytes - png.length)]))
@@ -353,7 +356,7 @@ describe('signup', () => {
     expect((await world.post('login', { email, password: 'x'.repeat(65_536) })).statusCode).toBe(413)
   })
 
-  it('makes the account without its avatar while object storage is away', async () => {
+  it('signup creates the account without its avatar while object storage is unavailable', async () => {
     const down = async () => Promise.reject(new Error('connect ECONNREFUSED'))
     const { storage, config } = world.context
     const avatars = createAvatars({ storage: { ...storage, put: down }, timeoutMs: 1_000 })
@@ -365,12 +368,12 @@ describe('signup', () => {
     expect(response.statusCode).toBe(201)
     const { user } = response.json().data
     expect(user.avatar).toBe(identicon(user._id))
-    // Nobody has proven anything there, so nobody may send a large body.
+    // Without verification, no client may send a large body.
     const large = { ...payload, avatar: dataUrl('image/png', Buffer.alloc(65_536)) }
     const headers = await verified(world.newAddress())
     const refused = await app.inject({ method: 'POST', url: '/api/auth/signup', payload: large, headers })
     expect(refused.statusCode).toBe(413)
-    // Where no proof is asked for, a taken address has to be told.
+    // Without verification, the response must reveal that an address is taken.
     const again = await app.inject({ method: 'POST', url: '/api/auth/signup', payload })
     expect(again.json()).toMatchObject({ statusCode: 409, code: 'ADDRESS_TAKEN' })
     await app.close()
@@ -386,7 +389,7 @@ function dataUrl(type: string, bytes: Buffer): string {
   return `data:${type};base64,${bytes.toString('base64')}`
 }
 
-/** What differs from answer to answer anyway is its length and date, not which headers there are. */
+/** Response headers that differ between responses anyway: length and date. */
 function namesOf(headers: object): string[] {
   return Object.keys(headers).toSorted()
 }

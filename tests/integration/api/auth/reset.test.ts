@@ -19,13 +19,13 @@ const sendMail = (email: string) => world.post('send-reset-email', { email })
 const reset = (body: object) => world.post('reset-password', { password: NEW_PASSWORD, ...body })
 const logIn = (email: string, password: string) => world.post('login', { email, password })
 
-/** The links that the address was sent, oldest first. */
+/** Returns the links that were sent to the address, oldest first. */
 async function linksTo(address: string): Promise<URL[]> {
   const mails = await world.mailsTo(address)
   return mails.flatMap(({ text }) => /^http\S+reset-password\S+$/m.exec(text)?.[0] ?? []).map((link) => new URL(link))
 }
 
-/** What the page behind the newest link knows. */
+/** Returns the parameters of the newest link. */
 async function linked(email: string): Promise<{ token: string; email: string }> {
   expect((await sendMail(email)).statusCode).toBe(200)
   const { searchParams } = (await linksTo(email)).at(-1)!
@@ -38,13 +38,13 @@ const refresh = (cookie: string) =>
 const me = (headers: { authorization: string }) => world.app.inject({ url: '/api/auth/me', headers })
 
 describe('send-reset-email', () => {
-  it('sends a link that is good for ten minutes', async () => {
+  it('send-reset-email sends a link that is valid for ten minutes', async () => {
     const { email, _id } = await createAccount(world.context)
     const response = await sendMail(` ${email.toUpperCase()}`)
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual({
       success: true,
-      message: 'If this address has an account, a mail is on its way to it',
+      message: 'If this address has an account, it will receive an email. Check your inbox.',
     })
     const [mail] = await world.mailsTo(email)
     expect(mail).toMatchObject({ kind: 'reset', userId: _id, subject: 'A new password for postonce' })
@@ -55,7 +55,7 @@ describe('send-reset-email', () => {
     expect(mail!.html).toContain(`href="${link!.href.replace('&', '&amp;')}"`)
   })
 
-  it('answers an unknown address alike, by the same steps, and sends it nothing', async () => {
+  it('send-reset-email responds to an unknown address with the same steps and sends it nothing', async () => {
     const { email } = await createAccount(world.context)
     const unknown = world.newAddress()
     const before = (await world.stored()).length
@@ -70,7 +70,7 @@ describe('send-reset-email', () => {
     expect(await world.mailsTo(unknown)).toEqual([])
   })
 
-  it('tells who logs in with Google to do so, without a way to a password', async () => {
+  it('send-reset-email tells Google users to log in with Google and sends no reset link', async () => {
     const { email } = await createAccount(world.context, { auth: { provider: 'google' } })
     expect((await sendMail(email)).statusCode).toBe(200)
     const [mail] = await world.mailsTo(email)
@@ -78,7 +78,7 @@ describe('send-reset-email', () => {
     expect(await linksTo(email)).toEqual([])
   })
 
-  it('is 429 at the third time in an hour for one address, known or not', async () => {
+  it('the third reset request per address and hour is 429, whether or not the address is known', async () => {
     const strict = await startUnsentMails({ RESET_MAILS_PER_HOUR: 2 })
     try {
       const known = await createAccount(strict.context)
@@ -95,14 +95,14 @@ describe('send-reset-email', () => {
 })
 
 describe('reset-password', () => {
-  it('sets the new password, ends every session and token, and forgets the devices', async () => {
+  it('a reset sets the new password, ends every session and token, and forgets known devices', async () => {
     const who = await signIn(world.context, { passwordHash: await world.context.passwords.hash(PASSWORD, '') })
     const { email } = who.user
     const elsewhere = refreshCookieOf(await logIn(email, PASSWORD))!
     await registerPushDevice(world.context, { userId: who.user._id, token: unique('device'), platform: 'ios' })
     const response = await reset(await linked(email))
     expect(response.statusCode).toBe(200)
-    expect(response.json()).toEqual({ success: true, message: 'Password changed, log in with the new one' })
+    expect(response.json()).toEqual({ success: true, message: 'Password changed. Log in with the new password.' })
     expect((await me(who.headers)).statusCode).toBe(401)
     expect(await world.context.pushTokens.listOf(who.user._id)).toEqual([])
     for (const cookie of [who.refreshCookie, elsewhere]) expect((await refresh(cookie)).statusCode).toBe(401)
@@ -110,7 +110,7 @@ describe('reset-password', () => {
     expect((await logIn(email, NEW_PASSWORD)).statusCode).toBe(200)
   })
 
-  it('a link from before a password change is refused, and the change forgets the devices', async () => {
+  it('a link from before a password change is refused, and the change forgets known devices', async () => {
     const who = await signIn(world.context, { passwordHash: await world.context.passwords.hash(PASSWORD, 'test') })
     const link = await linked(who.user.email)
     await registerPushDevice(world.context, { userId: who.user._id, token: unique('device'), platform: 'ios' })
@@ -123,18 +123,18 @@ describe('reset-password', () => {
     expect((await me(headers)).statusCode).toBe(200)
   })
 
-  it('leaves no session to who was logging in with the old password just then', async () => {
+  it('a login with the old password that runs during a reset gets no session', async () => {
     const { user } = await signIn(world.context)
     const link = await linked(user.email)
     const stale = (await world.context.users.findById(user._id))!
     await reset(link)
-    // Its record was read before the reset, its session is stored after.
+    // The login read its record before the reset and stores its session afterwards.
     const { refreshCookie, accessToken } = await openSession(world.context, stale, { ipAddress: '::1', userAgent: '' })
     expect((await refresh(refreshCookie)).statusCode).toBe(401)
     expect((await me({ authorization: `Bearer ${accessToken}` })).statusCode).toBe(401)
   })
 
-  it('takes a link once, of twenty at once as well', async () => {
+  it('a link works once, even with twenty concurrent uses', async () => {
     const { email } = await createAccount(world.context)
     const link = await linked(email)
     const answers = await Promise.all(Array.from({ length: 20 }, () => reset(link)))
@@ -144,21 +144,21 @@ describe('reset-password', () => {
     expect(refused.json()).toMatchObject(INVALID_LINK)
   })
 
-  it('takes either of two links, and with it ends both', async () => {
+  it('either of two links works, and using it invalidates both', async () => {
     const { email } = await createAccount(world.context)
     const [first, second] = [await linked(email), await linked(email)]
     expect((await reset(first)).statusCode).toBe(200)
     expect((await reset(second)).json()).toMatchObject(INVALID_LINK)
   })
 
-  it('takes a link for ten minutes', async () => {
+  it('a link is valid for ten minutes', async () => {
     const { email } = await createAccount(world.context)
     const link = await linked(email)
     await world.later(10 * MINUTE + SECOND, async () => expect((await reset(link)).json()).toMatchObject(INVALID_LINK))
     await world.later(9 * MINUTE, async () => expect((await reset(link)).statusCode).toBe(200))
   })
 
-  it('refuses another token, the token of another address, and one for nobody', async () => {
+  it('an unknown token, a token of another address, and one without a user are refused', async () => {
     const { email } = await createAccount(world.context)
     const { email: other } = await createAccount(world.context)
     const link = await linked(email)
@@ -176,7 +176,7 @@ describe('reset-password', () => {
     expect((await reset(link)).statusCode).toBe(200)
   })
 
-  it('refuses a password that is not allowed, and leaves the link good', async () => {
+  it('a password that is not allowed is refused, and the link stays valid', async () => {
     const { email } = await createAccount(world.context)
     const link = await linked(email)
     for (const password of ['short', 'password']) {
@@ -187,7 +187,7 @@ describe('reset-password', () => {
     expect((await reset(link)).statusCode).toBe(200)
   })
 
-  it('gives no password to an account that has come to log in with Google', async () => {
+  it('a link sets no password for an account that has since switched to Google', async () => {
     const { email, _id } = await createAccount(world.context)
     const link = await linked(email)
     const users = world.context.database.connection.collection<{ _id: string }>('users')
@@ -195,13 +195,13 @@ describe('reset-password', () => {
     expect((await reset(link)).json()).toMatchObject(INVALID_LINK)
   })
 
-  it('does not let a disabled account in', async () => {
+  it('a reset does not log a disabled account in', async () => {
     const { email } = await createAccount(world.context, { isDisabled: true })
     expect((await reset(await linked(email))).statusCode).toBe(200)
     expect((await logIn(email, NEW_PASSWORD)).statusCode).toBe(403)
   })
 
-  it('stores no token', async () => {
+  it('reset tokens are stored only as hashes', async () => {
     const { email } = await createAccount(world.context)
     const { token } = await linked(email)
     const { db } = world.context.database.connection

@@ -44,8 +44,8 @@ const pictureOf = async (format: 'png' | 'jpeg' | 'webp') => {
   return `data:image/${format};base64,${bytes.toString('base64')}`
 }
 
-describe('captions of a provider', () => {
-  it('are answered with what is used of the plan', async () => {
+describe('captions from a provider', () => {
+  it('captions are returned with the usage of the plan', async () => {
     const who = await withLimit(15)
     const { status, body } = await ask(who)
     expect(status).toBe(200)
@@ -57,7 +57,7 @@ describe('captions of a provider', () => {
     expect(await usedBy(who)).toBe(1)
   })
 
-  it('are asked for with everything that was said, and the pictures', async () => {
+  it('the provider receives the whole request and the images', async () => {
     const media = [await pictureOf('png'), await pictureOf('jpeg'), await pictureOf('webp')]
     await ask(await withLimit(15), { media, text: 'We open on Monday', tone: 'warm' }, { platform: 'bluesky' })
     const { model, messages, authorization, userAgent } = provider.asked.at(-1)!
@@ -73,14 +73,14 @@ describe('captions of a provider', () => {
     expect(pictures.map(({ image_url: image }) => image!.url)).toEqual(media)
   })
 
-  it('are cut to what the platform takes, and freed of what is no caption', async () => {
+  it('captions are cut to the limit of the platform, and invalid ones are dropped', async () => {
     const content = captionsOf('x'.repeat(5_000), 7, null, ' ', 'Short', ['no'])
     provider.answer(completion({ content: `\`\`\`json\n${content}\n\`\`\`` }))
     const { body } = await ask(await withLimit(15), {}, { platform: 'mastodon' })
     expect(body.data.captions).toEqual([`${'x'.repeat(499)}…`, 'Short'])
   })
 
-  it('are asked for once more when the provider trips, within the time there is', async () => {
+  it('a failed provider call is retried within the deadline', async () => {
     let calls = 0
     provider.answer((response) =>
       (calls++ === 0 ? sent(500, {}) : completion({ content: captionsOf('One') }))(response),
@@ -89,7 +89,7 @@ describe('captions of a provider', () => {
   })
 })
 
-describe('a provider that', () => {
+describe('a failing caption provider', () => {
   it.each([
     [
       'does not know the key',
@@ -99,15 +99,15 @@ describe('a provider that', () => {
     ['is busy', sent(429, { error: { message: 'busy' } }, { 'retry-after': '17', 'x-should-retry': 'false' }), /busy/],
     ['is broken', sent(500, 'oops'), /not available/],
     ['hangs', hang, /in time/],
-    ['answers no JSON', sent(200, '<html>'), /./],
-    ['answers garbage', completion({ content: 'Sure! Here are some captions' }), /cannot be used/],
-    ['answers another shape', completion({ content: '{"captions": {"a": 1}}' }), /cannot be used/],
-    ['answers nothing', completion({ content: captionsOf() }), /cannot be used/],
-    ['answers no choice', sent(200, { choices: [] }), /cannot be used/],
+    ['responds without JSON', sent(200, '<html>'), /./],
+    ['responds with garbage', completion({ content: 'Sure! Here are some captions' }), /cannot be used/],
+    ['responds with another shape', completion({ content: '{"captions": {"a": 1}}' }), /cannot be used/],
+    ['responds with nothing', completion({ content: captionsOf() }), /cannot be used/],
+    ['responds without a choice', sent(200, { choices: [] }), /cannot be used/],
     ['breaks off', completion({ content: '{"captions": ["On' }, 'length'), /cannot be used/],
     ['sends too much', sent(200, 'x'.repeat(3_000_000)), /not available/],
-    ['leads elsewhere', sent(307, '', { location: 'http://127.0.0.1:9/' }), /not available/],
-  ])('%s is told as that, and uses up nothing', async (_name, reply, message) => {
+    ['redirects elsewhere', sent(307, '', { location: 'http://127.0.0.1:9/' }), /not available/],
+  ])('a provider that %s causes an error and uses up nothing', async (_name, reply, message) => {
     const who = await withLimit(15)
     provider.answer(reply)
     const { status, body, headers } = await ask(who)
@@ -122,7 +122,7 @@ describe('a provider that', () => {
     ['by a refusal', completion({ content: null, refusal: 'I cannot help with that' })],
     ['by its filter', completion({ content: '' }, 'content_filter')],
     ['by an error', sent(400, { error: { message: 'no', code: 'content_policy_violation' } })],
-  ])('refuses %s is told as that, and uses up nothing', async (_name, reply) => {
+  ])('a refusal %s by the provider causes an error and uses up nothing', async (_name, reply) => {
     const who = await withLimit(15)
     provider.answer(reply)
     const { status, body } = await ask(who)
@@ -130,7 +130,7 @@ describe('a provider that', () => {
     expect(await usedBy(who)).toBe(0)
   })
 
-  it('fails leaves the share of the hour as it was', async () => {
+  it('a provider failure does not count against the hourly limit', async () => {
     const who = await withLimit(15)
     provider.answer(completion({ content: null, refusal: 'no' }))
     for (let call = 0; call < 8; call++) expect((await ask(who)).body.code).toBe('CAPTION_REFUSED')
@@ -139,8 +139,8 @@ describe('a provider that', () => {
   })
 })
 
-describe('the limit of the plan', () => {
-  it('is told without asking the provider', async () => {
+describe('caption limits', () => {
+  it('an exhausted plan is reported without calling the provider', async () => {
     const who = await withLimit(1)
     await ask(who)
     const before = provider.asked.length
@@ -151,14 +151,14 @@ describe('the limit of the plan', () => {
     expect(provider.asked).toHaveLength(before)
   })
 
-  it('is not passed by generations side by side', async () => {
+  it('concurrent generations do not exceed the plan', async () => {
     const who = await withLimit(2)
     const answers = await Promise.all(Array.from({ length: 6 }, () => ask(who)))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 403, 403, 403, 403])
     expect(await usedBy(who)).toBe(2)
   })
 
-  it('of an hour is told with the bucket', async () => {
+  it('an exhausted hourly limit is reported with its bucket', async () => {
     const who = await withLimit(15)
     for (let call = 0; call < 6; call++) expect((await ask(who)).status).toBe(200)
     const { status, body, headers } = await ask(who)
@@ -168,26 +168,26 @@ describe('the limit of the plan', () => {
   })
 })
 
-describe('a request', () => {
+describe('a caption request', () => {
   it.each([
     ['without a prompt', { prompt: undefined }, 'prompt'],
     ['with an empty prompt', { prompt: ' ' }, 'prompt'],
-    ['with an address instead of a picture', { media: ['https://example.com/a.png'] }, 'media.0'],
-    ['with a picture that is none', { media: ['data:image/png;base64,AAAA'] }, 'media.0'],
-    ['with a type that is not taken', { media: ['data:image/svg+xml;base64,AAAA'] }, 'media.0'],
-    ['with five pictures', { media: Array.from({ length: 5 }, () => 'x') }, 'media'],
-  ])('%s is refused, and uses up nothing', async (_name, change, path) => {
+    ['with a URL instead of an image', { media: ['https://example.com/a.png'] }, 'media.0'],
+    ['with an invalid image', { media: ['data:image/png;base64,AAAA'] }, 'media.0'],
+    ['with an unsupported type', { media: ['data:image/svg+xml;base64,AAAA'] }, 'media.0'],
+    ['with five images', { media: Array.from({ length: 5 }, () => 'x') }, 'media'],
+  ])('a request %s is rejected and uses up nothing', async (_name, change, path) => {
     const who = await withLimit(15)
     const { status, body } = await ask(who, change)
     expect([status, body.errors[0].path]).toEqual([400, path])
     expect(await usedBy(who)).toBe(0)
   })
 
-  it('for a platform that is none is not found', async () => {
+  it('captions for an unknown platform are 404', async () => {
     expect((await ask(await withLimit(15), {}, { platform: 'myspace' })).status).toBe(404)
   })
 
-  it('with large pictures is refused while another one of the same user runs, or four of other users', async () => {
+  it('large images are rejected while a request of the same user or four of other users run', async () => {
     const who = await withLimit(100)
     const png = Buffer.from((await pictureOf('png')).split(',')[1]!, 'base64')
     const media = [`data:image/png;base64,${Buffer.concat([png, Buffer.alloc(1_000_000)]).toString('base64')}`]
@@ -206,7 +206,7 @@ describe('a request', () => {
     expect((await ask(who, { media })).status).toBe(200)
   })
 
-  it('may bring four large pictures, and no more than 20 MiB', async () => {
+  it('a request accepts four large images and at most 20 MiB', async () => {
     const who = await signIn(templates.context)
     const noise = Buffer.alloc(4_500_000, 7)
     const png = Buffer.from((await pictureOf('png')).split(',')[1]!, 'base64')
@@ -216,7 +216,7 @@ describe('a request', () => {
   })
 })
 
-it('without a provider the answer says that the captions are templates', async () => {
+it('without a provider the response says that the captions are templates', async () => {
   const who = await signIn(templates.context)
   const { status, body } = await ask(who, { tone: 'funny' }, { on: templates, platform: 'threads' })
   expect(status).toBe(200)

@@ -14,20 +14,20 @@ afterAll(() => world.close())
 const get = (path: string, app = world.app) => app.inject({ url: `/health/${path}` })
 const HEALTHY = { success: true, message: 'Healthy', data: { status: 'ok' } }
 
-describe('health', () => {
-  it('live says that the process runs, without asking anyone', async () => {
+describe('health routes', () => {
+  it('/health/live responds without calling another service', async () => {
     const response = await get('live')
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual(HEALTHY)
   })
 
-  it('ready says that the database and its indexes are there', async () => {
+  it('/health/ready responds with 200 when the database and its indexes are available', async () => {
     const response = await get('ready')
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual(HEALTHY)
   })
 
-  it('ready names the indexes that are missing', async () => {
+  it('/health/ready names missing indexes', async () => {
     const context = await createContext(testConfig())
     const app = await buildApp(context)
     try {
@@ -44,7 +44,7 @@ describe('health', () => {
     }
   })
 
-  it('ready says no while the process is stopping', async () => {
+  it('/health/ready is 503 while the process is stopping', async () => {
     const stopping = await apiWorld()
     try {
       expect(await get('ready', stopping.app)).toMatchObject({ statusCode: 200 })
@@ -55,9 +55,9 @@ describe('health', () => {
     }
   })
 
-  it('delivery lists what keeps a post from going out: here no worker runs', async () => {
+  it('/health/delivery lists what prevents publishing: here no worker runs', async () => {
     await world.context.orchestrator.ensureSchedules(world.context.config.SWEEP_INTERVAL_MS)
-    // A busy Temporal server may take longer than the check waits.
+    // A busy Temporal server may respond later than the check waits.
     const response = await poll(
       () => get('delivery'),
       (answer) => !answer.json().missing.includes('Temporal does not answer'),
@@ -67,7 +67,7 @@ describe('health', () => {
     expect(response.json().missing).toContain('No worker polls the task queue publishing for workflows')
   })
 
-  it('delivery names the storage that does not answer', async () => {
+  it('/health/delivery names unavailable object storage', async () => {
     const context = await createContext(testConfig({ S3_ENDPOINT: 'http://127.0.0.1:9' }))
     const app = await buildApp(context)
     try {
@@ -78,7 +78,7 @@ describe('health', () => {
     }
   })
 
-  it('is not counted by the limit per address', async () => {
+  it('health routes do not count against the limit per address', async () => {
     for (let count = 0; count < 5; count += 1) expect(await get('live')).toMatchObject({ statusCode: 200 })
   })
 })

@@ -20,7 +20,7 @@ async function userWith(count: number) {
 }
 
 describe('the list of notifications', () => {
-  it('shows the stored record field by field, and never the name of its event', async () => {
+  it('the list shows the stored record without the name of its event', async () => {
     const who = await signIn(world.context)
     const dedupeKey = unique('event')
     const options = { image: 'https://example.com/a.png', link: 'https://example.com/post' }
@@ -53,7 +53,7 @@ describe('the list of notifications', () => {
     expect(response.body).not.toContain(dedupeKey)
   })
 
-  it('comes newest first, a page at a time, of the caller alone', async () => {
+  it('the list is paged, newest first, with notifications of the caller only', async () => {
     const { who, stored } = await userWith(5)
     await userWith(2)
     const idsOf = async (query: string) =>
@@ -66,7 +66,7 @@ describe('the list of notifications', () => {
     expect((await list(who, '?page=2&limit=2')).json().data).toMatchObject({ total: 5, page: 2, limit: 2, unread: 5 })
   })
 
-  it('breaks ties of the same instant by id', async () => {
+  it('the list breaks ties of equal timestamps by id', async () => {
     const who = await signIn(world.context)
     await Promise.all(
       Array.from({ length: 20 }, () => world.context.notifications.insertOnce(newNotification(who.user._id))),
@@ -80,12 +80,12 @@ describe('the list of notifications', () => {
     )
   })
 
-  it('counts a limit above 200 as 200', async () => {
+  it('the list reduces a limit above 200 to 200', async () => {
     expect((await list(await signIn(world.context), '?limit=1000')).json().data).toMatchObject({ limit: 200 })
   })
 
   it.each(['?page=0', '?page=-1', '?page=1.5', '?page=x', '?limit=0', '?limit=', '?limit=1e2', '?page=1&page=2'])(
-    'is 400 for %s',
+    'the list is 400 for %s',
     async (query) => {
       const response = await list(await signIn(world.context), query)
       expect(response.statusCode).toBe(400)
@@ -94,8 +94,8 @@ describe('the list of notifications', () => {
   )
 })
 
-describe('marking as read', () => {
-  it('marks one, may be repeated, and answers the record', async () => {
+describe('marking notifications as read', () => {
+  it('marking a notification as read is repeatable and returns the record', async () => {
     const { who, stored } = await userWith(3)
     const { _id } = stored[1]!
     for (let time = 0; time < 2; time++) {
@@ -108,7 +108,7 @@ describe('marking as read', () => {
     expect(data.notifications.map(({ read: isRead }: { read: boolean }) => isRead)).toEqual([false, true, false])
   })
 
-  it("marks all of the caller's and nobody else's", async () => {
+  it('read-all marks all notifications of the caller and no others', async () => {
     const { who } = await userWith(3)
     const other = await userWith(2)
     expect((await read(who, 'read-all')).json()).toMatchObject({ success: true, data: { updated: 3 } })
@@ -118,7 +118,7 @@ describe('marking as read', () => {
   })
 })
 
-it('is counted and listed from indexes alone', async () => {
+it('unread notifications are counted and listed from indexes only', async () => {
   const { who } = await userWith(3)
   const collection = world.context.database.connection.collection('notifications')
   const userId = who.user._id

@@ -17,11 +17,11 @@ const register = (who: SignedIn, token: string, platform = 'ios') =>
 const remove = (who: SignedIn, token: string) =>
   send(who, 'DELETE', `/api/notifications/devices/${encodeURIComponent(token)}`)
 const devicesOf = ({ user }: SignedIn) => world.context.pushTokens.listOf(user._id)
-/** As Firebase makes them. */
+/** The token format of Firebase. */
 const newToken = () => `${unique('c')}:APA91b${'x'.repeat(140)}-_`
 
-describe('a device', () => {
-  it('is registered once, however often it is sent, and no answer tells its token', async () => {
+describe('a push device', () => {
+  it('a device is registered once, however often it is sent, and no response contains its token', async () => {
     const who = await signIn(world.context)
     const token = newToken()
     const answers = await Promise.all([register(who, token), register(who, token, 'android'), register(who, token)])
@@ -32,13 +32,13 @@ describe('a device', () => {
     expect(await devicesOf(who)).toHaveLength(1)
   })
 
-  it('is registered by older frontends as a browser', async () => {
+  it('older frontends register a device as a browser', async () => {
     const who = await signIn(world.context)
     expect((await send(who, 'POST', '/api/firebase/save-token', { token: newToken() })).statusCode).toBe(200)
     expect(await devicesOf(who)).toMatchObject([{ platform: 'web' }])
   })
 
-  it('belongs to whom registered it last', async () => {
+  it('a device belongs to the last user who registered it', async () => {
     const [before, after] = [await signIn(world.context), await signIn(world.context)]
     const token = newToken()
     await register(before, token)
@@ -50,7 +50,7 @@ describe('a device', () => {
     expect(await devicesOf(after)).toEqual([])
   })
 
-  it('may have a token of any characters that a path has to encode', async () => {
+  it('a token may have any characters that a path must encode', async () => {
     const who = await signIn(world.context)
     const token = `a/b?c#d%2Fe:${'%'.repeat(600)}`
     expect((await register(who, token)).statusCode).toBe(200)
@@ -65,14 +65,14 @@ describe('a device', () => {
     [{ token: 'x', platform: 'windows' }],
     [{ token: 'x' }],
     [{}],
-  ])('is refused as %j', async (body) => {
+  ])('the device %j is rejected', async (body) => {
     const who = await signIn(world.context)
     const answer = await send(who, 'POST', '/api/notifications/devices', body)
     expect(answer.statusCode).toBe(400)
     expect(await devicesOf(who)).toEqual([])
   })
 
-  it('that was not seen for the longest time goes when there are too many', async () => {
+  it('the least recently seen device is removed when a user has too many', async () => {
     const who = await signIn(world.context)
     const tokens = Array.from({ length: 22 }, newToken)
     for (const token of tokens) await register(who, token)
@@ -81,7 +81,7 @@ describe('a device', () => {
     expect((await remove(who, tokens.at(-1)!)).statusCode).toBe(200)
   })
 
-  it('stays after a logout, and is forgotten by one everywhere', async () => {
+  it('a device survives a logout and is removed by a logout everywhere', async () => {
     const who = await signIn(world.context)
     await register(who, newToken())
     await send(await signIn(world.context), 'DELETE', '/api/auth/logout/all')
@@ -96,7 +96,7 @@ describe('a device', () => {
   })
 })
 
-it('who has devices is read from the index alone', async () => {
+it('the users with devices are read from the index only', async () => {
   const { database } = world.context
   const plan = await database.connection.db!.command({
     explain: { distinct: 'pushDevices', key: 'userId', query: { userId: { $in: [newId(), newId()] } } },

@@ -15,18 +15,18 @@ const SECRET_BEFORE = 'whsec_before'
 let world: ApiWorld
 let context: Context
 let url: string
-/** What Temporal was told. */
-const told: unknown[] = []
+/** Workflow starts that Temporal received. */
+const started: unknown[] = []
 
 beforeAll(async () => {
   const orchestrator: Partial<Context['orchestrator']> = {
-    notifySubscription: async (userId, news) => told.push({ userId, ...news }) > 0,
-    startWork: async (work, id, { summary }) => told.push({ work, id, summary }) > 0,
+    notifySubscription: async (userId, news) => started.push({ userId, ...news }) > 0,
+    startWork: async (work, id, { summary }) => started.push({ work, id, summary }) > 0,
     close: async () => {},
   }
   world = await apiWorld(
     {
-      // Of any other route two requests would be one too many.
+      // On any other route the second request would exceed the limit.
       RATE_LIMIT_PER_ADDRESS: 1,
       STRIPE_SECRET_KEY: 'sk_test_none',
       STRIPE_PRICE_ID: 'price_pro',
@@ -38,7 +38,7 @@ beforeAll(async () => {
   context = world.context
   url = `${await world.app.listen({ host: '127.0.0.1', port: 0 })}/api/payments/webhook`
 })
-beforeEach(() => void told.splice(0))
+beforeEach(() => void started.splice(0))
 afterAll(() => world?.close())
 
 async function send(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>, to = url) {
@@ -50,7 +50,7 @@ async function send(body: string | Uint8Array<ArrayBuffer>, headers: Record<stri
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-/** As the processor does. */
+/** Sends an event like the payment processor. */
 function deliver(event: object, to = url) {
   const body = JSON.stringify(event)
   return send(body, { 'stripe-signature': signatureOf(body, { secret: SECRET }) }, to)
@@ -65,7 +65,7 @@ async function customerOf(processorCustomerId: string): Promise<User> {
 
 const RECEIVED = { status: 200, body: { received: true } }
 
-describe('a webhook', () => {
+describe('a payment webhook', () => {
   const event = () => eventOf('invoice.payment_failed', { id: unique('in'), customer: unique('cus') })
   const signed = (body: string | Buffer, more: Partial<Parameters<typeof signatureOf>[1]> = {}) =>
     signatureOf(body, { secret: SECRET, ...more })
@@ -77,7 +77,7 @@ describe('a webhook', () => {
     ['signed with the secret', (body) => ({ 'stripe-signature': signed(body) })],
     ['signed with the secret before it', (body) => ({ 'stripe-signature': signed(body, { secret: SECRET_BEFORE }) })],
     [
-      'with two signatures, one of them good',
+      'with two signatures, the second valid',
       (body) => ({
         'stripe-signature': `${signed(body, { secret: 'whsec_other' })},${signed(body).split(',')[1]}`,
       }),
@@ -91,7 +91,7 @@ describe('a webhook', () => {
       'with a charset',
       (body) => ({ 'stripe-signature': signed(body), 'content-type': 'application/json; charset=utf-8' }),
     ],
-  ])('%s is received', async (_case, headersOf) => {
+  ])('a webhook %s is accepted', async (_case, headersOf) => {
     const sent = event()
     const body = JSON.stringify(sent)
     expect(await send(body, headersOf(body))).toEqual(RECEIVED)
@@ -99,19 +99,19 @@ describe('a webhook', () => {
   })
 
   it.each<[string, (body: string) => Record<string, string>]>([
-    ['of another secret', (body) => ({ 'stripe-signature': signed(body, { secret: 'whsec_other' }) })],
+    ['signed with another secret', (body) => ({ 'stripe-signature': signed(body, { secret: 'whsec_other' }) })],
     [
-      'of no secret, which the end of the list is not',
+      'signed with an empty secret, as after a trailing comma in the list',
       (body) => ({ 'stripe-signature': signed(body, { secret: '' }) }),
     ],
     ['without a signature', () => ({})],
     ['with an empty signature', () => ({ 'stripe-signature': '' })],
-    ['with words for a signature', () => ({ 'stripe-signature': 'it was me' })],
+    ['with a malformed signature', () => ({ 'stripe-signature': 'it was me' })],
     ['signed six minutes ago', (body) => ({ 'stripe-signature': signed(body, { at: ago(6 * MINUTE) }) })],
     ['signed by a clock six minutes ahead', (body) => ({ 'stripe-signature': signed(body, { at: ago(-6 * MINUTE) }) })],
     ['with a signature of the old scheme only', (body) => ({ 'stripe-signature': signed(body, { scheme: 'v0' }) })],
     ['signed for other bytes', (body) => ({ 'stripe-signature': signed(`${body} `) })],
-  ])('%s is refused, and leaves nothing', async (_case, headersOf) => {
+  ])('a webhook %s is refused and stores nothing', async (_case, headersOf) => {
     const sent = event()
     const body = JSON.stringify(sent)
     expect(await send(body, headersOf(body))).toMatchObject({
@@ -119,7 +119,7 @@ describe('a webhook', () => {
       body: { success: false, statusCode: 400, code: 'WEBHOOK_INVALID' },
     })
     expect(await stored(sent)).toBeNull()
-    expect(told).toEqual([])
+    expect(started).toEqual([])
   })
 
   it.each<[string, (body: string) => Bytes]>([
@@ -128,7 +128,7 @@ describe('a webhook', () => {
     ['a byte was left out', (body) => bytes(body.slice(0, -1))],
     ['everything was left out', () => bytes('')],
     ['it was compressed', (body) => bytes(gzipSync(body))],
-  ])('is refused when on its way %s', async (_case, changed) => {
+  ])('a webhook is refused when in transit %s', async (_case, changed) => {
     const sent = event()
     const body = JSON.stringify(sent)
     const headers = { 'stripe-signature': signed(body) }
@@ -142,18 +142,18 @@ describe('a webhook', () => {
     ['a list', '[]'],
     ['null', 'null'],
     ['a word', '"evt"'],
-    ['no JSON', 'not JSON'],
-    ['no text', Buffer.from([0xff, 0xfe])],
+    ['not JSON', 'not JSON'],
+    ['not text', Buffer.from([0xff, 0xfe])],
     ['compressed', gzipSync(JSON.stringify(eventOf('invoice.payment_failed', {})))],
     ['very deep', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
-    ['an object that is no event', '{"id": 5}'],
-  ])('that is signed as it should be, but %s, is refused', async (_case, body) => {
+    ['an object but not an event', '{"id": 5}'],
+  ])('a signed webhook that is %s is refused', async (_case, body) => {
     const { status, body: answer } = await send(bytes(body), { 'stripe-signature': signed(body) })
     expect([status, answer['code']]).toEqual([400, 'WEBHOOK_INVALID'])
-    expect(told).toEqual([])
+    expect(started).toEqual([])
   })
 
-  it('may be as deep as it likes in what nobody reads', async () => {
+  it('fields that the service does not read may be nested deeply', async () => {
     const sent = eventOf('customer.created', { id: unique('cus') })
     const body = JSON.stringify(sent).replace(
       '{"id":"cus',
@@ -162,7 +162,7 @@ describe('a webhook', () => {
     expect(await send(body, { 'stripe-signature': signed(body) })).toEqual(RECEIVED)
   })
 
-  it('of 2 MiB is too large, signed or not', async () => {
+  it('a webhook of 2 MiB is too large, signed or not', async () => {
     const body = JSON.stringify({ ...event(), padding: 'x'.repeat(2 * 1_048_576) })
     expect(await send(body, { 'stripe-signature': signed(body) })).toMatchObject({
       status: 413,
@@ -170,20 +170,20 @@ describe('a webhook', () => {
     })
   })
 
-  it('of another media type is refused', async () => {
+  it('a webhook of another media type is refused', async () => {
     const body = JSON.stringify(event())
     const headers = { 'stripe-signature': signed(body), 'content-type': 'text/plain' }
     expect(await send(body, headers)).toMatchObject({ status: 415 })
   })
 
-  it('is read byte by byte, however it is written', async () => {
+  it('the signature covers the raw bytes, whatever the JSON formatting', async () => {
     const sent = event()
     const body = ` {\n "object":"event" ,\t${JSON.stringify({ ...sent, note: 'é\u2028' }).slice(1)}\n`
     expect(await send(body, { 'stripe-signature': signed(body) })).toEqual(RECEIVED)
     expect(await stored(sent)).not.toBeNull()
   })
 
-  it('is 503 where payments are not set up, so that it is sent again', async () => {
+  it('a webhook is 503 without payments configured, so that the processor retries it', async () => {
     const app = await buildApp({ ...context, payments: null })
     const response = await app.inject({ method: 'POST', url: '/api/payments/webhook', payload: event() })
     expect(response.statusCode).toBe(503)
@@ -192,45 +192,45 @@ describe('a webhook', () => {
   })
 })
 
-describe('an event', () => {
-  it('goes to the user who has the customer, whoever else it names', async () => {
+describe('a payment event', () => {
+  it('an event belongs to the user with its customer id, whatever other user it names', async () => {
     const [customer, other] = [unique('cus'), await createAccount(context)]
     const owner = await customerOf(customer)
     const event = eventOf('customer.subscription.updated', { id: 'sub_1', customer, metadata: { userId: other._id } })
     expect(await deliver(event)).toEqual(RECEIVED)
-    expect(told).toEqual([{ userId: owner._id, eventId: event.id, type: event.type }])
+    expect(started).toEqual([{ userId: owner._id, eventId: event.id, type: event.type }])
     expect(await stored(event)).toMatchObject({ userId: owner._id, customerId: customer, subscriptionId: 'sub_1' })
   })
 
-  it('of a customer who is not known here goes to the user it names', async () => {
+  it('an event of an unknown customer belongs to the user that it names', async () => {
     const { _id: userId } = await createAccount(context)
     const event = eventOf('checkout.session.completed', { id: 'cs_1', customer: unique('cus'), metadata: { userId } })
     expect(await deliver(event)).toEqual(RECEIVED)
-    expect(told).toEqual([{ userId, eventId: event.id, type: event.type }])
+    expect(started).toEqual([{ userId, eventId: event.id, type: event.type }])
     expect(await stored(event)).toMatchObject({ userId, state: 'waiting' })
   })
 
   it.each([{}, { metadata: { userId: unique('nobody') } }])(
-    'of nobody known here is left to somebody who asks the processor: %j',
+    'an event of an unknown user is left to a reconciliation with the processor: %j',
     async (more) => {
       const event = eventOf('checkout.session.completed', { id: 'cs_1', customer: unique('cus'), ...more })
       expect(await deliver(event)).toEqual(RECEIVED)
-      expect(told).toEqual([{ work: 'routePaymentEvent', id: event.id, summary: event.type }])
+      expect(started).toEqual([{ work: 'routePaymentEvent', id: event.id, summary: event.type }])
       expect(await stored(event)).toMatchObject({ state: 'waiting' })
     },
   )
 
-  it('of a type that means nothing here is on record as that, and changes nothing', async () => {
+  it('an event of an irrelevant type is recorded and changes nothing', async () => {
     const customer = unique('cus')
     await customerOf(customer)
     const event = eventOf('customer.updated', { id: customer, customer })
     expect(await deliver(event)).toEqual(RECEIVED)
     expect(await deliver(event)).toEqual(RECEIVED)
-    expect(told).toEqual([])
+    expect(started).toEqual([])
     expect(await stored(event)).toMatchObject({ state: 'ignored', settledAt: expect.any(Date) })
   })
 
-  it('is told again with every delivery while it waits, and no more once it was acted on', async () => {
+  it('a waiting event is routed again with every delivery, and a processed one is not', async () => {
     const { _id: userId } = await createAccount(context)
     const event = eventOf('invoice.payment_failed', { id: 'in_1', customer: null, metadata: {} })
     const checkout = eventOf('checkout.session.completed', { id: 'cs_1', metadata: { userId } })
@@ -238,17 +238,17 @@ describe('an event', () => {
       [event, 'ignored'],
       [checkout, 'applied'],
     ] as const) {
-      told.splice(0)
+      started.splice(0)
       await deliver(each)
       await deliver(each)
-      expect(told).toHaveLength(2)
+      expect(started).toHaveLength(2)
       await context.paymentEvents.markProcessed(each.id, state, new Date())
       expect(await deliver(each)).toEqual(RECEIVED)
-      expect(told).toHaveLength(2)
+      expect(started).toHaveLength(2)
     }
   })
 
-  it('is stored once, however many bring it at once, and without anything personal', async () => {
+  it('an event is stored once without personal data, even when delivered concurrently', async () => {
     const { _id: userId, email } = await createAccount(context)
     const event = eventOf('checkout.session.completed', {
       id: 'cs_1',
@@ -262,7 +262,7 @@ describe('an event', () => {
     expect(JSON.stringify(records)).not.toMatch(/@|Ann Other/)
   })
 
-  it('belongs to what a user can take along, without how it was dealt with', async () => {
+  it('an event is part of the data export, without its processing state', async () => {
     const { user, headers } = await signIn(context)
     const metadata = { userId: user._id }
     const event = eventOf('checkout.session.completed', {
@@ -272,7 +272,7 @@ describe('an event', () => {
       metadata,
     })
     await deliver(event)
-    // Of another address than the rest: it is one request a minute.
+    // Uses another address than the other tests: its limit is a single request per minute.
     const remoteAddress = '198.51.100.1'
     const response = await world.app.inject({ url: '/api/profile/export', headers, remoteAddress })
     expect(response.json().data.payments).toEqual([
@@ -288,23 +288,23 @@ describe('an event', () => {
     ])
   })
 
-  it('that is ignored names nobody any more, so that nothing is left of an account that has gone', async () => {
+  it('an ignored event loses its references, so that nothing remains of an erased account', async () => {
     const event = eventOf('customer.subscription.deleted', {
       id: 'sub_1',
       customer: 'cus_1',
       status: 'canceled',
       created: 1_790_000_000,
-      metadata: { userId: 'somebody' },
+      metadata: { userId: 'gone-user' },
     })
     await deliver(event)
-    expect(JSON.stringify(await stored(event))).toContain('somebody')
+    expect(JSON.stringify(await stored(event))).toContain('gone-user')
     await context.paymentEvents.markProcessed(event.id, 'ignored', new Date())
-    expect(JSON.stringify(await stored(event))).not.toContain('somebody')
+    expect(JSON.stringify(await stored(event))).not.toContain('gone-user')
   })
 })
 
-describe('while Temporal is away', () => {
-  it('an event is acknowledged within a second, and waits for the sweeper', async () => {
+describe('webhooks while Temporal is unavailable', () => {
+  it('an event is acknowledged within a second and waits for the sweeper', async () => {
     const orchestrator = createOrchestrator({ address: '127.0.0.1:9', namespace: 'none' })
     const app = await buildApp({ ...context, orchestrator })
     const elsewhere = `${await app.listen({ host: '127.0.0.1', port: 0 })}/api/payments/webhook`

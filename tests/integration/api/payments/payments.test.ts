@@ -21,14 +21,14 @@ let processor: SandboxPayments
 let control: Control
 let world: ApiWorld
 let context: Context
-/** The same API, but for the time that it gives the processor. */
+/** The same API with a shorter timeout for the payment processor. */
 let impatient: ApiWorld['app']
 
 beforeAll(async () => {
   processor = await startPayments()
   control = controlOf(processor.control)
   const settings = processor.env('http://127.0.0.1:9') as Partial<Config>
-  // Nothing is told here: what a route does it does by itself.
+  // Temporal receives nothing here: the routes complete their work alone.
   processor.setEndpoints([])
   world = await apiWorld({ ...settings, FRONTEND_URL })
   context = world.context
@@ -57,7 +57,7 @@ async function call(who: SignedIn, path: string, app = world.app) {
   return { status: response.statusCode, body: response.json() }
 }
 
-/** What the processor has of this id, asked as any client of it would. */
+/** Reads the record with this id from the payment processor. */
 async function atProcessor(kind: 'checkout/sessions' | 'subscriptions', id: string): Promise<Record<string, unknown>> {
   const authorization = `Bearer ${context.config.STRIPE_SECRET_KEY}`
   const response = await fetch(`${processor.url}/v1/${kind}/${id}`, { headers: { authorization } })
@@ -86,7 +86,7 @@ const subscription: User['subscription'] = {
   cancelAtPeriodEnd: false,
 }
 
-/** The ways in which the processor fails. */
+/** The ways in which the payment processor fails. */
 const FAILURES = [
   [
     'refuses it',
@@ -95,9 +95,9 @@ const FAILURES = [
   ['is broken', { status: 500, body: { error: { message: 'oops', type: 'api_error' } } }],
   ['does not know the key', { status: 401, body: { error: { message: 'Invalid API Key provided: sk_test_1' } } }],
   ['is behind a gateway that is broken', { status: 502, body: { message: 'Bad gateway' } }],
-  ['answers no JSON', { status: 200, body: '<html>' }],
-  ['cuts the line', { cut: true }],
-  ['does not answer', { hang: true }],
+  ['responds without JSON', { status: 200, body: '<html>' }],
+  ['cuts the connection', { cut: true }],
+  ['does not respond', { hang: true }],
 ] as const
 
 function expectFailure({ status, body }: Awaited<ReturnType<typeof call>>, wanted: object): void {
@@ -106,7 +106,7 @@ function expectFailure({ status, body }: Awaited<ReturnType<typeof call>>, wante
 }
 
 describe('a checkout', () => {
-  it('is a page of the processor, for this user and the monthly price', async () => {
+  it('a checkout is a page of the processor for this user and the monthly price', async () => {
     const who = await signIn(context)
     const { status, body } = await checkout(who)
     expect({ status, body }).toEqual({
@@ -126,7 +126,7 @@ describe('a checkout', () => {
     })
   })
 
-  it('leads to Pro, with the user named on the subscription', async () => {
+  it('a paid checkout leads to Pro and names the user on the subscription', async () => {
     const who = await subscriber()
     expect((await recordOf(who)).subscription).toMatchObject({
       plan: 'pro',
@@ -136,7 +136,7 @@ describe('a checkout', () => {
     expect(await atProcessor('subscriptions', who.subscriptionId)).toMatchObject({ metadata: { userId: who.user._id } })
   })
 
-  it('is the same page again while it is open, also after a card was refused', async () => {
+  it('an open checkout page is reused, even after a declined card', async () => {
     const who = await signIn(context)
     const first = await checkout(who)
     expect(await checkout(who)).toEqual(first)
@@ -144,7 +144,7 @@ describe('a checkout', () => {
     expect(await checkout(who)).toEqual(first)
   })
 
-  it('is another one after that has expired', async () => {
+  it('an expired checkout page is replaced', async () => {
     const who = await signIn(context)
     const first = await checkout(who)
     processor.processor.expire(await checkoutOf(who))
@@ -154,7 +154,7 @@ describe('a checkout', () => {
     expect(await checkout(who)).toEqual(second)
   })
 
-  it('is refused while a subscription lives, whatever plan an admin gave', async () => {
+  it('a checkout is refused while a subscription is active, whatever plan an admin set', async () => {
     const who = await subscriber()
     const refusal = {
       status: 409,
@@ -167,7 +167,7 @@ describe('a checkout', () => {
     expectFailure(await checkout(who), refusal)
   })
 
-  it('is refused when it was paid a moment ago, and shows at once', async () => {
+  it('a checkout is refused right after a payment, and the plan shows immediately', async () => {
     const who = await signIn(context)
     await checkout(who)
     processor.processor.pay(await checkoutOf(who))
@@ -176,7 +176,7 @@ describe('a checkout', () => {
     expect((await recordOf(who)).subscription.plan).toBe('pro')
   })
 
-  it('is refused when it was paid, also where that cannot be looked at now', async () => {
+  it('a checkout is refused after a payment that cannot be verified at the moment', async () => {
     const who = await signIn(context)
     await checkout(who)
     processor.processor.pay(await checkoutOf(who))
@@ -190,7 +190,7 @@ describe('a checkout', () => {
     await app.close()
   })
 
-  it('is there again for a customer whose subscription ended, under the same customer', async () => {
+  it('a customer whose subscription ended can check out again as the same customer', async () => {
     const who = await subscriber()
     processor.processor.end(who.subscriptionId)
     await context.syncSubscription(who.user._id)
@@ -198,7 +198,7 @@ describe('a checkout', () => {
     expect(await atProcessor('checkout/sessions', await checkoutOf(who))).toMatchObject({ customer: who.customerId })
   })
 
-  it('is there again for a customer whom somebody removed at the processor, as a new one', async () => {
+  it('a customer who was deleted at the processor can check out again as a new one', async () => {
     const who = await subscriber()
     await context.payments!.removeCustomer(who.customerId)
     await context.syncSubscription(who.user._id)
@@ -209,7 +209,7 @@ describe('a checkout', () => {
     expect((await recordOf(who)).subscription).toMatchObject({ plan: 'pro', processorCustomerId: bought.customerId })
   })
 
-  it('is there again when what was bought with the last one ended before anybody here looked', async () => {
+  it('a checkout is available again after the last subscription ended before the service synced it', async () => {
     const who = await signIn(context)
     await checkout(who)
     processor.processor.end(processor.processor.pay(await checkoutOf(who)).subscriptionId!)
@@ -217,11 +217,11 @@ describe('a checkout', () => {
   })
 
   it.each(['pay', 'expire'] as const)(
-    'is a new one where the processor repeats an answer about one that is over by now: %s',
+    'a checkout creates a new page when the processor repeats the response for a finished one: %s',
     async (how) => {
       const { user } = await signIn(context)
       const now = new Date()
-      // The process died before it could note what it had made.
+      // The process died before it could store the new page.
       const lost = await context.payments!.openCheckout({
         userId: user._id,
         email: user.email,
@@ -239,7 +239,7 @@ describe('a checkout', () => {
     },
   )
 
-  it.each(FAILURES)('fails when the processor %s, and succeeds when asked again later', async (_how, action) => {
+  it.each(FAILURES)('a checkout fails when the processor %s, and a later retry succeeds', async (_how, action) => {
     const who = await signIn(context)
     await control.fault({ path: '/v1/checkout', action })
     expectFailure(await call(who, 'create-checkout', impatient), {
@@ -253,7 +253,7 @@ describe('a checkout', () => {
     expect((await checkout(who)).status).toBe(200)
   })
 
-  it('whose making was not heard of is the one that is handed out next', async () => {
+  it('a page whose creation got no response is returned by the next checkout', async () => {
     const who = await signIn(context)
     const before = (await control.requests()).length
     await control.fault({ path: '/v1/checkout', action: { statusAfterAccept: 500, body: {} } })
@@ -264,28 +264,28 @@ describe('a checkout', () => {
     expect(made.length).toBeGreaterThan(1)
   })
 
-  it('names the service to the processor in every call', async () => {
+  it('every call to the processor names the service', async () => {
     const before = (await control.requests()).length
     expect((await checkout(await signIn(context))).status).toBe(200)
     const made = (await control.requests()).slice(before)
     expect(new Set(made.map(({ userAgent }) => userAgent))).toEqual(new Set([toUserAgent(context.config)]))
   })
 
-  it('that the processor refused is not refused for the rest of the day', async () => {
+  it('a rejected checkout can be retried the same day', async () => {
     const { user } = await signIn(context)
     const payments = paymentsOf('price_of_nothing', 10_000)
     const now = new Date()
     const ask = (deps: Partial<Context>, at: Date) =>
       createCheckout({ ...context, ...deps, clock: { ...context.clock, now: () => at } }, user._id)
     await expect(ask({ payments }, now)).rejects.toMatchObject({ code: 'PAYMENT_SESSION_FAILED' })
-    // It still has its answer to the key, which was for another price.
+    // The processor still has the response for the idempotency key, which was for another price.
     await expect(ask({}, now)).rejects.toMatchObject({ code: 'PAYMENT_SESSION_FAILED' })
     await expect(ask({}, new Date(now.getTime() + MINUTE))).resolves.toMatchObject({ url: expect.any(String) })
   })
 })
 
 describe('the billing portal', () => {
-  it('is a page of the processor that leads back to the settings, another one for every call', async () => {
+  it('the billing portal is a new page of the processor for every call and links back to the settings', async () => {
     const who = await subscriber()
     const [one, other] = [await call(who, 'billing-portal'), await call(who, 'billing-portal')]
     for (const { status, body } of [one, other]) {
@@ -297,7 +297,7 @@ describe('the billing portal', () => {
     expect(one.body.data.url).not.toBe(other.body.data.url)
   })
 
-  it('needs somebody who paid once', async () => {
+  it('the billing portal requires an earlier payment', async () => {
     expectFailure(await call(await signIn(context), 'billing-portal'), {
       status: 400,
       message: 'No billing account found. Please subscribe first.',
@@ -306,14 +306,14 @@ describe('the billing portal', () => {
     })
   })
 
-  it('is there also after the subscription ended', async () => {
+  it('the billing portal is available after the subscription ended', async () => {
     const who = await subscriber()
     processor.processor.end(who.subscriptionId)
     await context.syncSubscription(who.user._id)
     expect((await call(who, 'billing-portal')).status).toBe(200)
   })
 
-  it.each(FAILURES.slice(0, 2))('fails when the processor %s', async (_how, action) => {
+  it.each(FAILURES.slice(0, 2))('the billing portal fails when the processor %s', async (_how, action) => {
     const who = await subscriber()
     await control.fault({ path: '/v1/billing_portal', action })
     expectFailure(await call(who, 'billing-portal', impatient), {
@@ -325,12 +325,12 @@ describe('the billing portal', () => {
   })
 })
 
-describe('cancelling', () => {
+describe('cancelling a subscription', () => {
   const cancel = (who: SignedIn) => call(who, 'cancel')
   const isEnding = async ({ subscriptionId }: { subscriptionId: string }) =>
     (await atProcessor('subscriptions', subscriptionId))['cancel_at_period_end']
 
-  it('ends the subscription with its period, and shows at once', async () => {
+  it('cancel ends the subscription with its period and shows immediately', async () => {
     const who = await subscriber()
     expect(await cancel(who)).toEqual({
       status: 200,
@@ -344,30 +344,30 @@ describe('cancelling', () => {
   it.each<[string, Partial<User['subscription']>, string, string]>([
     ['a user on Free', { plan: 'free' }, 'No active Pro subscription to cancel', 'NO_ACTIVE_SUBSCRIPTION'],
     [
-      'a user on Free with a subscription, since an admin set it so',
+      'a user whom an admin set to Free despite a subscription',
       { plan: 'free', processorSubscriptionId: 'sub_of_free', cancelAtPeriodEnd: true },
       'No active Pro subscription to cancel',
       'NO_ACTIVE_SUBSCRIPTION',
     ],
-    ['Pro that nobody pays for', {}, 'No Stripe subscription ID found', 'NO_SUBSCRIPTION_ID'],
+    ['an unpaid Pro plan', {}, 'No Stripe subscription ID found', 'NO_SUBSCRIPTION_ID'],
     [
-      'Pro that nobody pays for, and ends',
+      'an unpaid Pro plan that ends',
       { cancelAtPeriodEnd: true },
       'No Stripe subscription ID found',
       'NO_SUBSCRIPTION_ID',
     ],
     [
-      'what was cancelled before',
+      'a subscription that is already cancelled',
       { processorSubscriptionId: 'sub_cancelled', cancelAtPeriodEnd: true },
       'Subscription is already scheduled for cancellation',
       'ALREADY_CANCELLING',
     ],
-  ])('is refused for %s', async (_who, changes, message, code) => {
+  ])('cancel is refused for %s', async (_who, changes, message, code) => {
     const who = await signIn(context, { subscription: { ...subscription, ...changes } })
     expectFailure(await cancel(who), { status: 400, message, statusCode: 400, code })
   })
 
-  it('works again for who resumed meanwhile', async () => {
+  it('cancel works again after the user resumed the subscription', async () => {
     const who = await subscriber()
     await cancel(who)
     processor.processor.resume(who.subscriptionId)
@@ -377,14 +377,14 @@ describe('cancelling', () => {
     expect(await isEnding(who)).toBe(true)
   })
 
-  it('is refused, and the plan as it should be, when it ended at the processor without anybody here hearing of it', async () => {
+  it('cancel is refused and the plan corrected when the subscription already ended at the processor', async () => {
     const who = await subscriber()
     processor.processor.end(who.subscriptionId)
     expectFailure(await cancel(who), { status: 400, code: 'NO_ACTIVE_SUBSCRIPTION' })
     expect((await recordOf(who)).subscription).toMatchObject({ plan: 'free', status: 'cancelled' })
   })
 
-  it('is told of when the processor has it so, though it could not be looked at', async () => {
+  it('the user is notified when the processor has the cancellation although it cannot be verified', async () => {
     const who = await subscriber()
     await control.fault({ method: 'GET', path: '/v1/subscriptions', action: { status: 500, body: {} } })
     expect((await cancel(who)).status).toBe(200)
@@ -394,7 +394,7 @@ describe('cancelling', () => {
     expect((await recordOf(who)).subscription.cancelAtPeriodEnd).toBe(true)
   })
 
-  it('is not told of when the processor only repeats an earlier answer', async () => {
+  it('the user is not notified when the processor only repeats an earlier response', async () => {
     const who = await subscriber()
     const { revision } = (await recordOf(who)).billing
     const now = new Date()
@@ -408,7 +408,7 @@ describe('cancelling', () => {
   })
 
   it.each([FAILURES[0], ...FAILURES.slice(-2)])(
-    'fails when the processor %s, and nothing is changed',
+    'cancel fails when the processor %s, and changes nothing',
     async (_how, action) => {
       const who = await subscriber()
       const before = await recordOf(who)
@@ -427,8 +427,8 @@ describe('cancelling', () => {
   )
 })
 
-describe('the status', () => {
-  it('has plan, subscription, usage and limits of a user who never paid', async () => {
+describe('the subscription status', () => {
+  it('the status has plan, subscription, usage and limits of a user who never paid', async () => {
     const who = await signIn(context)
     expect(await call(who, 'status')).toEqual({
       status: 200,
@@ -444,7 +444,7 @@ describe('the status', () => {
     })
   })
 
-  it('has the dates of the period of who pays, with the limits of Pro', async () => {
+  it('the status has the period dates and Pro limits of a paying user', async () => {
     const who = await subscriber()
     const { body } = await call(who, 'status')
     expect(body.data).toMatchObject({
@@ -464,14 +464,14 @@ describe('the status', () => {
     expect(days).toBeLessThanOrEqual(31)
   })
 
-  it('needs no processor', async () => {
+  it('the status does not call the processor', async () => {
     await control.fault({ action: { hang: true } })
     expect((await call(await signIn(context), 'status')).status).toBe(200)
   })
 })
 
-describe('where payments are not set up', () => {
-  it('what needs them is 503, and what can be told without them is told', async () => {
+describe('an API without payments configured', () => {
+  it('payment routes are 503, and the status still works', async () => {
     const app = await buildApp({ ...context, payments: null })
     const [who, paying] = [await signIn(context), await subscriber()]
     const notSetUp = { status: 503, message: 'Payments are not set up', code: 'SERVICE_UNAVAILABLE' }

@@ -16,7 +16,7 @@ const AUTH_FAILED = '?error=facebook_auth_failed'
 const CONNECT_FAILED = '?error=facebook_connect_failed'
 const STATE_INVALID = '?error=facebook_state_invalid'
 
-/** The error body that every Graph API response has; without `message` and `type` another server wrote it. */
+/** The error body of every Graph API response; a body without `message` and `type` comes from another server. */
 const refusal = (code: number, error_subcode?: number) => ({
   error: { message: `(#${code}) Refused`, type: 'OAuthException', code, ...(error_subcode && { error_subcode }) },
 })
@@ -60,7 +60,7 @@ afterAll(async () => {
   await meta?.stop()
 })
 
-/** Somebody on Facebook with a page, to which an Instagram account is linked unless told otherwise. */
+/** Creates a Facebook user with a page and, by default, a linked Instagram account. */
 function newPerson({ instagram = true } = {}) {
   const { person, pages } = meta.createPerson({
     name: uniqueName('Ann '),
@@ -90,7 +90,7 @@ async function someone() {
       const accounts = await context.accounts.find(user.userId)
       return [accounts?.facebook?.connected ?? false, accounts?.instagram?.connected ?? false]
     },
-    /** Goes to the page and presses a button there. */
+    /** Opens the login page and presses a button. */
     connect: async (personId: string, keptBack?: KeptBack, decision?: 'allow' | 'deny') =>
       follow(await decide(await user.authUrl(), personId, keptBack, decision)),
   }
@@ -105,11 +105,11 @@ async function connected() {
 const NOTHING = [false, false]
 const BOTH = [true, true]
 
-/** Calls that reached the graph. */
+/** Counts calls that reached the Graph API. */
 const requestsTo = async (path: string) => (await control.requests()).filter((one) => one.path.includes(path)).length
 
 describe('connecting Facebook and Instagram', () => {
-  it("goes over Facebook's own page, for the permissions of the specification", async () => {
+  it("connect opens Facebook's own page with the specified permissions", async () => {
     const user = await someone()
     const url = await user.dialogUrl()
     const { origin, pathname, searchParams } = new URL(url)
@@ -123,7 +123,7 @@ describe('connecting Facebook and Instagram', () => {
     expect((await fetch(url)).status).toBe(200)
   })
 
-  it('ends with both accounts in the list, under the fields of the specification', async () => {
+  it('connect lists both accounts with the specified fields', async () => {
     const { find, page } = await connected()
     const { facebook, instagram } = (await find()).body.data
     expect(facebook).toMatchObject({
@@ -142,7 +142,7 @@ describe('connecting Facebook and Instagram', () => {
     expect(days).toBeCloseTo(60, 1)
   })
 
-  it('keeps the tokens out of answers, and sealed in the database', async () => {
+  it('tokens are left out of responses and encrypted in the database', async () => {
     const user = await connected()
     const tokens = [await user.tokenOf('facebook'), await user.tokenOf('instagram')]
     expect(tokens[0]).not.toBe(tokens[1])
@@ -156,7 +156,7 @@ describe('connecting Facebook and Instagram', () => {
     }
   })
 
-  it('stores nothing and asks nothing when the user denies it', async () => {
+  it('a denied login stores nothing and calls nothing', async () => {
     const [user, { person }] = [await someone(), newPerson()]
     const before = await requestsTo(EXCHANGE)
     expect(await user.connect(person.id, {}, 'deny')).toBe(AUTH_FAILED)
@@ -165,7 +165,7 @@ describe('connecting Facebook and Instagram', () => {
   })
 
   it.each(['pages_manage_posts', 'pages_show_list', 'instagram_basic', 'instagram_content_publish'])(
-    'stores nothing when %s is kept back',
+    'connect stores nothing when %s is not granted',
     async (scope) => {
       const [user, { person }] = [await someone(), newPerson()]
       expect(await user.connect(person.id, { decline: [scope] })).toBe(AUTH_FAILED)
@@ -173,21 +173,21 @@ describe('connecting Facebook and Instagram', () => {
     },
   )
 
-  it('stores nothing when there is no page, or none was chosen', async () => {
+  it('connect stores nothing without a page or with none chosen', async () => {
     const [user, { person, page }] = [await someone(), newPerson()]
     expect(await user.connect(person.id, { hide: [page.id] })).toBe(AUTH_FAILED)
     expect(await user.connect(meta.createPerson({ name: uniqueName('Nobody ') }).person.id)).toBe(AUTH_FAILED)
     expect(await user.stored()).toEqual(NOTHING)
   })
 
-  it('connects the page alone where no Instagram account is linked to it', async () => {
+  it('connect stores only the page without a linked Instagram account', async () => {
     const [user, { person }] = [await someone(), newPerson({ instagram: false })]
     expect(await user.connect(person.id)).toBe(CONNECTED)
     expect(await user.stored()).toEqual([true, false])
     expect((await user.find()).body.data.instagram).toEqual({ connected: false })
   })
 
-  it('takes a code for its own attempt only', async () => {
+  it('a code works only for its own attempt', async () => {
     const [user, { person }] = [await someone(), newPerson()]
     const [first, second] = [new URL(await decide(await user.dialogUrl(), person.id)), new URL(await user.dialogUrl())]
     const code = first.searchParams.get('code')!
@@ -209,7 +209,7 @@ describe('connecting Facebook and Instagram', () => {
     ['the Instagram account', '/17841', { status: 503, body: {} }, CONNECT_FAILED],
     ['the Instagram account, hanging', '/17841', { hang: true }, CONNECT_FAILED],
     ['the Instagram account, not showing it', '/17841', { status: 400, body: refusal(10) }, AUTH_FAILED],
-  ])('stores nothing when Facebook fails on %s, and the state is used up', async (_, path, action, outcome) => {
+  ])('connect stores nothing when Facebook fails on %s, and the state is used up', async (_, path, action, outcome) => {
     const [user, { person }] = [await someone(), newPerson()]
     const callback = await decide(await user.dialogUrl(), person.id)
     await control.fault({ path, action })
@@ -219,18 +219,18 @@ describe('connecting Facebook and Instagram', () => {
     expect(await user.stored()).toEqual(NOTHING)
   })
 
-  it('of twenty replays at once makes one exchange', async () => {
+  it('twenty concurrent replays make a single exchange', async () => {
     const [user, { person }] = [await someone(), newPerson()]
     const callback = await decide(await user.dialogUrl(), person.id)
     const before = await requestsTo(EXCHANGE)
     const answers = await Promise.all(Array.from({ length: 20 }, () => follow(callback)))
     expect(answers.toSorted()).toEqual([...Array<string>(19).fill(STATE_INVALID), CONNECTED])
-    // The code for a token, and that one for a long-lived one.
+    // The code is exchanged for a token, and the token for a long-lived one.
     expect(await requestsTo(EXCHANGE)).toBe(before + 2)
     expect(await user.stored()).toEqual(BOTH)
   })
 
-  it("stores nothing when the page is another user's, and leaves the owner's connection good", async () => {
+  it("a page of another user stores nothing and keeps the owner's connection valid", async () => {
     const [owner, other] = [await connected(), await someone()]
     expect(await other.connect(owner.person.id)).toBe(CONNECT_FAILED)
     expect(await other.stored()).toEqual(NOTHING)
@@ -238,7 +238,7 @@ describe('connecting Facebook and Instagram', () => {
     expect(await owner.stored()).toEqual(BOTH)
   })
 
-  it("stores nothing when the Instagram account alone is another user's", async () => {
+  it('an Instagram account of another user stores nothing', async () => {
     const [owner, other, { person, page }] = [await connected(), await someone(), newPerson()]
     const { profile } = (await owner.find()).body.data.instagram
     meta.linkInstagram(page.id, { username: profile.handle })
@@ -247,7 +247,7 @@ describe('connecting Facebook and Instagram', () => {
     expect(await owner.stored()).toEqual(BOTH)
   })
 
-  it('again leaves the earlier connection good when it fails half-way', async () => {
+  it('a failed reconnect keeps the earlier connection valid', async () => {
     const user = await connected()
     const callback = await decide(await user.dialogUrl(), user.person.id)
     await control.fault({ path: '/17841', times: 1, action: { status: 503, body: {} } })
@@ -256,14 +256,14 @@ describe('connecting Facebook and Instagram', () => {
     expect(await user.stored()).toEqual(BOTH)
   })
 
-  it('again without an Instagram account forgets the earlier one', async () => {
+  it('a reconnect without an Instagram account removes the earlier one', async () => {
     const user = await connected()
     meta.linkInstagram(user.page.id, null)
     expect(await user.connect(user.person.id)).toBe(CONNECTED)
     expect(await user.stored()).toEqual([true, false])
   })
 
-  it('again takes the tokens of the newer login', async () => {
+  it('a reconnect stores the tokens of the new login', async () => {
     const user = await connected()
     const first = await user.tokenOf('instagram')
     expect(await user.connect(user.person.id)).toBe(CONNECTED)
@@ -273,7 +273,7 @@ describe('connecting Facebook and Instagram', () => {
 })
 
 describe('a connected page', () => {
-  it('asks for a new connection once its login was revoked, and works again after that', async () => {
+  it('a page requires a reconnect after its login was revoked, and works again afterwards', async () => {
     const user = await connected()
     await control.revoke(user.person.id)
     expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
@@ -283,7 +283,7 @@ describe('a connected page', () => {
     expect(await user.refresh()).toMatchObject({ status: 200, body: { data: { health: { status: 'active' } } } })
   })
 
-  it('keeps its profile while Facebook is away', async () => {
+  it('a page keeps its profile while Facebook is unavailable', async () => {
     const user = await connected()
     await control.fault({ path: user.page.id, action: { status: 503, body: {} } })
     expect(await user.refresh()).toMatchObject({ status: 502, body: { code: 'PLATFORM_UNAVAILABLE' } })
@@ -293,7 +293,7 @@ describe('a connected page', () => {
     })
   })
 
-  it('is told to be missing when it cannot be seen any more', async () => {
+  it('a page that is no longer visible is reported as missing', async () => {
     const user = await connected()
     await control.fault({
       path: user.page.id,
@@ -303,7 +303,7 @@ describe('a connected page', () => {
     expect((await user.find()).body.data.facebook.health).toMatchObject({ status: 'error', needsReconnection: true })
   })
 
-  it('is disconnected together with the Instagram account', async () => {
+  it('disconnecting a page also disconnects its Instagram account', async () => {
     const user = await connected()
     expect(await user.disconnect()).toMatchObject({ status: 200, body: { data: { connected: false } } })
     expect(await user.stored()).toEqual(NOTHING)
@@ -314,14 +314,14 @@ describe('a connected page', () => {
     expect(await user.refresh()).toMatchObject({ status: 400, body: { code: 'PLATFORM_NOT_CONNECTED' } })
   })
 
-  it('can be connected by somebody else after that', async () => {
+  it('another user can connect a disconnected page', async () => {
     const [user, other] = [await connected(), await someone()]
     await user.disconnect()
     expect(await other.connect(user.person.id)).toBe(CONNECTED)
     expect(await other.stored()).toEqual(BOTH)
   })
 
-  it('leaves what else its person connected alone when it is disconnected', async () => {
+  it('disconnecting a page keeps the other connections of its person', async () => {
     const { person, pages } = meta.createPerson({
       name: uniqueName('Ann '),
       pages: [{ name: uniqueName('Page ') }, { name: uniqueName('Page ') }],
@@ -334,7 +334,7 @@ describe('a connected page', () => {
   })
 })
 
-describe('a page and its Instagram account, refreshed by one call', () => {
+describe('refreshing a page and its Instagram account together', () => {
   const healthOf = ({ body }: { body: { data: Record<string, { health: { status: string } }> } }) => [
     body.data['facebook']!.health.status,
     body.data['instagram']!.health.status,
@@ -344,7 +344,7 @@ describe('a page and its Instagram account, refreshed by one call', () => {
       .filter(({ type }) => type === 'warning')
       .map(({ message }) => message)
 
-  it('both get their profiles anew', async () => {
+  it('a refresh updates both profiles', async () => {
     const user = await connected()
     const page = { id: user.page.id, name: 'Page anew', username: 'page_anew' }
     await control.fault({ path: user.page.id, times: 1, action: { status: 200, body: page } })
@@ -364,7 +364,7 @@ describe('a page and its Instagram account, refreshed by one call', () => {
     ['is away', { status: 503, body: {} }],
     ['hangs', { hang: true }],
     ['asks to slow down', { status: 400, body: refusal(4) }],
-  ])('neither is the worse for it when the other %s', async (_, action) => {
+  ])('an account is refreshed normally even when the other %s', async (_, action) => {
     const user = await connected()
     await instagramControl.fault({ path: user.page.instagramId!, action })
     expect(await user.refresh()).toMatchObject({ status: 200 })
@@ -375,7 +375,7 @@ describe('a page and its Instagram account, refreshed by one call', () => {
     expect(healthOf(await user.find())).toEqual(['active', 'active'])
   })
 
-  it("the person's login has ended: the page works on, and one warning tells of Instagram", async () => {
+  it('an expired login of the person keeps the page working and causes a single warning for Instagram', async () => {
     const user = await connected()
     await control.expire(user.person.id)
     for (let time = 0; time < 2; time++) expect(await user.refresh()).toMatchObject({ status: 200 })
@@ -383,7 +383,7 @@ describe('a page and its Instagram account, refreshed by one call', () => {
     expect(await warningsOf(user.userId)).toEqual([expect.stringContaining('Instagram')])
   })
 
-  it('the person has no part in the page any more: Instagram works on, and one warning tells of Facebook', async () => {
+  it('a person without access to the page keeps Instagram working and causes a single warning for Facebook', async () => {
     const user = await connected()
     await control.revoke(user.page.id)
     expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
@@ -391,7 +391,7 @@ describe('a page and its Instagram account, refreshed by one call', () => {
     expect(await warningsOf(user.userId)).toEqual([expect.stringContaining('Facebook')])
   })
 
-  it('the service was taken out of the list: both ask for a new connection, and one connect mends both', async () => {
+  it('a removed app requires a reconnect of both, and a single connect repairs both', async () => {
     const user = await connected()
     await control.revoke(user.person.id)
     await user.refresh()

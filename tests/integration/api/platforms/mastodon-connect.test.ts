@@ -52,11 +52,11 @@ async function connected() {
   return { ...user, account }
 }
 
-/** Calls that reached Mastodon. */
+/** Counts calls that reached Mastodon. */
 const requestsTo = async (path: string) => (await control.requests()).filter((request) => request.path === path).length
 
 describe('connecting a Mastodon account', () => {
-  it("goes over the instance's own page, with PKCE", async () => {
+  it('connect opens the page of the instance with PKCE', async () => {
     const user = await someone()
     const { origin, pathname, searchParams } = new URL(await user.authUrl())
     expect(`${origin}${pathname}`).toBe(`${mastodon.url}/oauth/authorize`)
@@ -70,7 +70,7 @@ describe('connecting a Mastodon account', () => {
     expect((await fetch(await user.authUrl())).status).toBe(200)
   })
 
-  it('ends with the account in the list, under the fields of the specification', async () => {
+  it('connect lists the account with the specified fields', async () => {
     const { account, find } = await connected()
     expect((await find()).body.data.mastodon).toMatchObject({
       connected: true,
@@ -82,7 +82,7 @@ describe('connecting a Mastodon account', () => {
     })
   })
 
-  it('keeps the token out of answers, and sealed in the database', async () => {
+  it('the token is left out of responses and encrypted in the database', async () => {
     const user = await connected()
     const signal = AbortSignal.timeout(5 * SECOND)
     const { accessToken } = (await context.credentials.get(user.userId, 'mastodon', { signal }))!
@@ -96,7 +96,7 @@ describe('connecting a Mastodon account', () => {
     }
   })
 
-  it('stores nothing and asks nothing when the user denies it', async () => {
+  it('a denied login stores nothing and calls nothing', async () => {
     const user = await someone()
     const before = await requestsTo('/oauth/token')
     expect(await user.connect(newAccount().id, 'deny')).toBe(AUTH_FAILED)
@@ -104,7 +104,7 @@ describe('connecting a Mastodon account', () => {
     expect(await user.stored()).toBeNull()
   })
 
-  it('takes a code for its own attempt only', async () => {
+  it('a code works only for its own attempt', async () => {
     const user = await someone()
     const [first, second] = [await consent(await user.authUrl(), newAccount().id), new URL(await user.authUrl())]
     const mixed = new URL(first)
@@ -132,7 +132,7 @@ describe('connecting a Mastodon account', () => {
       AUTH_FAILED,
     ],
     ['the profile', '/api/v1/accounts/verify_credentials', { status: 503, body: { error: 'Later' } }, CONNECT_FAILED],
-  ])('stores nothing when Mastodon fails on %s, and the state is used up', async (_, path, action, outcome) => {
+  ])('connect stores nothing when Mastodon fails on %s, and the state is used up', async (_, path, action, outcome) => {
     const user = await someone()
     const callback = await consent(await user.authUrl(), newAccount().id)
     await control.fault({ path, action })
@@ -142,7 +142,7 @@ describe('connecting a Mastodon account', () => {
     expect(await user.stored()).toBeNull()
   })
 
-  it('of twenty replays at once makes one exchange', async () => {
+  it('twenty concurrent replays make a single exchange', async () => {
     const [user, account] = [await someone(), newAccount()]
     const callback = await consent(await user.authUrl(), account.id)
     const before = await requestsTo('/oauth/token')
@@ -152,13 +152,13 @@ describe('connecting a Mastodon account', () => {
     expect(await user.stored()).toMatchObject({ accountId: account.id, version: 1 })
   })
 
-  it('again leaves the one token good that Mastodon has for it', async () => {
+  it('a reconnect does not revoke the only token that Mastodon has issued', async () => {
     const user = await connected()
     expect(await user.connect(user.account.id)).toBe(CONNECTED)
     expect(await user.refresh()).toMatchObject({ status: 200 })
   })
 
-  it('again leaves the first connection good when it fails half-way', async () => {
+  it('a failed reconnect keeps the first connection valid', async () => {
     const user = await connected()
     const callback = await consent(await user.authUrl(), user.account.id)
     await control.fault({ path: '/api/v1/accounts/verify_credentials', times: 1, action: { status: 503, body: {} } })
@@ -166,7 +166,7 @@ describe('connecting a Mastodon account', () => {
     expect(await user.refresh()).toMatchObject({ status: 200 })
   })
 
-  it('in the place of another ends the session of that', async () => {
+  it('connecting another account ends the session of the first', async () => {
     const user = await connected()
     const signal = AbortSignal.timeout(5 * SECOND)
     const first = (await context.credentials.get(user.userId, 'mastodon', { signal }))!
@@ -191,7 +191,7 @@ describe('a connected Mastodon account', () => {
     profilePath: '/api/v1/accounts/verify_credentials',
   })
 
-  it('has its login ended when it is disconnected', async () => {
+  it('disconnecting revokes the login at Mastodon', async () => {
     const user = await connected()
     const signal = AbortSignal.timeout(5 * SECOND)
     const used = (await context.credentials.get(user.userId, 'mastodon', { signal }))!

@@ -7,7 +7,7 @@ import { frontsOf, startPlatforms } from '../../../../sandbox/platforms/all.ts'
 import type { FaultAction } from '../../../../sandbox/platforms/faults.ts'
 import type { RunningPlatform, UserApi } from '../../../../sandbox/platforms/sandbox-platform.ts'
 import { consent } from '../../../../sandbox/platforms/shared/consent.ts'
-import { REDIRECTS } from '../../../../src/api/platforms/redirects.ts'
+import { REDIRECT_PLATFORMS } from '../../../../src/api/platforms/redirect-platforms.ts'
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
 import { createLogger } from '../../../../src/logger.ts'
@@ -19,14 +19,14 @@ import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { testConfig, testContext } from '../../../support/servers.ts'
 import { outcomeIn } from '../../../support/connecting.ts'
 
-/** The calls that turn what a callback brings into tokens. */
+/** The calls that exchange the parameters of a callback for tokens. */
 const TOKEN_CALLS: Partial<Record<Platform, RegExp>> = {
   mastodon: /^\/oauth\/token/,
   threads: /^\/(v[\d.]+\/)?(oauth\/)?access_token/,
   facebook: /^\/(v[\d.]+\/)?oauth\/access_token/,
   tumblr: /^\/oauth\/access_token/,
 }
-/** How many of them one exchange takes: short token, then long. */
+/** The number of those calls per exchange: short-lived token, then long-lived. */
 const CALLS_OF_ONE: Partial<Record<Platform, number>> = { mastodon: 1, threads: 2, facebook: 2, tumblr: 1 }
 const LATER_MS = 10 * MINUTE + SECOND
 const NAVIGATION = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
@@ -66,7 +66,7 @@ interface Query {
   [name: string]: string
 }
 
-/** A user who may begin, and what came of a callback. */
+/** A user who starts attempts, and the result of each callback. */
 async function someone(platform: Platform) {
   const who = await signIn(context)
   const userId = who.user._id
@@ -87,7 +87,7 @@ async function someone(platform: Platform) {
     who,
     begin,
 
-    /** The user's way over the page: the query that the callback gets. */
+    /** Completes the login page and returns the query of the callback. */
     async granted(
       decision: 'allow' | 'deny' = 'allow',
       headers = {},
@@ -97,7 +97,7 @@ async function someone(platform: Platform) {
       return { query: Object.fromEntries(new URL(location).searchParams), cookie }
     },
 
-    /** What the settings page is told. */
+    /** Returns the query of the settings page. */
     async callBack(query: Query | string, options: { headers?: Record<string, string>; cookie?: string } = {}) {
       const response = await app.inject({
         url: `/api/platform/${platform}/callback?${new URLSearchParams(query).toString()}`,
@@ -113,18 +113,18 @@ async function someone(platform: Platform) {
 
     stored: async () => (await context.accounts.connectedPlatforms(userId)).size,
 
-    /** Calls for tokens that reached the platform. */
+    /** Counts token calls that reached the platform. */
     tokenCalls: async () => (await control.requests()).filter(({ path }) => TOKEN_CALLS[platform]!.test(path)).length,
   }
 }
 
-/** The page offers accounts; here there is one. */
+/** The login page offers accounts; here there is a single one. */
 async function accountOn(page: string): Promise<string> {
   const html = await (await fetch(page)).text()
   return /<option value="([^"]+)"/.exec(html)?.[1] ?? ''
 }
 
-/** The user of these headers, as platforms of the sandbox connect one. */
+/** Creates a platform account for the user of these headers. */
 function apiOf(headers: Record<string, string>): UserApi {
   return {
     async call<T>(method: 'GET' | 'POST' | 'DELETE', url: string, body?: object) {
@@ -139,7 +139,7 @@ function apiOf(headers: Record<string, string>): UserApi {
   }
 }
 
-describe.each(REDIRECTS)('connecting $platform', ({ platform }) => {
+describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
   let owner: Awaited<ReturnType<typeof someone>>
 
   const stateInvalid = `?error=${platform}_state_invalid`
@@ -178,7 +178,7 @@ describe.each(REDIRECTS)('connecting $platform', ({ platform }) => {
       'a state for another platform',
       async (user) => {
         const { query } = await user.granted()
-        const elsewhere = REDIRECTS.find((one) => one.platform !== platform)
+        const elsewhere = REDIRECT_PLATFORMS.find((one) => one.platform !== platform)
         if (!elsewhere) return user.callBack({ ...query, state: 'x' })
         const { page } = await (await someone(elsewhere.platform)).begin()
         const foreign = new URL(page).searchParams.get('state') ?? 'x'
@@ -232,7 +232,7 @@ describe.each(REDIRECTS)('connecting $platform', ({ platform }) => {
     ],
   ]
 
-  it.each(refused)('asks the platform nothing and stores nothing for %s', async (_, attempt) => {
+  it.each(refused)('a callback with %s calls nothing and stores nothing', async (_, attempt) => {
     const user = await someone(platform)
     const before = await user.tokenCalls()
     expect(await attempt(user)).toBe(stateInvalid)
@@ -240,7 +240,7 @@ describe.each(REDIRECTS)('connecting $platform', ({ platform }) => {
     expect(await user.stored()).toBe(0)
   })
 
-  it('exchanges once for twenty callbacks of one attempt', async () => {
+  it('twenty callbacks of the same attempt make a single exchange', async () => {
     const { query } = await owner.granted()
     const before = await owner.tokenCalls()
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => owner.callBack(query)))
@@ -250,21 +250,21 @@ describe.each(REDIRECTS)('connecting $platform', ({ platform }) => {
     expect(await owner.callBack(query)).toBe(stateInvalid)
   })
 
-  it('tells of a user who says no, without a call for a token', async () => {
+  it('a denied login is reported without a token call', async () => {
     const user = await someone(platform)
     const before = await user.tokenCalls()
     expect(await user.callBack((await user.granted('deny')).query)).toBe(`?error=${platform}_auth_failed`)
     expect(await user.tokenCalls()).toBe(before)
     expect(await user.stored()).toBe(0)
     expect(lastFailure()).toMatchObject({ platform, reason: 'DENIED' })
-    // OAuth 1.0a has no word for it.
+    // OAuth 1.0a has no error code for it.
     if (platform !== 'tumblr') expect(lastFailure()).toMatchObject({ platformCode: 'access_denied' })
   })
 
   it.each<[string, FaultAction]>([
     ['breaks down', { status: 500, body: 'Sorry' }],
-    ['answers what nobody can read', { status: 200, body: '<html></html>' }],
-  ])('saves nothing half when the platform %s', async (_, action) => expectNothingSaved(platform, action))
+    ['responds without JSON', { status: 200, body: '<html></html>' }],
+  ])('a callback stores nothing when the platform %s', async (_, action) => expectNothingSaved(platform, action))
 })
 
 it.each<[Platform, object, object]>([
@@ -288,7 +288,7 @@ it.each<[Platform, object, object]>([
     { error: { message: 'Invalid authorization code', type: 'OAuthException', code: 100 } },
     { platformCode: '100', platformText: 'Invalid authorization code' },
   ],
-])('the log names the error with which %s refuses the exchange of a code: %j', async (platform, body, words) => {
+])('the log names the error with which %s refuses a code exchange: %j', async (platform, body, words) => {
   const user = await someone(platform)
   const { query } = await user.granted()
   const status = JSON.stringify(body).includes('invalid_client') ? 401 : 400
@@ -299,12 +299,12 @@ it.each<[Platform, object, object]>([
 })
 
 function lastFailure(): object {
-  return JSON.parse(logged.findLast((line) => line.includes('connecting an account failed')) ?? '{}') as object
+  return JSON.parse(logged.findLast((line) => line.includes('account connection failed')) ?? '{}') as object
 }
 
-/** All at once, since each waits as long as a callback may. */
-it('saves nothing half when platforms do not answer', async () => {
-  await Promise.all(REDIRECTS.map(({ platform }) => expectNothingSaved(platform, { hang: true })))
+/** Tests all platforms concurrently, because each callback waits until its deadline. */
+it('a callback stores nothing when platforms do not respond', async () => {
+  await Promise.all(REDIRECT_PLATFORMS.map(({ platform }) => expectNothingSaved(platform, { hang: true })))
 })
 
 async function expectNothingSaved(platform: Platform, action: FaultAction): Promise<void> {

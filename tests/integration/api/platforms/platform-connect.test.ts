@@ -12,7 +12,7 @@ import { outcomeIn } from '../../../support/connecting.ts'
 
 type OAuthPlatform = Awaited<ReturnType<typeof startOAuthPlatform>>
 
-/** What browsers say of the frontend's call, and of the way back from the platform's page. */
+/** Headers of a browser for the call of the frontend and for the redirect from the platform. */
 const FROM_FRONTEND = { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }
 const NAVIGATION = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
 
@@ -51,7 +51,7 @@ interface Callback {
   app?: ApiWorld['app']
 }
 
-/** Calls back, and answers what the settings page is told. */
+/** Sends a callback and returns the query of the settings page. */
 async function callBack(query: Query, { cookie, headers = {}, app = world.app }: Callback = {}): Promise<string> {
   const response = await app.inject({
     url: `/api/platform/mastodon/callback?${typeof query === 'string' ? query : new URLSearchParams(query).toString()}`,
@@ -73,7 +73,7 @@ async function someone(app = world.app, config = world.context.config) {
   const call = (method: 'GET' | 'DELETE', path: string, headers = {}) =>
     app.inject({ method, url: `/api/platform${path}`, headers: { ...who.headers, ...headers } })
 
-  /** An attempt, by an API client when no headers say otherwise. */
+  /** Starts an attempt, as an API client by default. */
   async function begin(headers: Record<string, string> = {}) {
     const response = await call('GET', '/mastodon/connect', headers)
     expect(response.statusCode, response.body).toBe(200)
@@ -90,7 +90,7 @@ async function someone(app = world.app, config = world.context.config) {
     begin,
     stored: () => world.context.accounts.findConnected(userId, 'mastodon'),
     found: async () => (await call('GET', '/find')).json().data.mastodon,
-    /** Connects an account from begin to end. */
+    /** Connects an account from start to end. */
     async connect(accountId?: string) {
       const { page } = await begin()
       const { accountId: connected, ...query } = platform.consent(page, accountId)
@@ -104,7 +104,7 @@ const queryOf = ({ code, state }: { code: string; state: string }) => ({ code, s
 const attempts = () => world.context.database.connection.collection<ConnectAttempt>('connectAttempts')
 const nonceOf = (state: string) => state.split('.')[1]!
 
-/** Nothing was asked of the platform, and nothing stored. */
+/** Expects that the service called no platform and stored nothing. */
 async function expectUntouched(
   user: Awaited<ReturnType<typeof someone>>,
   callback: () => Promise<string>,
@@ -117,7 +117,7 @@ async function expectUntouched(
 }
 
 describe('GET /api/platform/mastodon/connect', () => {
-  it('answers where to go, with a state that begins with the user id', async () => {
+  it('connect returns the page of the platform with a state that starts with the user id', async () => {
     const user = await someone()
     const response = await user.call('GET', '/mastodon/connect')
     expect(response.json()).toEqual({
@@ -131,7 +131,7 @@ describe('GET /api/platform/mastodon/connect', () => {
     expect(searchParams.get('redirect_uri')).toBe('http://localhost:4000/api/platform/mastodon/callback')
   })
 
-  it('keeps what it has to remember hashed or sealed, for ten minutes', async () => {
+  it('an attempt is stored hashed or encrypted for ten minutes', async () => {
     const user = await someone()
     const { page, cookie } = await user.begin(FROM_FRONTEND)
     const row = (await attempts().findOne({ userId: user.userId }))!
@@ -148,7 +148,7 @@ describe('GET /api/platform/mastodon/connect', () => {
   it.each([
     ['Origin', { origin: FROM_FRONTEND.origin }],
     ['Sec-Fetch-Site', { 'sec-fetch-site': 'same-origin' }],
-  ])('ties the attempt to a browser, told by %s, with a cookie for the callback alone', async (_, headers) => {
+  ])('a browser attempt, detected by %s, is bound with a cookie for the callback only', async (_, headers) => {
     const user = await someone()
     const response = await user.call('GET', '/mastodon/connect', headers)
     expect(response.cookies).toMatchObject([
@@ -164,7 +164,7 @@ describe('GET /api/platform/mastodon/connect', () => {
     expect(response.cookies[0]).not.toHaveProperty('secure')
   })
 
-  it('marks the cookie secure where the API is reached by https', async () => {
+  it('the binding cookie is Secure behind https', async () => {
     const config = { ...world.context.config, PUBLIC_URL: 'https://api.test/postonce' }
     const app = await buildApp({ ...world.context, config })
     try {
@@ -175,12 +175,12 @@ describe('GET /api/platform/mastodon/connect', () => {
     }
   })
 
-  it('sets no cookie for an API client', async () => {
+  it('an API client gets no binding cookie', async () => {
     const response = await (await someone()).call('GET', '/mastodon/connect')
     expect(response.headers).not.toHaveProperty('set-cookie')
   })
 
-  it('is 400 where the platform cannot be connected', async () => {
+  it('connect is 400 for a platform that is not supported', async () => {
     const nowhere = { ...platform.registry, redirect: () => null }
     const app = await buildApp({ ...world.context, platforms: nowhere })
     try {
@@ -198,7 +198,7 @@ describe('GET /api/platform/mastodon/connect', () => {
 })
 
 describe('GET /api/platform/mastodon/callback', () => {
-  it('connects the account of the user who began, and shows it', async () => {
+  it('the callback connects the account of the user who started the attempt', async () => {
     const user = await someone()
     const accountId = await user.connect()
     expect(await user.found()).toEqual({
@@ -224,7 +224,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     expect(secrets?.accessToken).toMatch(/^token-/)
   })
 
-  it('connects in the browser it was begun in, and takes the cookie back', async () => {
+  it('the callback connects in the browser that started the attempt and clears the cookie', async () => {
     const user = await someone()
     const { page, cookie } = await user.begin(FROM_FRONTEND)
     const response = await world.app.inject({
@@ -237,7 +237,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     expect(response.cookies).toMatchObject([{ name: 'connectBinding', value: '' }])
   })
 
-  it('keeps nothing secret of an attempt that was used', async () => {
+  it('a used attempt leaves no secrets behind', async () => {
     const user = await someone()
     await user.connect()
     expect(await attempts().findOne({ userId: user.userId })).toMatchObject({
@@ -246,7 +246,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     })
   })
 
-  it('puts no code and no state into the log, whatever comes of them', async () => {
+  it('codes and states never appear in the log', async () => {
     const user = await someone()
     const canaries: string[] = []
     for (const behaviour of ['right', 401, 500] as const) {
@@ -261,7 +261,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     for (const canary of canaries) expect(text).not.toContain(canary)
   })
 
-  describe('names the reason of a failure in the address, and the word of OAuth in the log', () => {
+  describe('the reason of a failed connection', () => {
     async function reasonOf(change: object, answer?: Parameters<OAuthPlatform['behave']>[0]): Promise<string | null> {
       const { page, cookie } = await (await someone()).begin(FROM_FRONTEND)
       if (answer !== undefined) platform.behave(answer)
@@ -280,14 +280,14 @@ describe('GET /api/platform/mastodon/callback', () => {
       ['a refused login', [{}, 401], 'LOGIN_REFUSED'],
       ['a missing permission', [{}, 403], 'MISSING_PERMISSION'],
       ['a platform in trouble', [{}, 503], 'PLATFORM_UNAVAILABLE'],
-    ])('%s', async (_case, given, reason) => {
+    ])('the settings URL names the reason of %s', async (_case, given, reason) => {
       expect(await reasonOf(...given)).toBe(reason)
     })
 
     const lastFailure = () =>
-      JSON.parse(logged.findLast((line) => line.includes('connecting an account failed')) ?? '{}') as object
+      JSON.parse(logged.findLast((line) => line.includes('account connection failed')) ?? '{}') as object
 
-    it('a user who denied access', async () => {
+    it('a denied login is named in the settings URL and the log', async () => {
       expect(await reasonOf({ error: 'access_denied', error_description: 'The user said no.' })).toBe('DENIED')
       expect(lastFailure()).toMatchObject({
         platform: 'mastodon',
@@ -297,19 +297,19 @@ describe('GET /api/platform/mastodon/callback', () => {
       })
     })
 
-    it('an error of the application, with its description sanitized', async () => {
+    it('an error of the application is logged with its sanitized description', async () => {
       const text = '<b>Bad</b>\u202e scope\r\n abc123def456ghi789jkl012'
       expect(await reasonOf({ error: 'invalid_scope', error_description: text })).toBe('LOGIN_REFUSED')
       expect(lastFailure()).toMatchObject({ platformCode: 'invalid_scope', platformText: 'Bad scope [hidden]' })
     })
 
-    it('an error that is no word of OAuth', async () => {
+    it('an error that is not an OAuth error code is not logged', async () => {
       const error = `<script>${'x'.repeat(500)}</script>`
       expect(await reasonOf({ error })).toBe('LOGIN_REFUSED')
       expect(lastFailure()).not.toMatchObject({ platformCode: expect.any(String) })
     })
 
-    it('an account that another user has here', async () => {
+    it('an account that another user has connected is named as the reason', async () => {
       const accountId = await (await someone()).connect()
       const { page } = await (await someone()).begin()
       const { state, code } = platform.consent(page, accountId)
@@ -319,8 +319,8 @@ describe('GET /api/platform/mastodon/callback', () => {
     })
   })
 
-  describe('asks nothing of the platform and stores nothing', () => {
-    it('without a state', async () => {
+  describe('callbacks that change nothing', () => {
+    it('a callback without a state changes nothing', async () => {
       const user = await someone()
       const { code } = platform.consent((await user.begin()).page)
       await expectUntouched(user, () => callBack({ code }))
@@ -335,13 +335,13 @@ describe('GET /api/platform/mastodon/callback', () => {
       ['with a later end', (state) => state.replace(/\.(\d{10})\./, (_, end: string) => `.${Number(end) + 60}.`)],
       ['that is the user id alone', (state) => state.slice(0, 24)],
       ['with a NUL character', (state) => `${state}\0`],
-    ])('for a state %s', async (_, change) => {
+    ])('a callback with a state %s changes nothing', async (_, change) => {
       const user = await someone()
       const { code, state } = platform.consent((await user.begin()).page)
       await expectUntouched(user, () => callBack({ code, state: change(state) }))
     })
 
-    it.each(['state', 'code', 'error'])('when %s comes twice', async (name) => {
+    it.each(['state', 'code', 'error'])('a callback with %s twice changes nothing', async (name) => {
       const user = await someone()
       const query = new URLSearchParams({ error: '', ...queryOf(platform.consent((await user.begin()).page)) })
       query.append(name, query.get(name)!)
@@ -353,7 +353,7 @@ describe('GET /api/platform/mastodon/callback', () => {
       ['another platform', { platform: 'threads' }],
       ['another redirect URI', { redirectUri: 'https://elsewhere.test/callback' }],
       ['an attempt that there never was', {}],
-    ])('for a foreign state, made for %s', async (_, { secret, ...change }) => {
+    ])('a callback with a foreign state, created for %s, changes nothing', async (_, { secret, ...change }) => {
       const user = await someone()
       const { code } = platform.consent((await user.begin()).page)
       const purpose = {
@@ -366,21 +366,21 @@ describe('GET /api/platform/mastodon/callback', () => {
       await expectUntouched(user, () => callBack({ code, state }))
     })
 
-    it('for an attempt on another platform, whatever its state says', async () => {
+    it('a callback for an attempt on another platform changes nothing, whatever its state', async () => {
       const user = await someone()
       const { code, state } = platform.consent((await user.begin()).page)
       await attempts().updateOne({ userId: user.userId }, { $set: { platform: 'threads' } })
       await expectUntouched(user, () => callBack({ code, state }))
     })
 
-    it('once the ten minutes are over', async () => {
+    it('a callback after ten minutes changes nothing', async () => {
       const user = await someone()
       const { code, state } = platform.consent((await user.begin()).page)
       clock.forward(10 * MINUTE + SECOND)
       await expectUntouched(user, () => callBack({ code, state }))
     })
 
-    it('for a state that was used already', async () => {
+    it('a callback with a used state changes nothing', async () => {
       const user = await someone()
       const { page } = await user.begin()
       const first = platform.consent(page)
@@ -397,16 +397,19 @@ describe('GET /api/platform/mastodon/callback', () => {
       ['the cookie of another attempt', (_, other) => ({ headers: NAVIGATION, cookie: other })],
       ['a cookie that was changed', (own) => ({ headers: NAVIGATION, cookie: `${own.slice(0, -2)}AA` })],
       ['an empty cookie', () => ({ headers: NAVIGATION, cookie: '' })],
-    ])('in a browser with %s, and leaves the attempt to the right one', async (_, callbackOf) => {
-      const [user, attacker] = [await someone(), await someone()]
-      const { page, cookie } = await user.begin(FROM_FRONTEND)
-      const other = await attacker.begin(FROM_FRONTEND)
-      const query = queryOf(platform.consent(page))
-      await expectUntouched(user, () => callBack(query, callbackOf(cookie!, other.cookie!)))
-      expect(await callBack(query, { headers: NAVIGATION, cookie })).toBe(CONNECTED)
-    })
+    ])(
+      'a callback in a browser with %s changes nothing and leaves the attempt to the right browser',
+      async (_, callbackOf) => {
+        const [user, attacker] = [await someone(), await someone()]
+        const { page, cookie } = await user.begin(FROM_FRONTEND)
+        const other = await attacker.begin(FROM_FRONTEND)
+        const query = queryOf(platform.consent(page))
+        await expectUntouched(user, () => callBack(query, callbackOf(cookie!, other.cookie!)))
+        expect(await callBack(query, { headers: NAVIGATION, cookie })).toBe(CONNECTED)
+      },
+    )
 
-    it('when a browser opens the attempt of an API client, with whatever cookie', async () => {
+    it('a browser cannot finish the attempt of an API client, whatever its cookie', async () => {
       const [attacker, victim] = [await someone(), await someone()]
       const query = queryOf(platform.consent((await attacker.begin()).page))
       const { cookie } = await victim.begin(FROM_FRONTEND)
@@ -414,7 +417,7 @@ describe('GET /api/platform/mastodon/callback', () => {
       await expectUntouched(attacker, () => callBack(query, { headers: NAVIGATION, cookie }))
     })
 
-    it('without the cookie for anyone, where the configuration asks for it', async () => {
+    it('a callback without the cookie changes nothing when the configuration always requires it', async () => {
       const config = { ...world.context.config, CONNECT_COOKIE: 'always' as const }
       const app = await buildApp({ ...world.context, config })
       try {
@@ -444,14 +447,14 @@ describe('GET /api/platform/mastodon/callback', () => {
             .collection<{ _id: string }>('users')
             .updateOne({ _id: userId }, { $set: { isDisabled: true } }),
       ],
-    ])('after %s', async (_, change) => {
+    ])('a callback after %s changes nothing', async (_, change) => {
       const user = await someone()
       const query = queryOf(platform.consent((await user.begin()).page))
       await change(user)
       await expectUntouched(user, () => callBack(query))
     })
 
-    it('when the user says no, who has to begin anew', async () => {
+    it('a denied login changes nothing and requires a new attempt', async () => {
       const user = await someone()
       const { page } = await user.begin()
       const { code, state } = platform.consent(page)
@@ -459,19 +462,19 @@ describe('GET /api/platform/mastodon/callback', () => {
       await expectUntouched(user, () => callBack({ code, state }), STATE_INVALID)
     })
 
-    it('when there is an error and a code', async () => {
+    it('a callback with both an error and a code changes nothing', async () => {
       const user = await someone()
       const query = queryOf(platform.consent((await user.begin()).page))
       await expectUntouched(user, () => callBack({ ...query, error: 'access_denied' }), AUTH_FAILED)
     })
 
-    it('when there is no code', async () => {
+    it('a callback without a code changes nothing', async () => {
       const user = await someone()
       const { state } = platform.consent((await user.begin()).page)
       await expectUntouched(user, () => callBack({ state }), AUTH_FAILED)
     })
 
-    it('when somebody only looks ahead, and leaves the attempt open', async () => {
+    it('a HEAD request changes nothing and leaves the attempt open', async () => {
       const user = await someone()
       const query = queryOf(platform.consent((await user.begin()).page))
       const before = platform.tokenCalls()
@@ -484,20 +487,23 @@ describe('GET /api/platform/mastodon/callback', () => {
 
   it.each([
     ['refuses the code', 400, AUTH_FAILED],
-    ['does not know us', 401, AUTH_FAILED],
+    ['does not know the client', 401, AUTH_FAILED],
     ['granted too little', 403, AUTH_FAILED],
     ['answers 500', 500, CONNECT_FAILED],
     ['answers 429', 429, CONNECT_FAILED],
-  ] as const)('stores nothing when the platform %s, and the state is used up', async (_, behaviour, outcome) => {
-    const user = await someone()
-    const query = queryOf(platform.consent((await user.begin()).page))
-    platform.behave(behaviour)
-    expect(await callBack(query)).toBe(outcome)
-    platform.behave('right')
-    await expectUntouched(user, () => callBack(query))
-  })
+  ] as const)(
+    'a callback stores nothing when the platform %s, and the state is used up',
+    async (_, behaviour, outcome) => {
+      const user = await someone()
+      const query = queryOf(platform.consent((await user.begin()).page))
+      platform.behave(behaviour)
+      expect(await callBack(query)).toBe(outcome)
+      platform.behave('right')
+      await expectUntouched(user, () => callBack(query))
+    },
+  )
 
-  it('ends within a bound when the platform hangs, and stores nothing', async () => {
+  it('a callback ends within its deadline when the platform hangs, and stores nothing', async () => {
     const user = await someone()
     const query = queryOf(platform.consent((await user.begin()).page))
     platform.behave('hang')
@@ -507,7 +513,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     expect(await user.stored()).toBeNull()
   })
 
-  it('of twenty replays at once makes one exchange', async () => {
+  it('twenty concurrent replays make a single exchange', async () => {
     const user = await someone()
     const { code, state, accountId } = platform.consent((await user.begin()).page)
     const before = platform.tokenCalls()
@@ -518,7 +524,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     expect(await user.stored()).toMatchObject({ accountId, version: 1 })
   })
 
-  it('is a redirect also while the service cannot do its work', async () => {
+  it('a callback redirects even while the service is unavailable', async () => {
     const readiness = { ...world.context.readiness, hasBeenReady: async () => false }
     const app = await buildApp({ ...world.context, readiness })
     try {
@@ -528,7 +534,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     }
   })
 
-  it('is a redirect when the database fails in the midst of it', async () => {
+  it('a callback redirects when the database fails midway', async () => {
     const user = await someone()
     const query = queryOf(platform.consent((await user.begin()).page))
     const accounts = { ...world.context.accounts, connect: () => Promise.reject(new Error('no database')) }
@@ -542,8 +548,8 @@ describe('GET /api/platform/mastodon/callback', () => {
   })
 })
 
-describe('connecting', () => {
-  it('another account replaces the first, ends its session, and has prepared posts looked at again', async () => {
+describe('connecting an account', () => {
+  it('another account replaces the first, ends its session and invalidates prepared posts', async () => {
     const user = await someone()
     await user.connect()
     const signal = AbortSignal.timeout(SECOND)
@@ -561,7 +567,7 @@ describe('connecting', () => {
     expect((await world.context.posts.find(data.postId))!.contentVersion).toBe(before.contentVersion + 1)
   })
 
-  it('the same account again does not end the one token that the platform has for it', async () => {
+  it('reconnecting the same account does not revoke its only token', async () => {
     platform.reuseTokens(true)
     const user = await someone()
     const accountId = await user.connect()
@@ -570,7 +576,7 @@ describe('connecting', () => {
     expect(platform.revoked).not.toContain(`token-of-${accountId}`)
   })
 
-  it("another user's account fails, ends the new session, and leaves the owner's alone", async () => {
+  it("an account of another user fails, ends the new session and keeps the owner's", async () => {
     const [owner, other] = [await someone(), await someone()]
     const accountId = await owner.connect()
     const ended = platform.revoked.length
@@ -583,7 +589,7 @@ describe('connecting', () => {
     expect(platform.revoked).not.toContain(kept!.accessToken)
   })
 
-  it("another user's account does not end the token it shares with its owner", async () => {
+  it('an account of another user does not revoke the token that it shares with its owner', async () => {
     platform.reuseTokens(true)
     const [owner, other] = [await someone(), await someone()]
     const accountId = await owner.connect()
@@ -594,7 +600,7 @@ describe('connecting', () => {
     expect(platform.revoked).toContain(`token-of-${accountId}`)
   })
 
-  it('can be refreshed and disconnected', async () => {
+  it('a connected account can be refreshed and disconnected', async () => {
     const user = await someone()
     const accountId = await user.connect()
     const refreshed = await user.call('GET', '/mastodon/refresh')
@@ -611,7 +617,7 @@ describe('connecting', () => {
   })
 })
 
-describe('a platform that names attempts itself', () => {
+describe('a platform with its own attempt ids', () => {
   async function attemptOf(user: Awaited<ReturnType<typeof someone>>) {
     platform.nameAttemptsBy('oauth_token')
     const { page } = await user.begin()
@@ -621,13 +627,13 @@ describe('a platform that names attempts itself', () => {
   it.each([
     ['without a state', ({ code, oauth_token }: Record<string, string>) => ({ code, oauth_token })],
     ['with the state as well', (query: Record<string, string>) => query],
-  ])('is found by that name, %s', async (_, pick) => {
+  ])('an attempt is found by its id %s', async (_, pick) => {
     const user = await someone()
     expect(await callBack(pick(await attemptOf(user)) as Query)).toBe(CONNECTED)
     expect(await user.stored()).not.toBeNull()
   })
 
-  it('is not found any more once the ten minutes are over', async () => {
+  it('an attempt is not found by its id after ten minutes', async () => {
     const user = await someone()
     const { code, oauth_token } = await attemptOf(user)
     clock.forward(10 * MINUTE + SECOND)
@@ -635,12 +641,12 @@ describe('a platform that names attempts itself', () => {
   })
 
   it.each<[string, (query: Record<string, string>, other: Record<string, string>) => object]>([
-    ['another name', (query) => ({ ...query, oauth_token: 'another' })],
-    ['another name and no state', ({ code }) => ({ code, oauth_token: 'another' })],
+    ['another id', (query) => ({ ...query, oauth_token: 'another' })],
+    ['another id and no state', ({ code }) => ({ code, oauth_token: 'another' })],
     ['the state alone', ({ code, state }) => ({ code, state })],
     ['the state of another attempt', (query, { state }) => ({ ...query, state })],
-    ['a state that is none', (query) => ({ ...query, state: 'x' })],
-  ])('is not found with %s', async (_, change) => {
+    ['a malformed state', (query) => ({ ...query, state: 'x' })],
+  ])('an attempt is not found with %s', async (_, change) => {
     const [user, other] = [await someone(), await someone()]
     const query = change(await attemptOf(user), await attemptOf(other)) as Query
     await expectUntouched(user, () => callBack(query))

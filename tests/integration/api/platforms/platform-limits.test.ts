@@ -37,7 +37,7 @@ const post = (length: number, more: object = {}) => ({
 
 const codes = ({ body }: { body: { errors?: { code: string }[] } }) => body.errors?.map(({ code }) => code)
 
-it('no platform is said to take a larger file than the media upload does', async () => {
+it('no platform accepts a larger file than the media upload', async () => {
   const { body } = await ask('GET', '/api/platform/limits')
   const media = Object.values(body.data as Record<string, { media: Record<MediaKind, { maxBytes: number }> }>)
   for (const { media: limits } of media) {
@@ -48,15 +48,15 @@ it('no platform is said to take a larger file than the media upload does', async
   expect((await ask('POST', '/api/posts/media/upload', request)).status).toBe(200)
 })
 
-describe('limits that an instance sets itself', () => {
-  it('are shown beside the usual ones of the others', async () => {
+describe('limits of an instance', () => {
+  it('limits of an instance are listed beside the defaults of other platforms', async () => {
     const { body } = await ask('GET', '/api/platform/limits')
     expect(body.data.mastodon.text).toEqual([{ unit: 'graphemesLinksAs23', max: 1_000 }])
     expect(body.data.mastodon.media.video.types).toEqual(['video/mp4'])
     expect(body.data.threads.text).toEqual([...POSTING_RULES.threads.text])
   })
 
-  it('hold for creating, editing and validating', async () => {
+  it('limits of an instance apply to create, edit and validate', async () => {
     const created = await ask('POST', '/api/posts', post(1_000))
     expect(created.status).toBe(201)
     expect(codes(await ask('POST', '/api/posts', post(1_001)))).toEqual(['TEXT_TOO_LONG'])
@@ -68,13 +68,13 @@ describe('limits that an instance sets itself', () => {
     expect(body.data).toMatchObject({ valid: false, platforms: { mastodon: { length: 1_001, limit: 1_000 } } })
   })
 
-  it('are asked for once, not with every post', async () => {
+  it('limits of an instance are cached, not read for every post', async () => {
     for (let count = 0; count < 3; count++) await ask('POST', '/api/posts/validate', post(10))
     const asked = await controlOf(mastodon.control).requests()
     expect(asked.filter(({ path }) => path === INSTANCE)).toHaveLength(1)
   })
 
-  it('give way to the usual ones while the instance does not answer', async () => {
+  it('the defaults apply while the instance does not respond', async () => {
     const silent = await startMastodon({ maxCharacters: 1_000 })
     await controlOf(silent.control).fault({ path: INSTANCE, action: { hang: true } })
     const other = await worldAt(silent.url)

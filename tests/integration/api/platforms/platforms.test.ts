@@ -11,7 +11,7 @@ import { newId } from '../../../../src/store/shared/schema.ts'
 import { testContext, unique } from '../../../support/servers.ts'
 import { openTestSession } from '../../../support/sessions.ts'
 
-/** Of this file alone, because faults are seen by everyone who uses a server. */
+/** A server for this file only, because faults affect everyone who uses a server. */
 let bluesky: Bluesky
 let context: Context
 let app: FastifyInstance
@@ -32,7 +32,7 @@ afterAll(async () => {
   await bluesky?.stop()
 })
 
-/** A user of ours, and calls in that user's name. */
+/** A signed-in user with calls in their name. */
 async function signIn() {
   const limits = { maxPosts: 30, maxCaptionGenerations: 15 }
   const user = newUser(
@@ -63,7 +63,7 @@ async function signIn() {
   }
 }
 
-/** A user with a Bluesky account of their own, connected. */
+/** A user with a connected Bluesky account. */
 async function connected() {
   const account = await bluesky.createAccount({ handle: `${unique('u').replace('-', '')}.test` })
   const user = await signIn()
@@ -76,14 +76,14 @@ async function fault(fields: { path?: string; times?: number; action: object }):
   expect(answer.status).toBe(200)
 }
 
-/** Calls that reached the platform, by the name of their method. */
+/** Lists calls that reached the platform by method name. */
 async function requestsOf(method: string): Promise<number> {
   const requests = (await (await fetch(`${bluesky.control}/requests`)).json()) as { path: string }[]
   return requests.filter(({ path }) => path.includes(method)).length
 }
 
 describe('GET /api/platform/find', () => {
-  it('has all six platforms for a user who connected none', async () => {
+  it('the list has all six platforms for a user without connections', async () => {
     const user = await signIn()
     expect((await user.call('GET', '/find')).body).toEqual({
       success: true,
@@ -92,7 +92,7 @@ describe('GET /api/platform/find', () => {
     })
   })
 
-  it('shows the account, its profile and its health', async () => {
+  it('the list shows the account with its profile and health', async () => {
     const user = await connected()
     const data = await user.find()
     expect(data.bluesky).toEqual({
@@ -116,7 +116,7 @@ describe('GET /api/platform/find', () => {
     expect(leftMs).toBeGreaterThan(80 * DAY)
   })
 
-  it('says that a connection is expiring in its last seven days', async () => {
+  it('a connection is reported as expiring in its last seven days', async () => {
     const user = await connected()
     const account = (await user.stored())!
     const { handle, serviceUrl, auth } = account
@@ -138,7 +138,7 @@ describe('GET /api/platform/find', () => {
 })
 
 describe('GET /api/platform/limits', () => {
-  it('serves the table that posts are checked against, with files no larger than an upload may be', async () => {
+  it('the limits equal the rules for posts, with files no larger than an upload', async () => {
     const { status, body } = await (await signIn()).call('GET', '/limits')
     expect(status).toBe(200)
     const expected = structuredClone(POSTING_RULES)
@@ -157,9 +157,9 @@ describe('POST /api/platform/bluesky/connect', () => {
     ['handle', (account: BlueskyAccount) => account.handle],
     ['handle with a leading @', (account: BlueskyAccount) => `@${account.handle}`],
     ['handle in capitals and blanks', (account: BlueskyAccount) => ` ${account.handle.toUpperCase()} `],
-    ['e-mail address', (account: BlueskyAccount) => account.email],
+    ['email address', (account: BlueskyAccount) => account.email],
     ['DID', (account: BlueskyAccount) => account.did],
-  ])('connects by %s', async (_case, identifier) => {
+  ])('connect accepts a %s', async (_case, identifier) => {
     const account = await bluesky.createAccount({ handle: `${unique('c').replace('-', '')}.test` })
     const user = await signIn()
     const { status, body } = await user.connect(identifier(account), account.appPassword)
@@ -172,7 +172,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     expect((await user.find()).bluesky).toEqual(body.data)
   })
 
-  it('keeps secrets out of the answers, and sealed in the database', async () => {
+  it('secrets are left out of responses and encrypted in the database', async () => {
     const user = await signIn()
     const account = await bluesky.createAccount({ handle: `${unique('s').replace('-', '')}.test` })
     const answers = [
@@ -200,9 +200,9 @@ describe('POST /api/platform/bluesky/connect', () => {
     ['a wrong password', () => [alice.handle, 'aaaa-bbbb-cccc-dddd']],
     ['an unknown handle', () => ['nobody.test', 'aaaa-bbbb-cccc-dddd']],
     ['an unknown address', () => ['nobody@example.com', 'aaaa-bbbb-cccc-dddd']],
-    ['what is no handle at all', () => ['@@ not a handle', 'aaaa-bbbb-cccc-dddd']],
-    ['blanks', () => ['   ', '   ']],
-  ])('refuses %s with 400, and stores nothing', async (_case, credentials) => {
+    ['text that is not a handle', () => ['@@ not a handle', 'aaaa-bbbb-cccc-dddd']],
+    ['spaces', () => ['   ', '   ']],
+  ])('connect refuses %s with 400 and stores nothing', async (_case, credentials) => {
     const user = await signIn()
     const [identifier, password] = credentials() as [string, string]
     expect(await user.connect(identifier, password)).toMatchObject({
@@ -218,7 +218,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     expect((await user.find()).bluesky).toEqual({ connected: false })
   })
 
-  it('the main password is refused with the place to create an app password, and nothing is stored', async () => {
+  it('connect refuses the main password, links to app passwords, and stores nothing', async () => {
     const account = await bluesky.createAccount({ handle: `${unique('m').replace('-', '')}.test` })
     const user = await signIn()
     const ended = await requestsOf('deleteSession')
@@ -238,11 +238,11 @@ describe('POST /api/platform/bluesky/connect', () => {
   it.each([
     ['nothing', {}, ['identifier', 'appPassword']],
     ['empty fields', { identifier: '', appPassword: '' }, ['identifier', 'appPassword']],
-    ['no strings', { identifier: 5, appPassword: ['x'] }, ['identifier', 'appPassword']],
+    ['values that are not strings', { identifier: 5, appPassword: ['x'] }, ['identifier', 'appPassword']],
     ['null', { identifier: null, appPassword: 'x' }, ['identifier']],
     ['an endless identifier', { identifier: 'x'.repeat(321), appPassword: 'x' }, ['identifier']],
-    ['an operator in the place of a value', { identifier: { $ne: '' }, appPassword: 'x' }, ['identifier']],
-  ])('refuses a body with %s, and never asks the platform', async (_case, payload, paths) => {
+    ['an operator instead of a value', { identifier: { $ne: '' }, appPassword: 'x' }, ['identifier']],
+  ])('connect rejects a body with %s and never calls the platform', async (_case, payload, paths) => {
     const user = await signIn()
     const before = await requestsOf('createSession')
     const { status, body } = await user.call('POST', '/bluesky/connect', payload)
@@ -252,7 +252,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     expect(await requestsOf('createSession')).toBe(before)
   })
 
-  it('passes five wrong passwords per user and identifier on to the platform, and right ones always', async () => {
+  it('connect passes on five wrong passwords per user and identifier, and right ones always', async () => {
     const user = await signIn()
     const account = await bluesky.createAccount({ handle: `${unique('g').replace('-', '')}.test` })
     for (let round = 0; round < 6; round += 1) {
@@ -277,7 +277,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     )
   })
 
-  it('passes twenty wrong passwords for one identifier on to the platform, however many users guess', async () => {
+  it('connect passes on twenty wrong passwords per identifier across all users', async () => {
     const account = await bluesky.createAccount({ handle: `${unique('g').replace('-', '')}.test` })
     const before = await requestsOf('createSession')
     const users = await Promise.all(Array.from({ length: 6 }, () => signIn()))
@@ -287,7 +287,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     expect((await requestsOf('createSession')) - before).toBe(20)
   })
 
-  it('never stores fields a client must not set', async () => {
+  it('connect never stores fields that clients must not set', async () => {
     const user = await signIn()
     const stranger = newId()
     const account = await bluesky.createAccount({ handle: `${unique('f').replace('-', '')}.test` })
@@ -306,10 +306,10 @@ describe('POST /api/platform/bluesky/connect', () => {
 
   it.each([
     ['answers 500', { status: 500, body: { error: 'InternalServerError' } }],
-    ['answers what is no JSON', { status: 200, body: '<html>' }],
+    ['responds without JSON', { status: 200, body: '<html>' }],
     ['closes the connection', { dropAfterAccept: true }],
-    ['breaks off its answer', { truncate: true }],
-  ])('is 502 when Bluesky %s', async (_case, action) => {
+    ['breaks off its response', { truncate: true }],
+  ])('connect is 502 when Bluesky %s', async (_case, action) => {
     const user = await signIn()
     await fault({ path: 'createSession', action })
     expect(await user.connect(alice.handle, alice.appPassword)).toMatchObject({
@@ -319,7 +319,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     expect(await user.stored()).toBeNull()
   })
 
-  it('is 502 with the wait that Bluesky asks for', async () => {
+  it('connect is 502 with the Retry-After of Bluesky', async () => {
     const user = await signIn()
     await fault({
       path: 'createSession',
@@ -337,7 +337,7 @@ describe('POST /api/platform/bluesky/connect', () => {
   it.each([
     ['AccountTakedown', /taken .* down/],
     ['AuthFactorTokenRequired', /app password/],
-  ])('says what is wrong with the account itself: %s', async (error, message) => {
+  ])('connect reports the problem of the account itself: %s', async (error, message) => {
     const user = await signIn()
     await fault({ path: 'createSession', action: { status: 401, body: { error, message: 'No' } } })
     expect(await user.connect(alice.handle, alice.appPassword)).toMatchObject({
@@ -346,7 +346,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     })
   })
 
-  it('connects without the profile when only that cannot be had', async () => {
+  it('connect works without the profile when only the profile call fails', async () => {
     const user = await signIn()
     const account = await bluesky.createAccount({ handle: `${unique('p').replace('-', '')}.test` })
     await fault({ path: 'getProfile', action: { status: 502, body: { error: 'UpstreamFailure' } } })
@@ -355,7 +355,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     expect(body.data.profile).toEqual({ displayName: account.handle, handle: account.handle, avatar: null })
   })
 
-  it('again replaces the connection, and ends the session it replaces', async () => {
+  it('a reconnect replaces the connection and ends the previous session', async () => {
     const user = await connected()
     const signal = new AbortController().signal
     const first = (await context.credentials.get(user.userId, 'bluesky', { signal }))!
@@ -369,7 +369,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     })
   })
 
-  it("refuses another user's account with 409, whose connection goes on", async () => {
+  it('an account of another user is 409, and the other connection stays valid', async () => {
     const owner = await connected()
     const other = await signIn()
     const ended = await requestsOf('deleteSession')
@@ -387,7 +387,7 @@ describe('POST /api/platform/bluesky/connect', () => {
 })
 
 describe('GET /api/platform/bluesky/refresh', () => {
-  it('restores the session and fetches the profile anew', async () => {
+  it('refresh restores the session and updates the profile', async () => {
     const user = await connected()
     const signal = new AbortController().signal
     const { accessJwt } = (await (
@@ -421,7 +421,7 @@ describe('GET /api/platform/bluesky/refresh', () => {
     expect(Date.parse(body.data.health.checkedAt)).toBeGreaterThan(before.health.checkedAt!.getTime())
   })
 
-  it('is 400 when the platform is not connected', async () => {
+  it('refresh is 400 when the platform is not connected', async () => {
     const user = await signIn()
     expect(await user.refresh()).toMatchObject({
       status: 400,
@@ -429,7 +429,7 @@ describe('GET /api/platform/bluesky/refresh', () => {
     })
   })
 
-  it('asks for a new connection when the platform has ended the session', async () => {
+  it('refresh requires a reconnect when the platform ended the session', async () => {
     const user = await connected()
     const revoked = await fetch(`${bluesky.control}/accounts/${encodeURIComponent(user.account.did)}/revoke`, {
       method: 'POST',
@@ -449,7 +449,7 @@ describe('GET /api/platform/bluesky/refresh', () => {
     ['the session, for too many requests', 'refreshSession', { status: 429, body: { error: 'RateLimitExceeded' } }],
     ['the profile', 'getProfile', { status: 502, body: { error: 'UpstreamFailure' } }],
     ['the profile, breaking off', 'getProfile', { truncate: true }],
-  ])('is 502 when Bluesky fails on %s, and everything stays as it was', async (_case, path, action) => {
+  ])('refresh is 502 when Bluesky fails on %s, and changes nothing', async (_case, path, action) => {
     const user = await connected()
     const before = await user.find()
     await fault({ path, action })
@@ -459,14 +459,14 @@ describe('GET /api/platform/bluesky/refresh', () => {
     expect(after.bluesky.health).toMatchObject({ status: 'active', needsReconnection: false, lastError: null })
   })
 
-  it('gets the session back after an answer was lost', async () => {
+  it('refresh recovers the session after a lost response', async () => {
     const user = await connected()
     await fault({ path: 'refreshSession', times: 1, action: { dropAfterAccept: true } })
     expect(await user.refresh()).toMatchObject({ status: 502 })
     await expect.poll(async () => (await user.refresh()).status, { timeout: 5 * SECOND }).toBe(200)
   })
 
-  it('of many at once makes one call for new tokens', async () => {
+  it('concurrent refreshes make a single call for new tokens', async () => {
     const user = await connected()
     const before = await requestsOf('refreshSession')
     await fault({ path: 'refreshSession', times: 1, action: { delayMs: 300 } })
@@ -477,7 +477,7 @@ describe('GET /api/platform/bluesky/refresh', () => {
 })
 
 describe('DELETE /api/platform/bluesky/disconnect', () => {
-  it('forgets the connection, ends the session at Bluesky, and may be repeated', async () => {
+  it('disconnect removes the connection, ends the session at Bluesky and is repeatable', async () => {
     const user = await connected()
     const signal = new AbortController().signal
     const credentials = (await context.credentials.get(user.userId, 'bluesky', { signal }))!
@@ -494,21 +494,21 @@ describe('DELETE /api/platform/bluesky/disconnect', () => {
     })
   })
 
-  it('forgets the connection even when Bluesky does not take part', async () => {
+  it('disconnect removes the connection even when Bluesky fails', async () => {
     const user = await connected()
     await fault({ path: 'deleteSession', action: { status: 500, body: { error: 'InternalServerError' } } })
     expect(await user.disconnect()).toMatchObject({ status: 200 })
     expect(await user.stored()).toBeNull()
   })
 
-  it('is 200 for a user who never connected', async () => {
+  it('disconnect is 200 without a connection', async () => {
     const user = await signIn()
     expect(await user.disconnect()).toMatchObject({ status: 200, body: { data: { connected: false } } })
   })
 })
 
 describe('platform routes', () => {
-  it('answer within a bound while Bluesky hangs', async () => {
+  it('platform routes respond within their deadline while Bluesky hangs', async () => {
     const [newcomer, refreshing, leaving] = [await signIn(), await connected(), await connected()]
     for (const path of ['createSession', 'getProfile', 'deleteSession']) await fault({ path, action: { hang: true } })
     const begun = Date.now()
@@ -533,13 +533,13 @@ describe('platform routes', () => {
     ['POST', '/bluesky/connect'],
     ['GET', '/bluesky/refresh'],
     ['DELETE', '/bluesky/disconnect'],
-  ] as const)('%s %s needs a session', async (method, path) => {
+  ] as const)('%s %s requires a session', async (method, path) => {
     const answer = await app.inject({ method, url: `/api/platform${path}` })
     expect(answer.statusCode).toBe(401)
     expect(answer.json()).toMatchObject({ success: false, message: 'Unauthorized' })
   })
 
-  it("never act on another user's account", async () => {
+  it("platform routes never change another user's account", async () => {
     const owner = await connected()
     const other = await signIn()
     expect(await other.refresh()).toMatchObject({ status: 400 })

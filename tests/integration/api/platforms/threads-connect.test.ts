@@ -60,7 +60,7 @@ async function connected() {
 }
 
 describe('connecting a Threads account', () => {
-  it('ends with the account in the list, under the fields of the specification', async () => {
+  it('connect lists the account with the specified fields', async () => {
     const { account, find } = await connected()
     const { data } = (await find()).body
     expect(data.threads).toMatchObject({
@@ -73,7 +73,7 @@ describe('connecting a Threads account', () => {
     expect(daysLeft).toBeCloseTo(60, 0)
   })
 
-  it('keeps the token out of answers, and sealed in the database', async () => {
+  it('the token is left out of responses and encrypted in the database', async () => {
     const user = await connected()
     const token = await user.tokenOf()
     const stored = await context.database.connection.collection('platformAccounts').findOne({ userId: user.userId })
@@ -82,7 +82,7 @@ describe('connecting a Threads account', () => {
     }
   })
 
-  it('stores nothing and asks nothing when the user denies it', async () => {
+  it('a denied login stores nothing and calls nothing', async () => {
     const user = await someone()
     const before = (await control.requests()).length
     expect(await user.connect(newAccount().id, 'deny')).toBe(AUTH_FAILED)
@@ -91,7 +91,7 @@ describe('connecting a Threads account', () => {
     expect(await user.stored()).toBeNull()
   })
 
-  it('stores nothing without the permission to publish', async () => {
+  it('connect stores nothing without the permission to publish', async () => {
     const user = await someone()
     const body = new URLSearchParams({
       account: newAccount().id,
@@ -103,7 +103,7 @@ describe('connecting a Threads account', () => {
     expect(await user.stored()).toBeNull()
   })
 
-  it.each([SHORT_TOKEN, LONG_TOKEN, PROFILE, ALLOWANCE])('stores nothing when %s fails', async (path) => {
+  it.each([SHORT_TOKEN, LONG_TOKEN, PROFILE, ALLOWANCE])('connect stores nothing when %s fails', async (path) => {
     const user = await someone()
     const callback = await consent(await user.authUrl(), newAccount().id)
     await control.fault({ path, times: 1, action: { status: 500 } })
@@ -124,7 +124,7 @@ describe('a connected Threads account', () => {
     profilePath: PROFILE,
   })
 
-  it('shows the profile as it is now when it is refreshed, and keeps its token', async () => {
+  it('a refresh updates the profile and keeps the token', async () => {
     const user = await connected()
     const token = await user.tokenOf()
     const name = { id: user.account.id, username: user.account.username, name: 'Ann the Second' }
@@ -135,7 +135,7 @@ describe('a connected Threads account', () => {
     expect(await user.tokenOf()).toBe(token)
   })
 
-  it('can be connected by somebody else once it is disconnected', async () => {
+  it('another user can connect a disconnected account', async () => {
     const [user, other] = [await connected(), await someone()]
     expect((await user.disconnect()).status).toBe(200)
     expect((await user.find()).body.data.threads).toEqual({ connected: false })

@@ -59,10 +59,10 @@ async function connected() {
   return { ...user, blog }
 }
 
-/** Calls that reached Tumblr. */
+/** Counts calls that reached Tumblr. */
 const requestsTo = async (path: string) => (await control.requests()).filter((request) => request.path === path).length
 
-/** The callback that a user brings back who allowed it, with its parameters changed. */
+/** Allows the login and returns the callback query with changed parameters. */
 async function callbackOf(
   user: { authUrl(): Promise<string> },
   change: (query: URLSearchParams) => void = () => undefined,
@@ -75,7 +75,7 @@ async function callbackOf(
 const signal = () => AbortSignal.timeout(5 * SECOND)
 
 describe('connecting a Tumblr account', () => {
-  it("goes over Tumblr's own page, with a token for this attempt", async () => {
+  it("connect opens Tumblr's own page with a token for this attempt", async () => {
     const user = await someone()
     const { status, body } = await user.begin()
     expect(status).toBe(200)
@@ -87,7 +87,7 @@ describe('connecting a Tumblr account', () => {
     expect(callback.searchParams.get('state')).toMatch(new RegExp(`^${user.userId}\\.`))
   })
 
-  it('ends with the blog in the list, under the fields of the specification', async () => {
+  it('connect lists the blog with the specified fields', async () => {
     const { blog, find } = await connected()
     expect((await find()).body.data.tumblr).toMatchObject({
       connected: true,
@@ -98,12 +98,12 @@ describe('connecting a Tumblr account', () => {
     })
   })
 
-  it('works where the state does not come back', async () => {
+  it('connect works when Tumblr does not return the state', async () => {
     const user = await someone()
     expect(await follow(await callbackOf(user, (query) => query.delete('state')))).toBe(CONNECTED)
   })
 
-  it('keeps token and secrets out of answers, and sealed in the database', async () => {
+  it('tokens and secrets are left out of responses and encrypted in the database', async () => {
     const user = await connected()
     const { accessToken, tokenSecret } = (await context.credentials.get(user.userId, 'tumblr', { signal: signal() }))!
     const begun = (await user.begin()).body.data.authUrl as string
@@ -118,7 +118,7 @@ describe('connecting a Tumblr account', () => {
     }
   })
 
-  it('stores nothing and asks nothing when the user denies it', async () => {
+  it('a denied login stores nothing and calls nothing', async () => {
     const user = await someone()
     const before = await requestsTo(ACCESS_TOKEN)
     expect(await user.connect(newBlog().loginId, 'deny')).toBe(AUTH_FAILED)
@@ -127,12 +127,12 @@ describe('connecting a Tumblr account', () => {
   })
 
   it.each<[string, (query: URLSearchParams) => void, string]>([
-    ['a token that nobody gave out', (query) => query.set('oauth_token', 'forged'), STATE_INVALID],
+    ['a forged token', (query) => query.set('oauth_token', 'forged'), STATE_INVALID],
     ['no token', (query) => query.delete('oauth_token'), STATE_INVALID],
     ['a garbled state', (query) => query.set('state', 'garbled'), STATE_INVALID],
     ['a token that came twice', (query) => query.append('oauth_token', 'another'), STATE_INVALID],
     ['no verifier', (query) => query.delete('oauth_verifier'), AUTH_FAILED],
-  ])('is refused without a call for %s', async (_, change, outcome) => {
+  ])('a callback with %s is refused without a call', async (_, change, outcome) => {
     const user = await someone()
     const before = await requestsTo(ACCESS_TOKEN)
     expect(await follow(await callbackOf(user, change))).toBe(outcome)
@@ -140,7 +140,7 @@ describe('connecting a Tumblr account', () => {
     expect(await user.stored()).toBeNull()
   })
 
-  it('takes the token of an attempt with the state of that attempt only', async () => {
+  it("an attempt's token works only with the state of that attempt", async () => {
     const [user, other] = [await someone(), await someone()]
     const foreign = new URL(await callbackOf(other)).searchParams.get('state')!
     const before = await requestsTo(ACCESS_TOKEN)
@@ -148,7 +148,7 @@ describe('connecting a Tumblr account', () => {
     expect(await requestsTo(ACCESS_TOKEN)).toBe(before)
   })
 
-  it('is refused for an invented verifier, and the attempt is used up', async () => {
+  it('an invented verifier is refused and uses up the attempt', async () => {
     const user = await someone()
     const callback = await callbackOf(user)
     const forged = new URL(callback)
@@ -161,14 +161,14 @@ describe('connecting a Tumblr account', () => {
   it.each([
     ['fails', { status: 500, body: 'Internal' }],
     ['breaks off', { truncate: true }],
-    ['refuses us', { status: 401, body: 'oauth_signature does not match expected value' }],
+    ['rejects the client', { status: 401, body: 'oauth_signature does not match expected value' }],
     ['answers a page', { status: 200, body: '<html>' }],
     [
       'does not confirm the callback',
       { status: 200, body: 'oauth_token=a&oauth_token_secret=b&oauth_callback_confirmed=false' },
     ],
     ['confirms nothing', { status: 200, body: 'oauth_token=a&oauth_token_secret=b' }],
-  ])('does not begin when Tumblr %s', async (_, action) => {
+  ])('connect does not start when Tumblr %s', async (_, action) => {
     const user = await someone()
     await control.fault({ path: REQUEST_TOKEN, times: 1, action })
     expect(await user.begin()).toMatchObject({ status: 502, body: { code: 'PLATFORM_UNAVAILABLE' } })
@@ -179,14 +179,14 @@ describe('connecting a Tumblr account', () => {
   it.each([
     ['the exchange', ACCESS_TOKEN, { status: 500, body: 'Internal' }, CONNECT_FAILED],
     ['the exchange, breaking off', ACCESS_TOKEN, { truncate: 20 }, CONNECT_FAILED],
-    ['the exchange, losing its answer', ACCESS_TOKEN, { dropAfterAccept: true }, CONNECT_FAILED],
+    ['the exchange, losing its response', ACCESS_TOKEN, { dropAfterAccept: true }, CONNECT_FAILED],
     ['the exchange, for too many requests', ACCESS_TOKEN, { status: 429, body: 'Too many' }, CONNECT_FAILED],
     ['the exchange, hanging', ACCESS_TOKEN, { hang: true }, CONNECT_FAILED],
-    ['the exchange, refusing us', ACCESS_TOKEN, { status: 401, body: 'no' }, AUTH_FAILED],
+    ['the exchange, rejecting the client', ACCESS_TOKEN, { status: 401, body: 'no' }, AUTH_FAILED],
     ['the exchange, with a page', ACCESS_TOKEN, { status: 200, body: '<html>' }, CONNECT_FAILED],
     ['the profile', USER_INFO, { status: 503, body: {} }, CONNECT_FAILED],
     ['the profile, with no blog', USER_INFO, { status: 200, body: { response: { user: { blogs: [] } } } }, AUTH_FAILED],
-  ])('stores nothing when Tumblr fails on %s, and the token is used up', async (_, path, action, outcome) => {
+  ])('connect stores nothing when Tumblr fails on %s, and the token is used up', async (_, path, action, outcome) => {
     const user = await someone()
     const callback = await callbackOf(user)
     await control.fault({ path, action })
@@ -196,7 +196,7 @@ describe('connecting a Tumblr account', () => {
     expect(await user.stored()).toBeNull()
   })
 
-  it('of twenty replays at once makes one exchange', async () => {
+  it('twenty concurrent replays make a single exchange', async () => {
     const [user, blog] = [await someone(), newBlog()]
     const callback = await consent(await user.authUrl(), blog.loginId)
     const before = await requestsTo(ACCESS_TOKEN)
@@ -206,7 +206,7 @@ describe('connecting a Tumblr account', () => {
     expect(await user.stored()).toMatchObject({ accountId: blog.uuid, version: 1 })
   })
 
-  it('in the place of another goes on with the new one', async () => {
+  it('connecting another blog switches to it', async () => {
     const user = await connected()
     const second = newBlog()
     expect(await user.connect(second.loginId)).toBe(CONNECTED)
@@ -227,7 +227,7 @@ describe('a connected Tumblr account', () => {
     profilePath: USER_INFO,
   })
 
-  it('is forgotten with its secrets when it is disconnected', async () => {
+  it('disconnecting removes the account with its secrets', async () => {
     const user = await connected()
     expect(await user.disconnect()).toMatchObject({ status: 200, body: { data: { connected: false } } })
     const document = await context.database.connection.collection('platformAccounts').findOne({ userId: user.userId })

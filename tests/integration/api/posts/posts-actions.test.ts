@@ -21,11 +21,11 @@ async function create(caller: Caller, change: Record<string, unknown> = {}): Pro
 const stored = (postId: string) => world.context.posts.find(postId)
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-describe('cancel', () => {
+describe('cancelling a post', () => {
   it.each([
     ['pending', {}],
     ['scheduled', { scheduledAt: inAnHour() }],
-  ])('ends a %s post, with and without a JSON content type', async (_, change) => {
+  ])('cancel stops a %s post, with and without a JSON content type', async (_, change) => {
     const ann = await world.caller()
     for (const headers of [undefined, JSON_TYPE]) {
       const postId = await create(ann, change)
@@ -41,7 +41,7 @@ describe('cancel', () => {
   })
 
   it.each(['draft', 'cancelled', 'claimed', 'accepted', 'refused'] as const)(
-    'of a post that is %s is 404',
+    'cancelling a post that is %s is 404',
     async (state) => {
       const ann = await world.caller()
       const postId = await create(ann, state === 'draft' ? { status: 'DRAFT' } : {})
@@ -59,7 +59,7 @@ describe('cancel', () => {
     },
   )
 
-  it('of a post that is deleted meanwhile reads like one that never was', async () => {
+  it('cancelling a post that is deleted meanwhile returns the same error as for an unknown post', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
     const { posts, ...context } = world.context
@@ -73,7 +73,7 @@ describe('cancel', () => {
     ).rejects.toThrow('Post not found, unauthorized, or not in a cancellable state')
   })
 
-  it('has one winner among many', async () => {
+  it('exactly one of many concurrent cancels succeeds', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
     const answers = await Promise.all(Array.from({ length: 10 }, () => ann.call('POST', `/${postId}/cancel`)))
@@ -82,9 +82,9 @@ describe('cancel', () => {
   })
 })
 
-describe('delete', () => {
+describe('deleting a post', () => {
   it.each(['draft', 'pending', 'scheduled', 'claimed', 'accepted', 'refused', 'cancelled'] as const)(
-    'works on a post that is %s',
+    'delete removes a post that is %s',
     async (state) => {
       const ann = await world.caller()
       const change = { draft: { status: 'DRAFT' }, scheduled: { scheduledAt: inAnHour() } }[state as 'draft'] ?? {}
@@ -100,7 +100,7 @@ describe('delete', () => {
     },
   )
 
-  it('takes back what was prepared up to the last moment', async () => {
+  it('delete undoes preparations until the last moment', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
     const { posts } = world.context
@@ -117,8 +117,8 @@ describe('delete', () => {
   })
 })
 
-describe('retry', () => {
-  it('sends the failed platforms round again, at once and in one write', async () => {
+describe('retrying a post', () => {
+  it('retry starts another round for all failed platforms immediately, in a single write', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { selectedPlatforms: ['bluesky', 'threads', 'tumblr'] })
     await deliver(world.context, postId, { bluesky: 'accepted', threads: 'refused', tumblr: 'refused' })
@@ -145,7 +145,7 @@ describe('retry', () => {
   })
 
   it.each(['draft', 'pending', 'scheduled', 'claimed', 'accepted', 'cancelled'] as const)(
-    'of a %s post without a failed platform is 400',
+    'retrying a %s post without a failed platform is 400',
     async (state) => {
       const ann = await world.caller()
       const change = { draft: { status: 'DRAFT' }, scheduled: { scheduledAt: inAnHour() } }[state as 'draft'] ?? {}
@@ -162,7 +162,7 @@ describe('retry', () => {
     },
   )
 
-  it('is 409 while others of the post are still being delivered', async () => {
+  it('retry is 409 while other platforms of the post are still being delivered', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { selectedPlatforms: ['bluesky', 'threads'] })
     await deliver(world.context, postId, { bluesky: 'refused' })
@@ -170,7 +170,7 @@ describe('retry', () => {
     expect([status, body.code]).toEqual([409, 'POST_IN_PROGRESS'])
   })
 
-  it('has one winner among many', async () => {
+  it('exactly one of many concurrent retries succeeds', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
     await deliver(world.context, postId, { bluesky: 'refused' })
@@ -188,7 +188,7 @@ describe('media upload', () => {
     ['image/webp', 'webp'],
     ['video/mp4', 'mp4'],
     ['video/quicktime', 'mov'],
-  ])('gives out an address for %s that takes the file and shows it to anyone', async (contentType, extension) => {
+  ])('an upload URL for %s accepts the file and makes it public', async (contentType, extension) => {
     const ann = await world.caller()
     const { status, body } = await ann.call('POST', '/media/upload', { contentType })
     expect(status).toBe(200)
@@ -216,7 +216,7 @@ describe('media upload', () => {
     )
   })
 
-  it('signs the length when it is announced', async () => {
+  it('an upload URL signs the announced size', async () => {
     const ann = await world.caller()
     const { body } = await ann.call('POST', '/media/upload', { contentType: 'image/png', sizeBytes: 5 })
     const put = (content: string) =>
@@ -226,7 +226,7 @@ describe('media upload', () => {
   })
 
   it.each(['image/gif', 'text/html', 'image/svg+xml', 'IMAGE/PNG', 'image/png; charset=x', 'constructor', ''])(
-    'refuses the type %j',
+    'a media upload of type %j is refused',
     async (contentType) => {
       const ann = await world.caller()
       const { status, body } = await ann.call('POST', '/media/upload', { contentType })
@@ -247,15 +247,15 @@ describe('media upload', () => {
     [{ contentType: 'image/png', sizeBytes: '5' }],
     [{ contentType: 5 }],
     [{}],
-  ])('refuses %j', async (request) => {
+  ])('the media upload request %j is refused', async (request) => {
     const ann = await world.caller()
     const { status, body } = await ann.call('POST', '/media/upload', request)
     expect([status, body.code]).toEqual([400, 'VALIDATION_FAILED'])
   })
 })
 
-describe('validate', () => {
-  it('reports lengths and limits of a good post and stores nothing', async () => {
+describe('validating a post', () => {
+  it('validate reports lengths and limits of a valid post and stores nothing', async () => {
     const ann = await world.caller()
     const { status, body } = await ann.call('POST', '/validate', {
       content: { text: 'See https://example.com/a/rather/long/address 👍', mediaItems: [] },
@@ -284,7 +284,7 @@ describe('validate', () => {
     expect((await world.context.users.findById(ann.userId))!.usage.postsCreated).toBe(0)
   })
 
-  it('finds everything that create would refuse, with the same codes', async () => {
+  it('validate reports every error of create with the same codes', async () => {
     const ann = await world.caller()
     const bad = {
       content: { text: 'a'.repeat(600), mediaItems: [{ storageKey: 'posts/other/a.png', mimeType: 'image/gif' }] },
@@ -306,14 +306,14 @@ describe('validate', () => {
     expect((await ann.call('POST', '/', bad)).status).toBe(400)
   })
 
-  it('refuses a body of the wrong shape', async () => {
+  it('validate rejects a body of the wrong shape', async () => {
     const ann = await world.caller()
     expect((await ann.call('POST', '/validate', { content: {} })).status).toBe(400)
   })
 })
 
-describe('the routes as a document', () => {
-  it('all stand in the OpenAPI document with a summary, a tag and error answers', async () => {
+describe('the OpenAPI document of the post routes', () => {
+  it('every post route has a summary, a tag and error responses', async () => {
     const { paths } = (await world.app.inject('/api/openapi.json')).json()
     const routes = Object.entries(
       paths as Record<string, Record<string, { summary?: string; tags?: string[]; responses: object }>>,
@@ -347,11 +347,11 @@ describe('the routes as a document', () => {
   })
 })
 
-describe('duplicate', () => {
+describe('duplicating a post', () => {
   const usageOf = async (userId: string) => (await world.context.users.findById(userId))!.usage.postsCreated
   const duplicate = (caller: Caller, postId: string) => caller.call('POST', `/${postId}/duplicate`)
 
-  it('makes a draft without a time, with the content, platforms and timezone of the original', async () => {
+  it('a duplicate is a draft without a time, with content, platforms and timezone of the original', async () => {
     const ann = await world.caller()
     const change = { platformSpecificContent: { bluesky: { text: 'On Bluesky' } }, timezone: 'Asia/Tokyo' }
     const postId = await create(ann, { ...change, scheduledAt: inAnHour(), correlationId: 'first' })
@@ -366,7 +366,7 @@ describe('duplicate', () => {
     expect(await usageOf(ann.userId)).toBe(2)
   })
 
-  it.each(['failed', 'cancelled'])('of a %s post that reached no platform costs no allowance, once', async (state) => {
+  it.each(['failed', 'cancelled'])('duplicating a %s post that reached no platform is free once', async (state) => {
     const ann = await world.caller({ maxPosts: 1 })
     const postId = await create(ann)
     if (state === 'failed') await deliver(world.context, postId, { bluesky: 'refused' })
@@ -378,7 +378,7 @@ describe('duplicate', () => {
     expect(await duplicate(ann, postId)).toMatchObject({ status: 403, body: { code: 'POST_LIMIT_REACHED' } })
   })
 
-  it('that took over the allowance of a failed post keeps the original from being retried', async () => {
+  it('a post with a free duplicate can no longer be retried', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
     await deliver(world.context, postId, { bluesky: 'refused' })
@@ -389,7 +389,7 @@ describe('duplicate', () => {
     expect((await ann.call('PATCH', `/${draftId}`, { status: 'PENDING' })).body.data.status).toBe('PENDING')
   })
 
-  it('of a post that reached a platform, or of a draft, costs like any draft', async () => {
+  it('duplicating a draft or a post that reached a platform counts like any draft', async () => {
     const ann = await world.caller({ maxPosts: 3 })
     const postId = await create(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
     await deliver(world.context, postId, { bluesky: 'accepted', mastodon: 'refused' })
@@ -401,8 +401,8 @@ describe('duplicate', () => {
   })
 })
 
-describe('the timeline', () => {
-  it('is ordered by time, also where a wait was stored after what came later', async () => {
+describe('the timeline of a post', () => {
+  it('the timeline is ordered by time, even when a wait was stored after later events', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
     const earlier = new Date(Date.now() - 60_000)

@@ -29,7 +29,7 @@ function workflowOf(postId: string) {
 }
 
 describe('creating a post', () => {
-  it('answers 201 with id, status, time and warnings, and starts its workflow', async () => {
+  it('create returns 201 with id, status, time and warnings, and starts the workflow', async () => {
     const ann = await world.caller()
     const { status, body } = await ann.call('POST', '/', postBody())
     expect(status).toBe(201)
@@ -66,7 +66,7 @@ describe('creating a post', () => {
     expect(await usageOf(ann.userId)).toBe(1)
   })
 
-  it('schedules a future time, notifies of it, and owes no start once Temporal acknowledged it', async () => {
+  it('a future time schedules the post, notifies the user, and owes no start after Temporal acknowledges it', async () => {
     const ann = await world.caller()
     const scheduledAt = inAnHour()
     const { body } = await ann.call('POST', '/', postBody({ scheduledAt, status: 'PENDING' }))
@@ -79,7 +79,7 @@ describe('creating a post', () => {
     expect((await notificationsOf(ann.userId))[0]!.message).toContain('scheduled')
   })
 
-  it('takes a past time as now and stores null', async () => {
+  it('a past time publishes now and is stored as null', async () => {
     const ann = await world.caller()
     const { body } = await ann.call('POST', '/', postBody({ scheduledAt: '2001-01-01T00:00:00Z' }))
     expect(body.data).toMatchObject({ status: 'PENDING', scheduledAt: null })
@@ -110,7 +110,7 @@ describe('creating a post', () => {
     expect(body.data.warnings).toContainEqual(expect.objectContaining({ code: 'SCHEDULED_IN_PAST' }))
   })
 
-  it('says nothing of a platform that is connected', async () => {
+  it('a connected platform causes no warning', async () => {
     const ann = await world.caller()
     const auth = { accessToken: 'sealed', refreshToken: null, expiresAt: null, endsAt: null }
     const profile = { displayName: 'Ann', handle: 'ann.test', avatar: null }
@@ -129,7 +129,7 @@ describe('creating a post', () => {
   it.each([
     ['web', { origin: 'http://localhost:3000' }],
     ['api', undefined],
-  ])('notes %s as the source by the Origin header', async (source, headers) => {
+  ])('the source is %s, derived from the Origin header', async (source, headers) => {
     const ann = await world.caller()
     const { body } = await ann.call('POST', '/', postBody(), headers)
     expect((await world.context.posts.find(body.data.postId))!.metadata.source).toBe(source)
@@ -137,7 +137,7 @@ describe('creating a post', () => {
 })
 
 describe('drafts', () => {
-  it('are stored, counted, not started and raise no notification', async () => {
+  it('a draft is stored and counted, but not started, and causes no notification', async () => {
     const ann = await world.caller()
     const scheduledAt = inAnHour()
     const { status, body } = await ann.call('POST', '/', postBody({ status: 'DRAFT', scheduledAt }))
@@ -147,32 +147,32 @@ describe('drafts', () => {
     expect(await usageOf(ann.userId)).toBe(1)
   })
 
-  it('with a past time keep none: it will mean now', async () => {
+  it('a draft with a past time stores none, because it will publish immediately', async () => {
     const ann = await world.caller()
     const { body } = await ann.call('POST', '/', postBody({ status: 'DRAFT', scheduledAt: '2001-01-01T00:00:00Z' }))
     expect(body.data).toMatchObject({ status: 'DRAFT', scheduledAt: null })
   })
 
-  it('are not checked against the rules of the platforms', async () => {
+  it('a draft is not checked against the platform rules', async () => {
     const ann = await world.caller()
     const { status } = await ann.call('POST', '/', postBody({ status: 'DRAFT', content: { text: 'a'.repeat(301) } }))
     expect(status).toBe(201)
   })
 })
 
-describe('time and timezone', () => {
+describe('time and timezone of a post', () => {
   it.each([
     [
-      'wall time without an offset is meant in the timezone',
+      'local time without an offset is in the timezone',
       '2030-07-01T10:00',
       'Europe/Berlin',
       '2030-07-01T08:00:00.000Z',
     ],
-    ['an offset is taken at its word', '2030-07-01T10:00:00-07:00', 'Europe/Berlin', '2030-07-01T17:00:00.000Z'],
-    ['an hour that is missing moves forward', '2030-03-31T02:30', 'Europe/Berlin', '2030-03-31T01:30:00.000Z'],
-    ['an hour that repeats is the first one', '2030-10-27T02:30', 'Europe/Berlin', '2030-10-27T00:30:00.000Z'],
-    ['without a timezone wall time is UTC', '2030-07-01T10:00', undefined, '2030-07-01T10:00:00.000Z'],
-    ['a link of the IANA list is a timezone', '2030-07-01T10:00', 'Asia/Calcutta', '2030-07-01T04:30:00.000Z'],
+    ['an offset overrides the timezone', '2030-07-01T10:00:00-07:00', 'Europe/Berlin', '2030-07-01T17:00:00.000Z'],
+    ['a skipped hour moves forward', '2030-03-31T02:30', 'Europe/Berlin', '2030-03-31T01:30:00.000Z'],
+    ['a repeated hour is the first one', '2030-10-27T02:30', 'Europe/Berlin', '2030-10-27T00:30:00.000Z'],
+    ['local time without a timezone is UTC', '2030-07-01T10:00', undefined, '2030-07-01T10:00:00.000Z'],
+    ['an IANA alias is a timezone', '2030-07-01T10:00', 'Asia/Calcutta', '2030-07-01T04:30:00.000Z'],
   ])('%s', async (_, scheduledAt, timezone, expected) => {
     const ann = await world.caller()
     const { body } = await ann.call('POST', '/', postBody({ scheduledAt, ...(timezone ? { timezone } : {}) }))
@@ -186,7 +186,7 @@ describe('time and timezone', () => {
     [{ scheduledAt: 'tomorrow' }, 'scheduledAt', 'DATE_TIME_INVALID'],
     [{ scheduledAt: '2030-02-30T10:00:00Z' }, 'scheduledAt', 'DATE_TIME_INVALID'],
     [{ scheduledAt: '9999-01-01T00:00:00Z' }, 'scheduledAt', 'SCHEDULED_TOO_FAR'],
-  ])('refuses %j', async (change, path, code) => {
+  ])('create rejects %j', async (change, path, code) => {
     const ann = await world.caller()
     const { status, body } = await ann.call('POST', '/', postBody(change))
     expect(status).toBe(400)
@@ -195,8 +195,8 @@ describe('time and timezone', () => {
   })
 })
 
-describe('rules of the platforms', () => {
-  it('refuses with all problems at once, each with its platform and code', async () => {
+describe('platform rules', () => {
+  it('create reports all problems together, each with its platform and code', async () => {
     const ann = await world.caller()
     const item = { storageKey: `posts/${ann.userId}/a.jpg`, mimeType: 'image/jpeg' }
     const { status, body } = await ann.call('POST', '/', {
@@ -227,14 +227,14 @@ describe('rules of the platforms', () => {
     ])
   })
 
-  it('allows an empty text with media, and refuses one without', async () => {
+  it('an empty text is allowed with media and rejected without', async () => {
     const ann = await world.caller()
     const mediaItems = [{ storageKey: `posts/${ann.userId}/a.jpg`, mimeType: 'image/jpeg' }]
     expect((await ann.call('POST', '/', postBody({ content: { text: '', mediaItems } }))).status).toBe(201)
     expect((await ann.call('POST', '/', postBody({ content: { text: '' } }))).status).toBe(400)
   })
 
-  it('checks the overrides of a platform in place of the common content', async () => {
+  it('an override is checked in place of the common content', async () => {
     const ann = await world.caller()
     const content = { text: 'a'.repeat(400) }
     expect((await ann.call('POST', '/', postBody({ content }))).status).toBe(400)
@@ -244,7 +244,7 @@ describe('rules of the platforms', () => {
     expect((await world.context.posts.find(body.data.postId))!.platformSpecificContent).toEqual(platformSpecificContent)
   })
 
-  it('refuses unknown keys of platformSpecificContent', async () => {
+  it('unknown keys of platformSpecificContent are rejected', async () => {
     const ann = await world.caller()
     const { status, body } = await ann.call(
       'POST',
@@ -257,7 +257,7 @@ describe('rules of the platforms', () => {
 })
 
 describe('media items', () => {
-  it('get their address from the key, whatever the client says, and image/jpg is stored as image/jpeg', async () => {
+  it('the storage URL is derived from the key, whatever the client sends, and image/jpg is stored as image/jpeg', async () => {
     const ann = await world.caller()
     const item = {
       storageKey: `posts/${ann.userId}/${randomUUID()}.jpg`,
@@ -283,7 +283,7 @@ describe('media items', () => {
     ['1,025 bytes', (own: string) => own.padEnd(1_025, 'a')],
     ['1,024 characters of two bytes', (own: string) => own + 'é'.repeat(600)],
     ['a NUL', (own: string) => `${own}a\0.jpg`],
-  ])('with a key of %s are refused, in drafts and overrides too', async (_, make) => {
+  ])('media items with a key of %s are rejected, also in drafts and overrides', async (_, make) => {
     const ann = await world.caller()
     const mediaItems = [{ storageKey: make(`posts/${ann.userId}/`), mimeType: 'image/jpeg' }]
     for (const change of [
@@ -298,7 +298,7 @@ describe('media items', () => {
     expect(await postCountOf(ann.userId)).toBe(0)
   })
 
-  it('are 20 at most, and no larger than the storage takes', async () => {
+  it('a post has at most 20 media items, none larger than the storage accepts', async () => {
     const ann = await world.caller()
     const item = { storageKey: `posts/${ann.userId}/a.jpg`, mimeType: 'image/jpeg' }
     const create = (mediaItems: unknown[]) =>
@@ -312,8 +312,8 @@ describe('media items', () => {
   })
 })
 
-describe('what a client must not set', () => {
-  it('never reaches the record', async () => {
+describe('protected fields of a post', () => {
+  it('create never stores fields that clients must not set', async () => {
     const ann = await world.caller()
     const forbidden = {
       _id: 'f'.repeat(24),
@@ -393,7 +393,7 @@ describe('what a client must not set', () => {
 })
 
 describe('idempotency key', () => {
-  it('gives a repeat the first data with status 200, whatever happened meanwhile', async () => {
+  it('a repeated create returns the first data with status 200, whatever changed meanwhile', async () => {
     const ann = await world.caller({ maxPosts: 1 })
     const key = randomUUID()
     const body = postBody({ scheduledAt: inAnHour() })
@@ -405,7 +405,7 @@ describe('idempotency key', () => {
     expect([await postCountOf(ann.userId), await usageOf(ann.userId)]).toEqual([1, 1])
   })
 
-  it('is the same in header and body, and whatever the order of fields', async () => {
+  it('header and body carry the same idempotency key, and field order does not matter', async () => {
     const ann = await world.caller()
     const key = randomUUID()
     const first = await ann.call('POST', '/', { ...postBody({ timezone: 'UTC' }), correlationId: key })
@@ -420,14 +420,14 @@ describe('idempotency key', () => {
     expect([again.body.data, both.body.data]).toEqual([first.body.data, first.body.data])
   })
 
-  it('that differs between header and body is 400', async () => {
+  it('different idempotency keys in header and body are 400', async () => {
     const ann = await world.caller()
     const { status, body } = await ann.call('POST', '/', postBody({ correlationId: 'a' }), { 'idempotency-key': 'b' })
     expect([status, body.code]).toEqual([400, 'IDEMPOTENCY_KEYS_DIFFER'])
     expect(await postCountOf(ann.userId)).toBe(0)
   })
 
-  it('with another body is 422', async () => {
+  it('an idempotency key with another body is 422', async () => {
     const ann = await world.caller()
     const key = { 'idempotency-key': randomUUID() }
     await ann.call('POST', '/', postBody(), key)
@@ -441,21 +441,21 @@ describe('idempotency key', () => {
     })
   })
 
-  it('is looked up before validation: another body that is not valid either is 422 as well', async () => {
+  it('an idempotency key is checked before validation, so another invalid body is 422 as well', async () => {
     const ann = await world.caller()
     const key = { 'idempotency-key': randomUUID() }
     await ann.call('POST', '/', postBody(), key)
     expect((await ann.call('POST', '/', { content: 1 }, key)).status).toBe(422)
   })
 
-  it('is not used up by a refused create', async () => {
+  it('a rejected create does not use up its idempotency key', async () => {
     const ann = await world.caller()
     const key = { 'idempotency-key': randomUUID() }
     expect((await ann.call('POST', '/', postBody({ content: { text: 'a'.repeat(301) } }), key)).status).toBe(400)
     expect((await ann.call('POST', '/', postBody(), key)).status).toBe(201)
   })
 
-  it('belongs to its user', async () => {
+  it('an idempotency key belongs to its user', async () => {
     const [ann, bob] = [await world.caller(), await world.caller()]
     const key = { 'idempotency-key': randomUUID() }
     const first = await ann.call('POST', '/', postBody(), key)
@@ -464,7 +464,7 @@ describe('idempotency key', () => {
     expect(other.body.data.postId).not.toBe(first.body.data.postId)
   })
 
-  it('is free again once the post is deleted', async () => {
+  it('an idempotency key is free again once its post is deleted', async () => {
     const ann = await world.caller()
     const key = { 'idempotency-key': randomUUID() }
     const first = await ann.call('POST', '/', postBody(), key)
@@ -473,7 +473,7 @@ describe('idempotency key', () => {
     expect(again.status).toBe(201)
   })
 
-  it('makes one post of 50 creates at once', async () => {
+  it('50 concurrent creates with the same idempotency key make a single post', async () => {
     const ann = await world.caller()
     const key = { 'idempotency-key': randomUUID() }
     const answers = await Promise.all(Array.from({ length: 50 }, () => ann.call('POST', '/', postBody(), key)))
@@ -485,8 +485,8 @@ describe('idempotency key', () => {
   })
 })
 
-describe('plan allowance', () => {
-  it('used up is 403 with usage and limit, and stores nothing', async () => {
+describe('the post limit of a plan', () => {
+  it('an exhausted plan is 403 with usage and limit, and stores nothing', async () => {
     const ann = await world.caller({ maxPosts: 1 })
     await ann.call('POST', '/', postBody({ status: 'DRAFT' }))
     const { status, body } = await ann.call('POST', '/', postBody())
@@ -500,7 +500,7 @@ describe('plan allowance', () => {
     ])
   })
 
-  it('gives its last post to exactly one of many creates at once', async () => {
+  it('exactly one of many concurrent creates gets the last post of the plan', async () => {
     const ann = await world.caller({ maxPosts: 3 })
     await ann.call('POST', '/', postBody())
     await ann.call('POST', '/', postBody())
@@ -510,7 +510,7 @@ describe('plan allowance', () => {
     expect([await postCountOf(ann.userId), await usageOf(ann.userId)]).toEqual([3, 3])
   })
 
-  it('counts every one of many creates at once, of several users', async () => {
+  it('all concurrent creates of several users are counted', async () => {
     const callers = await Promise.all(Array.from({ length: 5 }, () => world.caller({ maxPosts: 10 })))
     const answers = await Promise.all(
       callers.flatMap((caller) => Array.from({ length: 12 }, () => caller.call('POST', '/', postBody()))),
@@ -523,7 +523,7 @@ describe('plan allowance', () => {
     }
   })
 
-  it('is not given back by cancelling or deleting', async () => {
+  it('cancelling or deleting does not restore plan usage', async () => {
     const ann = await world.caller({ maxPosts: 2 })
     for (const undo of ['cancel', 'delete']) {
       const { body } = await ann.call('POST', '/', postBody())
@@ -534,7 +534,7 @@ describe('plan allowance', () => {
   })
 })
 
-it('answers 503 when the user record stays locked, stores nothing and holds up nobody else', async () => {
+it('a locked user record makes create return 503, store nothing and delay no other user', async () => {
   const [ann, bob] = [await world.caller(), await world.caller()]
   const { connection } = world.context.database
   const session = await connection.startSession()
@@ -557,7 +557,7 @@ it('answers 503 when the user record stays locked, stores nothing and holds up n
   ])
 })
 
-it('answers 201 when Temporal is away, and the post remembers that its start is owed', async () => {
+it('create returns 201 while Temporal is unavailable, and the post records that its start is owed', async () => {
   const orchestrator = createOrchestrator({ address: '127.0.0.1:1', namespace: 'nowhere' })
   const cutOff = await postsWorld({ orchestrator })
   try {

@@ -19,7 +19,7 @@ async function create(caller: Caller, change: Record<string, unknown> = {}): Pro
 const INTERNAL = ['delivery', 'requestHash', 'firstAnswer', 'revision', 'startPending', 'dueAt', 'contentVersion']
 
 describe('GET /api/posts', () => {
-  it('lists the fields of the specification and nothing internal', async () => {
+  it('the list has the specified fields and no internal ones', async () => {
     const ann = await world.caller()
     const postId = await create(ann, {
       scheduledAt: '2030-01-01T00:00:00Z',
@@ -72,7 +72,7 @@ describe('GET /api/posts', () => {
     for (const name of INTERNAL) expect(JSON.stringify(body)).not.toContain(name)
   })
 
-  it('gives pages, newest first, and only the posts of the caller', async () => {
+  it('the list is paged, newest first, with posts of the caller only', async () => {
     const [ann, bob] = [await world.caller(), await world.caller()]
     const ids = []
     for (let index = 0; index < 5; index += 1) ids.unshift(await create(ann))
@@ -86,7 +86,7 @@ describe('GET /api/posts', () => {
     expect((await page('limit=5&sortOrder=asc')).posts.map(({ _id }: { _id: string }) => _id)).toEqual(ids.toReversed())
   })
 
-  it('sorts by scheduledAt, ties broken by id', async () => {
+  it('the list sorts by scheduledAt and breaks ties by id', async () => {
     const ann = await world.caller()
     const late = await create(ann, { scheduledAt: '2031-01-01T00:00:00Z' })
     const soonA = await create(ann, { scheduledAt: '2030-01-01T00:00:00Z' })
@@ -99,7 +99,7 @@ describe('GET /api/posts', () => {
     expect(await order('desc')).toEqual([late, soonB, soonA])
   })
 
-  it('filters by status and platform', async () => {
+  it('the list filters by status and platform', async () => {
     const ann = await world.caller()
     const draft = await create(ann, { status: 'DRAFT' })
     const tumblr = await create(ann, { selectedPlatforms: ['tumblr', 'bluesky'] })
@@ -111,7 +111,7 @@ describe('GET /api/posts', () => {
     expect(await ids('status=PENDING&platform=bluesky')).toEqual([tumblr])
   })
 
-  it('filters from and to by scheduledAt, else by createdAt', async () => {
+  it('the list filters from and to by scheduledAt, or by createdAt without a time', async () => {
     const ann = await world.caller()
     const now = await create(ann)
     const later = await create(ann, { scheduledAt: '2031-01-01T00:00:00Z' })
@@ -123,7 +123,7 @@ describe('GET /api/posts', () => {
     expect(await ids('from=2031-01-01T00:00:00.001Z')).toEqual([])
   })
 
-  it('takes several statuses, dates without a time in the timezone of the user, words of the text, and order by date', async () => {
+  it("the list accepts several statuses, dates in the user's timezone, text search and order by date", async () => {
     const ann = await world.caller()
     await world.context.users.setTimezone(ann.userId, 'Asia/Tokyo')
     const draft = await create(ann, { status: 'DRAFT', content: { text: 'The (big) launch.*' } })
@@ -148,7 +148,7 @@ describe('GET /api/posts', () => {
     expect((await ann.call('GET', '/?status=DRAFT,gone')).status).toBe(400)
   })
 
-  it('adds the latest metrics of each post on request', async () => {
+  it('the list includes the latest metrics on request', async () => {
     const ann = await world.caller()
     const post = publishedPost({ userId: ann.userId, on: ['bluesky', 'mastodon'] })
     await world.context.database.transaction((session) => world.context.posts.insert([post], session))
@@ -171,7 +171,7 @@ describe('GET /api/posts', () => {
   })
 
   it.each(['201', '100000', '9'.repeat(20)])(
-    'counts the limit %s as 200 and ignores unknown parameters',
+    'the list reduces the limit %s to 200 and ignores unknown parameters',
     async (limit) => {
       const ann = await world.caller()
       const { status, body } = await ann.call('GET', `/?limit=${limit}&colour=red`)
@@ -199,7 +199,7 @@ describe('GET /api/posts', () => {
     'include=everything',
     'q=',
     'to=2030-13-01T00:00:00Z',
-  ])('refuses ?%s', async (query) => {
+  ])('the list rejects ?%s', async (query) => {
     const ann = await world.caller()
     const { status, body } = await ann.call('GET', `/?${query}`)
     expect([status, body.code]).toEqual([400, 'VALIDATION_FAILED'])
@@ -207,7 +207,7 @@ describe('GET /api/posts', () => {
 })
 
 describe('GET /api/posts/:postId', () => {
-  it('gives the post and its analytics', async () => {
+  it('the response has the post and its analytics', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
     const { status, body } = await ann.call('GET', `/${postId}`)
@@ -218,7 +218,7 @@ describe('GET /api/posts/:postId', () => {
 })
 
 describe('GET /api/posts/:postId/status', () => {
-  it('tells how far the delivery is', async () => {
+  it('the status reports the progress of the delivery', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { selectedPlatforms: ['bluesky', 'threads', 'tumblr', 'mastodon'] })
     await deliver(world.context, postId, { bluesky: 'accepted', threads: 'refused', tumblr: 'claimed' })
@@ -251,7 +251,7 @@ describe('GET /api/posts/:postId/status', () => {
     for (const name of INTERNAL) expect(JSON.stringify(body)).not.toContain(name)
   })
 
-  it('asks for patience only while the delivery is under way', async () => {
+  it('the status has Retry-After only while the delivery is in progress', async () => {
     const ann = await world.caller()
     const retryAfter = async (postId: string) => (await ann.call('GET', `/${postId}/status`)).headers['retry-after']
     const pending = await create(ann)
@@ -261,7 +261,7 @@ describe('GET /api/posts/:postId/status', () => {
     expect(await retryAfter(pending)).toBeUndefined()
   })
 
-  it('answers 304 to the ETag of what has not changed', async () => {
+  it('the status is 304 for the ETag of an unchanged response', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
     const first = await ann.call('GET', `/${postId}/status`)
@@ -275,7 +275,7 @@ describe('GET /api/posts/:postId/status', () => {
   })
 })
 
-describe('posts of others and posts that are not there', () => {
+describe('foreign and missing posts', () => {
   const routes = [
     ['GET', ''],
     ['GET', '/status'],
@@ -287,7 +287,7 @@ describe('posts of others and posts that are not there', () => {
     ['POST', '/cancel'],
   ] as const
 
-  it.each(routes)('%s /:postId%s answers a foreign, a missing and a malformed id alike', async (method, suffix) => {
+  it.each(routes)('%s /:postId%s responds to a foreign, a missing and a malformed id alike', async (method, suffix) => {
     const [ann, bob] = [await world.caller(), await world.caller()]
     const postId = await create(ann, { scheduledAt: inAnHour() })
     const body = method === 'PUT' ? postBody() : method === 'PATCH' ? { content: { text: 'mine' } } : undefined
@@ -321,7 +321,7 @@ describe('posts of others and posts that are not there', () => {
     ['POST', '/validate'],
     ['POST', '/media/upload'],
     ...routes.map(([method, suffix]) => [method, `/${'f'.repeat(24)}${suffix}`]),
-  ] as ['GET', string][])('%s %s needs a session, and one of an enabled account', async (method, path) => {
+  ] as ['GET', string][])('%s %s requires a session of an enabled account', async (method, path) => {
     const response = await world.app.inject({ method, url: `/api/posts${path}` })
     expect([response.statusCode, response.json().message]).toEqual([401, 'Unauthorized'])
     const disabled = await world.caller({ isDisabled: true })
@@ -331,7 +331,7 @@ describe('posts of others and posts that are not there', () => {
 })
 
 describe('impossible date-times', () => {
-  it.each(['from', 'to'])('the list answers 400 to each of them as %s', async (name) => {
+  it.each(['from', 'to'])('the list is 400 for every impossible date-time in %s', async (name) => {
     const ann = await world.caller()
     for (const value of IMPOSSIBLE_DATE_TIMES) {
       const { status, body } = await ann.call('GET', `/?${name}=${encodeURIComponent(value)}`)
@@ -343,7 +343,7 @@ describe('impossible date-times', () => {
     ['POST', '/'],
     ['PUT', '/:postId'],
     ['PATCH', '/:postId'],
-  ] as const)('%s %s answers 400 to each of them as scheduledAt', async (method, path) => {
+  ] as const)('%s %s is 400 for every impossible date-time in scheduledAt', async (method, path) => {
     const ann = await world.caller()
     const url = path.replace(':postId', await create(ann, { status: 'DRAFT' }))
     for (const scheduledAt of IMPOSSIBLE_DATE_TIMES) {
@@ -352,7 +352,7 @@ describe('impossible date-times', () => {
     }
   })
 
-  it('validation reports each of them as scheduledAt', async () => {
+  it('validate reports every impossible date-time in scheduledAt', async () => {
     const ann = await world.caller()
     for (const scheduledAt of IMPOSSIBLE_DATE_TIMES) {
       const { status, body } = await ann.call('POST', '/validate', postBody({ scheduledAt }))

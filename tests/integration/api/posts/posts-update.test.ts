@@ -17,8 +17,8 @@ const stored = async (postId: string) => (await world.context.posts.find(postId)
 const notificationsOf = (userId: string) => world.context.notifications.listOf(userId, 100)
 const item = (userId: string) => ({ storageKey: `posts/${userId}/a.jpg`, mimeType: 'image/jpeg' })
 
-describe('PATCH', () => {
-  it('replaces what is given and keeps the rest, content part by part', async () => {
+describe('PATCH /api/posts/:postId', () => {
+  it('a patch replaces the given fields and keeps the rest, per part of the content', async () => {
     const ann = await world.caller()
     const scheduledAt = inAnHour()
     const postId = await create(ann, {
@@ -48,7 +48,7 @@ describe('PATCH', () => {
     expect((await stored(postId)).platformStatuses.map(({ platform }) => platform)).toEqual(['threads', 'tumblr'])
   })
 
-  it('with a timezone alone does not move the stored instant', async () => {
+  it('a patch of the timezone alone does not move the stored instant', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { scheduledAt: '2030-07-01T10:00', timezone: 'Europe/Berlin' })
     await ann.call('PATCH', `/${postId}`, { timezone: 'Asia/Tokyo' })
@@ -58,7 +58,7 @@ describe('PATCH', () => {
     })
   })
 
-  it('reads wall time in the timezone given with it, else in the stored one', async () => {
+  it('a patch interprets local time in the given timezone, else in the stored one', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { scheduledAt: '2030-07-01T10:00', timezone: 'Europe/Berlin' })
     const first = await ann.call('PATCH', `/${postId}`, { scheduledAt: '2030-07-01T12:00' })
@@ -67,14 +67,14 @@ describe('PATCH', () => {
     expect(second.body.data.scheduledAt).toBe('2030-07-01T03:00:00.000Z')
   })
 
-  it('of a scheduled post: null means now', async () => {
+  it('null as the time of a scheduled post publishes it now', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { scheduledAt: inAnHour() })
     const { body } = await ann.call('PATCH', `/${postId}`, { scheduledAt: null })
     expect(body.data).toMatchObject({ postId, status: 'PENDING', scheduledAt: null })
   })
 
-  it('of a pending post: a future time schedules it', async () => {
+  it('a future time schedules a pending post', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
     const scheduledAt = inAnHour()
@@ -82,7 +82,7 @@ describe('PATCH', () => {
     expect(body.data).toMatchObject({ postId, status: 'SCHEDULED', scheduledAt })
   })
 
-  it('with nothing in it changes nothing that shows', async () => {
+  it('an empty patch changes nothing visible', async () => {
     const ann = await world.caller()
     const scheduledAt = inAnHour()
     const postId = await create(ann, { scheduledAt })
@@ -90,7 +90,7 @@ describe('PATCH', () => {
     expect([status, body.data]).toMatchObject([200, { postId, status: 'SCHEDULED', scheduledAt }])
   })
 
-  it('checks the whole post as it would become', async () => {
+  it('a patch checks the whole resulting post', async () => {
     const ann = await world.caller()
     const postId = await create(ann, {
       content: { text: 'a'.repeat(400) },
@@ -103,7 +103,7 @@ describe('PATCH', () => {
     expect((await stored(postId)).selectedPlatforms).toEqual(['mastodon'])
   })
 
-  it('keeps both of two edits that meet', async () => {
+  it('two concurrent patches are both applied', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { content: { text: 'old', mediaItems: [item(ann.userId)] }, status: 'DRAFT' })
     await Promise.all([
@@ -122,7 +122,7 @@ describe('PATCH', () => {
     [{ scheduledAt: 'soon' }],
     [{ platformSpecificContent: { myspace: {} } }],
     [{ content: { mediaItems: [{ storageKey: 'posts/other/a.jpg', mimeType: 'image/png' }] } }],
-  ])('refuses %j', async (change) => {
+  ])('a patch with %j is rejected', async (change) => {
     const ann = await world.caller()
     const postId = await create(ann, { scheduledAt: inAnHour() })
     const before = await stored(postId)
@@ -130,7 +130,7 @@ describe('PATCH', () => {
     expect(await stored(postId)).toEqual(before)
   })
 
-  it('never sets what a client must not', async () => {
+  it('a patch never sets fields that clients must not set', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { scheduledAt: inAnHour() })
     const before = await stored(postId)
@@ -145,7 +145,7 @@ describe('PATCH', () => {
     })
     expect(status).toBe(200)
     const { updatedAt, revision, startPending, ...after } = await stored(postId)
-    // An edit forgets why an earlier attempt had to wait.
+    // An edit clears the reason why an earlier attempt had to wait.
     const platformStatuses = before.platformStatuses.map((entry) => ({ ...entry, platformReason: null }))
     expect({ ...after, updatedAt: before.updatedAt, revision: before.revision, startPending }).toEqual({
       ...before,
@@ -156,8 +156,8 @@ describe('PATCH', () => {
   })
 })
 
-describe('every update', () => {
-  it.each(['PUT', 'PATCH'] as const)('%s returns the warnings that a create would return', async (method) => {
+describe('updates of a post', () => {
+  it.each(['PUT', 'PATCH'] as const)('%s returns the same warnings as create', async (method) => {
     const ann = await world.caller()
     const postId = await create(ann, { scheduledAt: inAnHour() })
     const past = { scheduledAt: '2001-01-01T00:00:00Z' }
@@ -170,8 +170,8 @@ describe('every update', () => {
   })
 })
 
-describe('PUT', () => {
-  it("takes create's body: what is absent falls back, but an absent time is kept", async () => {
+describe('PUT /api/posts/:postId', () => {
+  it('PUT accepts the body of create: absent fields get their defaults, but an absent time is kept', async () => {
     const ann = await world.caller()
     const scheduledAt = inAnHour()
     const postId = await create(ann, {
@@ -191,7 +191,7 @@ describe('PUT', () => {
     expect(moved.body.data).toMatchObject({ postId, status: 'PENDING', scheduledAt: null })
   })
 
-  it('needs the whole body', async () => {
+  it('PUT requires the whole body', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { scheduledAt: inAnHour() })
     expect((await ann.call('PUT', `/${postId}`, { content: { text: 'x' } })).body.errors).toMatchObject([
@@ -201,8 +201,8 @@ describe('PUT', () => {
   })
 })
 
-describe('drafts', () => {
-  it('stay drafts without a status, and need not fit the platforms yet', async () => {
+describe('updating drafts', () => {
+  it('a draft stays a draft without a status and may break platform rules', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { status: 'DRAFT' })
     const { createdAt } = await stored(postId)
@@ -216,7 +216,7 @@ describe('drafts', () => {
     expect(await notificationsOf(ann.userId)).toEqual([])
   })
 
-  it('are published at once by status PENDING, and scheduled by either status when they have a future time', async () => {
+  it('status PENDING publishes a draft immediately, and either status schedules it with a future time', async () => {
     const ann = await world.caller()
     const draft = (change: object = {}) => create(ann, { status: 'DRAFT', ...change })
     const publish = async (postId: string, status: string) => (await ann.call('PATCH', `/${postId}`, { status })).body
@@ -229,7 +229,7 @@ describe('drafts', () => {
     expect((await stored(unscheduled)).status).toBe('DRAFT')
   })
 
-  it('whose time passed meanwhile are refused by status SCHEDULED and published with a warning by PENDING', async () => {
+  it('a draft whose time has passed is rejected with SCHEDULED and published with a warning by PENDING', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { status: 'DRAFT', scheduledAt: inAnHour() })
     const posts = world.context.database.connection.collection<{ _id: string }>('posts')
@@ -241,7 +241,7 @@ describe('drafts', () => {
     expect(body.data.warnings).toContainEqual(expect.objectContaining({ code: 'SCHEDULED_IN_PAST' }))
   })
 
-  it('get a new createdAt and raise the creation notification once when published', async () => {
+  it('a published draft gets a new createdAt and raises its creation notification once', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { status: 'DRAFT' })
     const draft = await stored(postId)
@@ -254,7 +254,7 @@ describe('drafts', () => {
     expect((await world.context.users.findById(ann.userId))!.usage.postsCreated).toBe(1)
   })
 
-  it('are checked against the platforms when published', async () => {
+  it('a draft is checked against the platform rules when it is published', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { status: 'DRAFT', content: { text: 'a'.repeat(301) } })
     const { status, body } = await ann.call('PATCH', `/${postId}`, { status: 'PENDING' })
@@ -271,23 +271,26 @@ describe('a post that can no longer be edited', () => {
     message: 'Post can no longer be edited',
   }
 
-  it.each(['claimed', 'accepted', 'refused'] as const)('is one that delivery has %s', async (outcome) => {
-    const ann = await world.caller()
-    const postId = await create(ann)
-    await deliver(world.context, postId, { bluesky: outcome })
-    expect((await ann.call('PATCH', `/${postId}`, { content: { text: 'late' } })).body).toMatchObject(refused)
-    expect((await ann.call('PUT', `/${postId}`, postBody({ content: { text: 'late' } }))).body).toMatchObject(refused)
-    expect((await stored(postId)).content.text).toBe('Good morning')
-  })
+  it.each(['claimed', 'accepted', 'refused'] as const)(
+    'a post that delivery has %s can no longer be edited',
+    async (outcome) => {
+      const ann = await world.caller()
+      const postId = await create(ann)
+      await deliver(world.context, postId, { bluesky: outcome })
+      expect((await ann.call('PATCH', `/${postId}`, { content: { text: 'late' } })).body).toMatchObject(refused)
+      expect((await ann.call('PUT', `/${postId}`, postBody({ content: { text: 'late' } }))).body).toMatchObject(refused)
+      expect((await stored(postId)).content.text).toBe('Good morning')
+    },
+  )
 
-  it('is a cancelled one', async () => {
+  it('a cancelled post can no longer be edited', async () => {
     const ann = await world.caller()
     const postId = await create(ann)
     await ann.call('POST', `/${postId}/cancel`)
     expect((await ann.call('PATCH', `/${postId}`, { content: { text: 'late' } })).body).toMatchObject(refused)
   })
 
-  it('is a scheduled one, when it should become a draft again', async () => {
+  it('a scheduled post cannot become a draft again', async () => {
     const ann = await world.caller()
     const postId = await create(ann, { scheduledAt: inAnHour() })
     expect((await ann.call('PATCH', `/${postId}`, { status: 'DRAFT' })).body).toMatchObject(refused)

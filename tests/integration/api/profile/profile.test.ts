@@ -38,7 +38,7 @@ const storedUser = async ({ user }: SignedIn) => (await world.context.users.find
 const isThere = async (url: string) => (await fetch(url)).status === 200
 const setAvatar = (who: SignedIn, imageUrl: string) => call(who, 'PUT', '/update-avatar', { imageUrl })
 
-/** The address of a picture that the user uploaded, by the way of every client. */
+/** Uploads an image like a client and returns its URL. */
 async function uploaded(who: SignedIn, body: Buffer = png, contentType = 'image/png'): Promise<string> {
   const { data } = (await call(who, 'POST', '/upload-url', { contentType })).body
   const answer = await fetch(data.uploadUrl, {
@@ -56,7 +56,7 @@ describe('an avatar upload', () => {
     ['image/jpeg', 'jpg'],
     ['image/jpg', 'jpg'],
     ['image/webp', 'webp'],
-  ])('of %s gets an address of the user', async (contentType, extension) => {
+  ])('an upload URL for %s belongs to the user', async (contentType, extension) => {
     const who = await signIn(world.context)
     const { status, body } = await call(who, 'POST', '/upload-url', { contentType })
     expect(status).toBe(200)
@@ -71,14 +71,14 @@ describe('an avatar upload', () => {
   })
 
   it.each(['image/gif', 'image/svg+xml', 'video/mp4', 'text/html', 'IMAGE/PNG', ''])(
-    'of %j is refused',
+    'an upload of %j is refused',
     async (type) => {
       const { status, body } = await call(await signIn(world.context), 'POST', '/upload-url', { contentType: type })
       expect([status, body.code, body.message]).toEqual([400, 'INVALID_MEDIA_TYPE', 'Invalid media type'])
     },
   )
 
-  it('is as long as it was said to be, and five megabytes at most', async () => {
+  it('an upload must have its announced size and at most 5 MB', async () => {
     const who = await signIn(world.context)
     const tooLarge = await call(who, 'POST', '/upload-url', { contentType: 'image/png', sizeBytes: 5_000_001 })
     expect([tooLarge.status, tooLarge.body.errors[0]]).toEqual([
@@ -96,7 +96,7 @@ describe('an avatar upload', () => {
 })
 
 describe('update-avatar', () => {
-  it('shows the uploaded picture everywhere, and deletes the uploaded one before it', async () => {
+  it('update-avatar shows the uploaded image everywhere and deletes the previous upload', async () => {
     const who = await signIn(world.context)
     const [first, second] = [await uploaded(who), await uploaded(who)]
     expect(await setAvatar(who, first)).toEqual({
@@ -111,7 +111,7 @@ describe('update-avatar', () => {
     expect(me.json().data.user.avatar).toBe(second)
   })
 
-  it('keeps the avatar when it is named again', async () => {
+  it('update-avatar with the current avatar keeps it', async () => {
     const who = await signIn(world.context)
     const avatar = await uploaded(who)
     await setAvatar(who, avatar)
@@ -119,7 +119,7 @@ describe('update-avatar', () => {
     expect(await isThere(avatar)).toBe(true)
   })
 
-  it('leaves a picture before it alone that lies elsewhere, or is another user’s', async () => {
+  it('update-avatar keeps a previous image that is stored elsewhere or belongs to another user', async () => {
     const other = await signIn(world.context)
     const foreign = await uploaded(other)
     for (const avatar of ['https://example.test/picture.png', foreign, null]) {
@@ -129,7 +129,7 @@ describe('update-avatar', () => {
     expect(await isThere(foreign)).toBe(true)
   })
 
-  /** What looks like the address of an own avatar, made from it. */
+  /** URLs that look like an avatar of the user, derived from a real one. */
   const LOOK_ALIKES: [name: string, make: (url: string, around: { userId: string; base: string }) => string][] = [
     ['an external address', () => 'https://example.test/avatar.png'],
     ['no address', () => 'avatar.png'],
@@ -175,7 +175,7 @@ describe('update-avatar', () => {
     ['letters that look alike', (url) => url.replace('avatars', 'аvatars')],
   ]
 
-  it('refuses whatever only looks like an avatar of the user', async () => {
+  it('update-avatar refuses every URL that only looks like an avatar of the user', async () => {
     const who = await signIn(world.context)
     const url = await uploaded(who)
     const base = world.context.config.S3_PUBLIC_URL
@@ -189,7 +189,7 @@ describe('update-avatar', () => {
     expect((await setAvatar(who, url)).status).toBe(200)
   })
 
-  it("refuses another user's avatar and leaves it where it is", async () => {
+  it("update-avatar refuses another user's avatar and leaves it in place", async () => {
     const [owner, thief] = [await signIn(world.context), await signIn(world.context)]
     const avatar = await uploaded(owner)
     await setAvatar(owner, avatar)
@@ -198,7 +198,7 @@ describe('update-avatar', () => {
     expect(await isThere(avatar)).toBe(true)
   })
 
-  it('refuses what was never uploaded, is empty, too large, or no picture of its type', async () => {
+  it('update-avatar refuses uploads that are missing, empty, too large, or not an image of their type', async () => {
     const who = await signIn(world.context)
     const jpeg = await sharp(png).jpeg().toBuffer()
     const { data } = (await call(who, 'POST', '/upload-url', { contentType: 'image/png' })).body
@@ -222,7 +222,7 @@ describe('update-avatar', () => {
     }
   })
 
-  it('ends with one avatar that is there, however many updates come at once', async () => {
+  it('concurrent updates leave exactly one existing avatar', async () => {
     const who = await signIn(world.context)
     const urls = await Promise.all(Array.from({ length: 4 }, () => uploaded(who)))
     const answers = await Promise.all(urls.map((url) => setAvatar(who, url)))
@@ -230,7 +230,7 @@ describe('update-avatar', () => {
     const { avatar } = await storedUser(who)
     const there = await Promise.all(urls.map(isThere))
     expect(urls.filter((_, index) => there[index])).toEqual([avatar])
-    // The same two again and again: one that was just replaced may be gone for a moment, and is refused then.
+    // Alternates between two images: a just-replaced one may be missing for a moment and is refused then.
     const two = [await uploaded(who), await uploaded(who)]
     const again = await Promise.all([...two, ...two, ...two].map((url) => setAvatar(who, url)))
     for (const { status } of again) expect([200, 400]).toContain(status)
@@ -239,13 +239,13 @@ describe('update-avatar', () => {
     expect(await isThere(last)).toBe(true)
   })
 
-  it('puts an avatar back that is named again while it is being removed', async () => {
+  it('an avatar that is set again during its removal is restored', async () => {
     const who = await signIn(world.context)
     const userId = who.user._id
     const { users, avatars, storage, logger } = world.context
     const [url, other] = [await uploaded(who), await uploaded(who)]
     await setAvatar(who, url)
-    // Named again after its successor was stored, and before it went.
+    // It is set again after its successor was stored and before it was deleted.
     const slow = {
       ...avatars,
       async remove(owner: string, address: string) {
@@ -255,7 +255,7 @@ describe('update-avatar', () => {
     }
     await replaceAvatar({ users, avatars: slow, logger }, userId, other)
     expect([(await storedUser(who)).avatar, await isThere(url)]).toEqual([url, true])
-    // Gone after it was looked at, and before it was stored.
+    // It disappears after the check and before the store.
     const late = {
       ...avatars,
       async findProblem(owner: string, address: string) {
@@ -270,7 +270,7 @@ describe('update-avatar', () => {
   })
 })
 
-it('keeps the avatar while object storage is away, and says so; going back to the generated one works', async () => {
+it('update-avatar keeps the avatar and reports an error while object storage is unavailable, and delete-avatar still works', async () => {
   const who = await signIn(world.context)
   const userId = who.user._id
   const avatar = await uploaded(who)
@@ -289,7 +289,7 @@ it('keeps the avatar while object storage is away, and says so; going back to th
 })
 
 describe('delete-avatar', () => {
-  it('goes back to the generated picture, and deletes the uploaded one', async () => {
+  it('delete-avatar restores the generated image and deletes the upload', async () => {
     const who = await signIn(world.context)
     const avatar = await uploaded(who)
     await setAvatar(who, avatar)
@@ -301,7 +301,7 @@ describe('delete-avatar', () => {
     expect((await call(who, 'DELETE', '/delete-avatar')).status).toBe(200)
   })
 
-  it('gives every user a picture of their own', async () => {
+  it('every user has a different generated image', async () => {
     const [one, other] = [newId(), newId()]
     expect(identicon(one)).toMatch(/^data:image\/svg\+xml,%3Csvg/)
     expect(identicon(one)).toBe(identicon(one))
@@ -317,7 +317,7 @@ describe('change-name', () => {
     ['李四', '李四'],
     ['x'.repeat(100), 'x'.repeat(100)],
     ['😀'.repeat(100), '😀'.repeat(100)],
-  ])('takes %j', async (name, stored) => {
+  ])('change-name accepts %j', async (name, stored) => {
     const who = await signIn(world.context)
     const { status, body } = await call(who, 'PATCH', '/change-name', { name, role: 'admin', isDisabled: true })
     expect([status, body]).toEqual([200, { success: true, message: expect.any(String) }])
@@ -325,7 +325,7 @@ describe('change-name', () => {
   })
 
   it.each(['', 'x', '  x  ', 'x'.repeat(101), 'a\nb', 'a\u0007b', 5, null, ['Ann'], { $ne: '' }, undefined])(
-    'refuses %j',
+    'change-name rejects %j',
     async (name) => {
       const who = await signIn(world.context)
       const { status, body } = await call(who, 'PATCH', '/change-name', { name })
@@ -336,15 +336,18 @@ describe('change-name', () => {
 })
 
 describe('change-timezone', () => {
-  it.each(['Europe/Berlin', 'UTC', 'Asia/Calcutta', 'America/Argentina/Buenos_Aires'])('takes %s', async (timezone) => {
-    const who = await signIn(world.context)
-    const { status, body } = await call(who, 'PUT', '/change-timezone', { timezone })
-    expect([status, body]).toEqual([200, { success: true, message: expect.any(String) }])
-    expect((await storedUser(who)).timezone).toBe(timezone)
-  })
+  it.each(['Europe/Berlin', 'UTC', 'Asia/Calcutta', 'America/Argentina/Buenos_Aires'])(
+    'change-timezone accepts %s',
+    async (timezone) => {
+      const who = await signIn(world.context)
+      const { status, body } = await call(who, 'PUT', '/change-timezone', { timezone })
+      expect([status, body]).toEqual([200, { success: true, message: expect.any(String) }])
+      expect((await storedUser(who)).timezone).toBe(timezone)
+    },
+  )
 
   it.each(['+02:00', 'Mars/Olympus', 'europe/berlin', '', ' UTC', 0, null, undefined])(
-    'refuses %j',
+    'change-timezone rejects %j',
     async (timezone) => {
       const who = await signIn(world.context)
       const { status, body } = await call(who, 'PUT', '/change-timezone', { timezone })
@@ -374,7 +377,7 @@ describe('change-password', () => {
     return signIn(world.context, { passwordHash })
   }
 
-  it('lets in by the new password alone, and ends every session but the own', async () => {
+  it('change-password accepts only the new password afterwards and ends all other sessions', async () => {
     const who = await signInByPassword()
     const elsewhere = await openSession(world.context, who.user, { ipAddress: '', userAgent: '' })
     const headers = { authorization: `Bearer ${elsewhere.accessToken}` }
@@ -391,7 +394,7 @@ describe('change-password', () => {
     expect([await logIn(who, PASSWORD), await logIn(who, NEW_PASSWORD)]).toEqual([401, 200])
   })
 
-  it('lets nobody in who was just being checked by the old password', async () => {
+  it('a login with the old password that runs during the change gets no session', async () => {
     const who = await signInByPassword()
     const { passwords } = world.context
     const slow = {
@@ -421,7 +424,7 @@ describe('change-password', () => {
     ['an operator', { currentPassword: { $ne: null }, newPassword: NEW_PASSWORD }],
     ['an empty current one', { currentPassword: '', newPassword: NEW_PASSWORD }],
     ['half a character', { currentPassword: PASSWORD, newPassword: '\ud800 is half a character' }],
-  ])('refuses %s as invalid data', async (_, payload) => {
+  ])('change-password refuses %s as invalid data', async (_, payload) => {
     const who = await signIn(world.context)
     const { status, body } = await call(who, 'PATCH', '/change-password', payload)
     expect(status).toBe(400)
@@ -435,7 +438,7 @@ describe('change-password', () => {
     })
   })
 
-  it('refuses a wrong current password, and keeps the password and all sessions', async () => {
+  it('a wrong current password is refused and changes neither password nor sessions', async () => {
     const who = await signInByPassword()
     const { status, body } = await change(who, 'wrong')
     expect(status).toBe(400)
@@ -449,7 +452,7 @@ describe('change-password', () => {
     expect([await meAs(who.headers), await logIn(who, PASSWORD)]).toEqual([200, 200])
   })
 
-  it('is not for accounts of an identity provider', async () => {
+  it('accounts of an identity provider cannot change a password', async () => {
     const who = await signIn(world.context, { auth: { provider: 'google' } })
     const { status, body } = await change(who, PASSWORD)
     expect(status).toBe(400)
@@ -462,7 +465,7 @@ describe('change-password', () => {
     })
   })
 
-  it('limits wrong current passwords per session, and keeps the login of other devices open', async () => {
+  it('wrong current passwords are limited per session and do not block logins of other devices', async () => {
     const who = await signInByPassword()
     for (let round = 0; round < 4; round += 1) expect((await change(who, PASSWORD, PASSWORD)).status).toBe(200)
     for (let round = 0; round < 3; round += 1) expect((await change(who, 'wrong')).status).toBe(400)
@@ -470,7 +473,7 @@ describe('change-password', () => {
     expect(await logIn(who, PASSWORD)).toBe(200)
   })
 
-  it('is won by one of two that come at once', async () => {
+  it('one of two concurrent password changes succeeds', async () => {
     const who = await signInByPassword()
     const passwords = ['the first of two', 'the second of two']
     const answers = await Promise.all(passwords.map((password) => change(who, PASSWORD, password)))

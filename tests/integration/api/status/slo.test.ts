@@ -7,7 +7,7 @@ import { sloPipeline } from '../../../../src/store/posts/slo.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { after, buildPost } from '../../../support/posts.ts'
 
-/** The instant of the figures. The clock of the service stands where a test puts it, and only goes forward. */
+/** The end of the measured window. Tests set the clock of the service, which only moves forward. */
 const NOW = new Date()
 const MISS_AFTER_MS = 60 * SECOND
 const ANSWER_LASTS_MS = 5 * SECOND
@@ -31,7 +31,7 @@ async function figures() {
   return response.json().data
 }
 
-/** A chance that is the same in every run. */
+/** A deterministic random generator. */
 function dice(seed: number) {
   let state = seed
   const roll = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
@@ -60,14 +60,14 @@ function randomPost({ below, of }: ReturnType<typeof dice>): Post {
   const isRetried = below(5) === 0
   const platformStatuses = post.platformStatuses.map((entry): PlatformStatus => {
     const round = isRetried ? below(2) : 0
-    // Only a post that has ended can be sent again.
+    // Only a completed post can be retried.
     const status = isRetried && round === 0 ? of(ENDED) : of(DELIVERY_STATUSES)
     const isOut = status === 'completed' || status === 'deleted'
     return {
       ...entry,
       status,
       errorCode: status === 'failed' ? of(FAILURE_CODES) : null,
-      // Mostly in time, sometimes long after.
+      // Most deliveries are on time, some are very late.
       completedAt: isOut ? after(instant, below(5) === 0 ? below(3 * MINUTE) : below(200)) : null,
       delivery: { ...entry.delivery, round },
     }
@@ -81,7 +81,7 @@ const NO_MISS = new Set<FailureCode | null>([
   ...(['PLATFORM_NOT_CONNECTED', 'PLATFORM_NOT_SUPPORTED', 'ACCOUNT_DISABLED', 'MEDIA_UNAVAILABLE'] as const),
 ])
 
-/** The same figures once more, entry by entry, as one would count them by hand. */
+/** Computes the same service levels in memory, entry by entry. */
 function plainly(posts: Post[]) {
   const since = after(NOW, -24 * HOUR)
   const inWindow = posts.filter(
@@ -154,20 +154,20 @@ function plainly(posts: Post[]) {
 }
 
 describe('GET /api/status/slo', () => {
-  it('says that there is nothing to tell while nothing was scheduled', async () => {
+  it('the service levels are empty while no post was scheduled', async () => {
     const { lateness, ...counts } = (await figures()).deliveries
     expect(lateness).toEqual({ count: 0, p50: null, p95: null, p99: null, max: null })
     expect(counts).toMatchObject({ total: 0, misses: 0, failures: {} })
     expect(await figures()).toMatchObject({ isComplete: true, platforms: {}, posts: { scheduled: 0 } })
   })
 
-  it('tells what counting entry by entry tells', async () => {
+  it('the service levels equal a count entry by entry', async () => {
     const chance = dice(20_260_504)
     const posts = Array.from({ length: 600 }, () => randomPost(chance))
     await collection().insertMany(posts)
     now = NOW
     const expected = plainly(posts)
-    // A run in which nothing of a kind happened would prove nothing of it.
+    // Each kind of event must have occurred, or the test would prove nothing about it.
     for (const count of Object.values(expected.posts)) expect(count).toBeGreaterThan(0)
     for (const [name, count] of Object.entries(expected.deliveries)) {
       if (typeof count === 'number') expect(count, name).toBeGreaterThan(0)
@@ -176,7 +176,7 @@ describe('GET /api/status/slo', () => {
     expect(await figures()).toEqual(expected)
   })
 
-  it('counts an entry at the bound as in time, and one a millisecond later as late', async () => {
+  it('an entry at the bound is on time, and a millisecond later it is late', async () => {
     const scheduledAt = after(NOW, -HOUR)
     for (const latenessMs of [MISS_AFTER_MS, MISS_AFTER_MS + 1]) {
       const post = buildPost({ scheduledAt, selectedPlatforms: ['facebook'] }, after(scheduledAt, -HOUR))
@@ -188,7 +188,7 @@ describe('GET /api/status/slo', () => {
     expect((await figures()).platforms.facebook).toMatchObject({ total: 2, onTime: 1, late: 1, misses: 1 })
   })
 
-  it('asks the database once for all who ask within seconds', async () => {
+  it('requests within seconds share a single database read', async () => {
     const read = vi.spyOn(world.context.slo, 'read')
     now = after(now, ANSWER_LASTS_MS)
     const answers = await Promise.all(Array.from({ length: 20 }, () => figures()))
@@ -200,7 +200,7 @@ describe('GET /api/status/slo', () => {
     read.mockRestore()
   })
 
-  it('does not keep a failure', async () => {
+  it('a failed read is not cached', async () => {
     const read = vi.spyOn(world.context.slo, 'read').mockRejectedValueOnce(new Error('no'))
     now = after(now, ANSWER_LASTS_MS)
     const failed = await world.app.inject({ url: '/api/status/slo', headers: admin.headers })
@@ -209,7 +209,7 @@ describe('GET /api/status/slo', () => {
     read.mockRestore()
   })
 
-  it('says from when on it counted when there are too many posts', async () => {
+  it('the response gives the start of the counted window when there are too many posts', async () => {
     const window = { since: after(NOW, -24 * HOUR), until: NOW, missAfterMs: MISS_AFTER_MS, maxPosts: 10 }
     const { groups, since } = await world.context.slo.read(window)
     expect(groups.reduce((total, { posts }) => total + posts, 0)).toBe(10)
@@ -221,7 +221,7 @@ describe('GET /api/status/slo', () => {
     expect(since).toEqual(newest.at(-1)!.scheduledAt)
   })
 
-  it('reads by the index, and only posts of the window', async () => {
+  it('the read uses the index and only posts in the window', async () => {
     const window = { since: after(NOW, -24 * HOUR), until: NOW, missAfterMs: MISS_AFTER_MS, maxPosts: 1_000 }
     const plan = JSON.stringify(await collection().aggregate(sloPipeline(window)).explain('executionStats'))
     expect(plan).toContain('"stage":"IXSCAN"')

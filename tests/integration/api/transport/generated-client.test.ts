@@ -3,7 +3,7 @@ import { MINUTE } from '../../../../src/domain/shared/times.ts'
 import { apiWorld, signIn, type ApiWorld } from '../../../support/api.ts'
 import { compileWithGeneratedTypes } from '../../../support/generated-client.ts'
 
-/** What a frontend would write with the generated types: every optional parameter is left out. */
+/** Code that a frontend would write with the generated types, without the optional parameters. */
 const PROGRAM = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './schema.ts'

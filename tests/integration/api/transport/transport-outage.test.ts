@@ -7,7 +7,7 @@ import { findMongod, startMongod, type Mongod } from '../../../../sandbox/server
 import { apiWorld, PASSWORD, createAccount, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { eventOf, paymentsWithoutProcessor, signatureOf } from '../../../support/webhooks.ts'
 
-/** A database of this file's own, which it may stop. */
+/** A database for this file only, so that the file can stop it. */
 let mongod: Mongod
 let world: ApiWorld
 let ann: SignedIn
@@ -31,7 +31,7 @@ const post = { content: { text: 'Good morning' }, selectedPlatforms: ['bluesky']
 const SECRET = 'whsec_outage'
 const event = JSON.stringify(eventOf('invoice.payment_failed', { id: 'in_1' }))
 
-/** A read, a write, a login and a webhook, side by side. */
+/** Sends a read, a write, a login and a webhook concurrently. */
 const REQUESTS: InjectOptions[] = [
   { url: '/api/posts' },
   { method: 'POST', url: '/api/posts', payload: post },
@@ -57,15 +57,15 @@ function expectOutage({ response, tookMs }: Awaited<ReturnType<typeof ask>>): vo
   expect(tookMs).toBeLessThan(BOUND_MS)
 }
 
-describe('while the database does not answer', () => {
+describe('an API whose database does not respond', () => {
   beforeAll(() => void process.kill(mongod.pid, 'SIGSTOP'))
   afterAll(() => void process.kill(mongod.pid, 'SIGCONT'))
 
-  it('every request is 503 in time', async () => {
+  it('every request is 503 within its deadline while the database hangs', async () => {
     for (const answer of await Promise.all(REQUESTS.map(ask))) expectOutage(answer)
   })
 
-  it('ready says so soon, and live goes on', async () => {
+  it('/health/ready quickly reports the outage, and /health/live continues', async () => {
     const { response, tookMs } = await ask({ url: '/health/ready' })
     expect(response.json()).toMatchObject({ statusCode: 503, missing: ['database'] })
     expect(tookMs).toBeLessThan(3_000)
@@ -73,8 +73,8 @@ describe('while the database does not answer', () => {
   })
 })
 
-describe('when the database is back', () => {
-  it('serves again without a restart', async () => {
+describe('an API whose database is back', () => {
+  it('the API serves requests again without a restart', async () => {
     await expect
       .poll(async () => (await ask({ url: '/health/ready' })).response.statusCode, { timeout: 20_000 })
       .toBe(200)
@@ -84,10 +84,10 @@ describe('when the database is back', () => {
   })
 })
 
-describe('after the database has gone', () => {
+describe('an API whose database is gone', () => {
   beforeAll(() => mongod.stop())
 
-  it('every request is 503 in time, from the first one on', async () => {
+  it('every request is 503 within its deadline, from the first request on', async () => {
     for (const answer of await Promise.all([...REQUESTS, ...REQUESTS].map(ask))) expectOutage(answer)
   })
 })

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const app of apps.splice(0)) await app.close()
 })
 
-/** A second app on the same context, with something changed. */
+/** Builds another app on the same context with changes. */
 async function appWith(changes: Partial<Context>) {
   const app = await buildApp({ ...world.context, ...changes })
   apps.push(app)
@@ -31,13 +31,13 @@ async function appWith(changes: Partial<Context>) {
 
 const withConfig = (config: Partial<Context['config']>) => appWith({ config: { ...world.context.config, ...config } })
 
-/** What an app logs, line by line. */
+/** The log of an app, line by line. */
 function logLines() {
   const lines: string[] = []
   return { lines, logger: createLogger('info', { write: (line) => void lines.push(line) }) }
 }
 
-/** The first line that the server answers to a request as it stands. */
+/** Sends raw bytes and returns the first line of the response. */
 async function statusLine(app: FastifyInstance, request: string): Promise<string> {
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
   socket.end(request)
@@ -46,8 +46,8 @@ async function statusLine(app: FastifyInstance, request: string): Promise<string
   return data.toString().split('\r\n', 1)[0]!
 }
 
-describe('every answer', () => {
-  it('of a user forbids caches to store it, and a status that is polled asks them to revalidate', async () => {
+describe('response headers', () => {
+  it('user responses forbid caching, and polled statuses require revalidation', async () => {
     const { headers } = await signIn(world.context)
     for (const url of [
       '/api/posts',
@@ -66,7 +66,7 @@ describe('every answer', () => {
     expect(status.headers).toMatchObject({ 'cache-control': 'private, no-cache', etag: expect.any(String) })
   })
 
-  it('carries the request id that came, when it is well formed', async () => {
+  it('a response repeats a well-formed request id', async () => {
     for (const id of ['a', 'b7c1e2d4-6c1f-4f0c-9a51-7f9a3f0e2b11', 'trace:1.2_3']) {
       const response = await world.app.inject({ url: '/nowhere', headers: { 'x-request-id': id } })
       expect(response.headers['x-request-id']).toBe(id)
@@ -74,7 +74,7 @@ describe('every answer', () => {
     }
   })
 
-  it('carries a new request id in place of one that is not', async () => {
+  it('a response replaces a malformed request id', async () => {
     const ids = new Set<unknown>()
     for (const id of ['', 'a b', 'a"b', '<script>', 'x'.repeat(129), 'é']) {
       const response = await world.app.inject({ url: '/nowhere', headers: { 'x-request-id': id } })
@@ -84,7 +84,7 @@ describe('every answer', () => {
     expect(ids.size).toBe(6)
   })
 
-  it('carries the security headers, and no word about what serves it', async () => {
+  it('a response has security headers and does not reveal the server software', async () => {
     const { headers } = await world.app.inject({ url: '/health/live' })
     expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -95,8 +95,8 @@ describe('every answer', () => {
   })
 })
 
-describe('errors', () => {
-  it('are 404 where nobody serves, for every method', async () => {
+describe('error responses', () => {
+  it('unknown paths are 404 for every method', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
       for (const url of ['/', '/api', '/api/nothing', '/API/posts', '/api/v1/posts', '/api/auth/login/more']) {
         const response = await world.app.inject({ method, url })
@@ -112,7 +112,7 @@ describe('errors', () => {
     }
   })
 
-  it('are 405 with the methods there are, for a path that is served', async () => {
+  it('known paths are 405 for other methods and list the allowed ones', async () => {
     const response = await world.app.inject({ method: 'PATCH', url: '/api/auth/login?x=1' })
     expect(response.statusCode).toBe(405)
     expect(response.headers.allow).toBe('POST')
@@ -121,7 +121,7 @@ describe('errors', () => {
     expect(post.headers.allow).toBe('DELETE, GET, HEAD, PATCH, PUT')
   })
 
-  it('are 405 for every other method that Node parses, QUERY included, with and without a body', async () => {
+  it('every other method that Node parses is 405, including QUERY, with and without a body', async () => {
     const app = await appWith({})
     await app.listen({ port: 0, host: '127.0.0.1' })
     for (const method of ['QUERY', 'PROPFIND', 'PURGE', 'TRACE']) {
@@ -131,7 +131,7 @@ describe('errors', () => {
     expect(await statusLine(app, query)).toContain(' 404 ')
   })
 
-  it('name the scheme to authenticate with when they are 401', async () => {
+  it('a 401 names the authentication scheme', async () => {
     const wrong = { email: 'nobody@example.test', password: 'wrong password' }
     for (const response of [
       await world.app.inject({ url: '/api/posts' }),
@@ -141,7 +141,7 @@ describe('errors', () => {
     }
   })
 
-  it('are 400 for a request with two hosts, and 415 for a body in another charset than UTF-8', async () => {
+  it('two Host headers are 400, and a body in another charset than UTF-8 is 415', async () => {
     const app = await appWith({})
     await app.listen({ port: 0, host: '127.0.0.1' })
     const twoHosts = 'GET /health/live HTTP/1.1\r\nHost: a.test\r\nHost: b.test\r\n\r\n'
@@ -160,14 +160,18 @@ describe('errors', () => {
       expect(await post(charset), charset).toMatchObject({ statusCode: 400 })
   })
 
-  it.each(['/%', '/%ff', '/api/posts/%E0%A4%A', '/%c0%ae%c0%ae/'])('are 400 for the path %s', async (url) => {
+  it.each(['/%', '/%ff', '/api/posts/%E0%A4%A', '/%c0%ae%c0%ae/'])('the path %s is 400', async (url) => {
     const response = await world.app.inject({ url })
     expect(response.statusCode).toBe(400)
-    expect(response.json()).toMatchObject({ success: false, code: 'BAD_REQUEST', message: 'Request path is not valid' })
+    expect(response.json()).toMatchObject({
+      success: false,
+      code: 'BAD_REQUEST',
+      message: 'Request path is not valid. Correct its percent-encoding.',
+    })
     expect(response.headers['x-request-id']).toBe(response.json().requestId)
   })
 
-  it('carry all problems of the input, and what else belongs to them', async () => {
+  it('a validation error has all problems of the input with their details', async () => {
     const app = await appWith({})
     app.get('/test/problems', () => {
       throw validationFailed([
@@ -199,30 +203,27 @@ describe('errors', () => {
   it.each([
     ['before it is read', 0],
     ['while it is read', 1],
-  ])(
-    'of a client that ends its request before its body, %s, are no failure of the service or the database',
-    async (_, readers) => {
-      const { lines, logger } = logLines()
-      const app = await appWith({ logger })
-      const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
-      const socket = connect(Number(address.port), address.hostname)
-      const head =
-        'POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n'
-      socket.write(`${head}{`)
-      const [request] = (await once(app.server, 'request')) as [IncomingMessage]
-      await expect.poll(() => request.listenerCount('data')).toBeGreaterThanOrEqual(readers)
-      socket.resetAndDestroy()
-      await new Promise((resolve) => request.once('close', resolve))
-      await app.close()
-      const levels = lines.map((line) => (JSON.parse(line) as { level: string }).level)
-      expect(
-        levels.filter((level) => level === 'error'),
-        lines.join(''),
-      ).toEqual([])
-    },
-  )
+  ])('a client that ends its request before its body, %s, causes no server error', async (_, readers) => {
+    const { lines, logger } = logLines()
+    const app = await appWith({ logger })
+    const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+    const socket = connect(Number(address.port), address.hostname)
+    const head =
+      'POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n'
+    socket.write(`${head}{`)
+    const [request] = (await once(app.server, 'request')) as [IncomingMessage]
+    await expect.poll(() => request.listenerCount('data')).toBeGreaterThanOrEqual(readers)
+    socket.resetAndDestroy()
+    await new Promise((resolve) => request.once('close', resolve))
+    await app.close()
+    const levels = lines.map((line) => (JSON.parse(line) as { level: string }).level)
+    expect(
+      levels.filter((level) => level === 'error'),
+      lines.join(''),
+    ).toEqual([])
+  })
 
-  it('nobody foresaw are logged whole and answered with a plain 500', async () => {
+  it('unexpected errors are logged in full and answered with a generic 500', async () => {
     const { lines, logger } = logLines()
     const app = await appWith({ logger })
     app.get('/test/broken', () => {
@@ -248,7 +249,7 @@ describe('errors', () => {
     'MongoPoolClearedError',
     'MongoOperationTimeoutError',
     'MongooseServerSelectionError',
-  ])('of a database that is away (%s) are 503', async (name) => {
+  ])('an unavailable database (%s) is 503', async (name) => {
     const app = await appWith({})
     app.get('/test/outage', () => {
       throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:27017'), { name })
@@ -260,7 +261,7 @@ describe('errors', () => {
     expect(response.body).not.toContain('10.0.0.1')
   })
 
-  it('come in time when a handler never ends, and end what it waits for', async () => {
+  it('a hanging handler is answered within its deadline and aborted', async () => {
     const app = await appWith({})
     let reason: unknown
     app.post(
@@ -281,8 +282,8 @@ describe('errors', () => {
   })
 })
 
-describe('bodies', () => {
-  it('are never coerced, while numbers in queries are read', async () => {
+describe('request bodies', () => {
+  it('body values are never coerced, while numbers in queries are parsed', async () => {
     const app = await appWith({})
     const body = {
       type: 'object',
@@ -331,7 +332,7 @@ describe('bodies', () => {
     }
   })
 
-  it('lose the fields that no schema knows, at any depth, and their prototypes', async () => {
+  it('unknown fields and prototypes are dropped from bodies at any depth', async () => {
     const app = await appWith({})
     const inner = { type: 'object', properties: { text: { type: 'string' } } }
     const body = { type: 'object', properties: { content: inner, list: { type: 'array', items: inner } } }
@@ -357,7 +358,7 @@ describe('bodies', () => {
     expect(names.json()).toEqual(['a'])
   })
 
-  it('may be 64 KiB large and 32 levels deep', async () => {
+  it('a body may have 64 KiB and 32 levels of nesting', async () => {
     const app = await appWith({})
     app.post('/test/size', ({ body }) => ({ length: JSON.stringify(body).length }))
     const text = `"${'a'.repeat(65_536 - 2)}"`
@@ -368,7 +369,7 @@ describe('bodies', () => {
     expect(await app.inject({ method: 'POST', url: '/test/size', ...nested(33) })).toMatchObject({ statusCode: 400 })
   })
 
-  it('may hold any text that is well formed', async () => {
+  it('a body may contain any well-formed text', async () => {
     const app = await appWith({})
     app.post('/test/text', ({ body }) => body as object)
     const text = { text: '\ufeffé \ud83d\udca9 \u202e \u0001 \uffff' }
@@ -385,7 +386,7 @@ describe('CORS', () => {
     })
 
   it.each(['http://localhost:3000', 'https://app.example.test', 'http://other.test:8080'])(
-    'lets %s in',
+    'the origin %s is allowed',
     async (origin) => {
       const response = await preflight(origin)
       expect(response.statusCode).toBe(204)
@@ -411,7 +412,7 @@ describe('CORS', () => {
     'https://localhost:3000',
     'http://localhost:3000.evil.test',
     'https://evil.test',
-  ])('lets %s in nowhere', async (origin) => {
+  ])('the origin %s is not allowed', async (origin) => {
     expect((await preflight(origin)).headers).not.toHaveProperty('access-control-allow-origin')
     const { headers } = await world.app.inject({ url: '/api/posts', headers: { origin } })
     expect(headers).not.toHaveProperty('access-control-allow-origin')
@@ -419,7 +420,7 @@ describe('CORS', () => {
 })
 
 describe('rate limits', () => {
-  it('hold per address, tell their state, and say when to come back', async () => {
+  it('rate limits count per address, report their state and say when to retry', async () => {
     const app = await withConfig({ RATE_LIMIT_PER_ADDRESS: 2 })
     const get = (remoteAddress: string) => app.inject({ url: '/nowhere', remoteAddress })
     const first = await get('10.0.0.1')
@@ -440,7 +441,7 @@ describe('rate limits', () => {
     expect(await get('10.0.0.2')).toMatchObject({ statusCode: 404 })
   })
 
-  it('hold per user over all addresses', async () => {
+  it('rate limits count per user across addresses', async () => {
     const app = await withConfig({ RATE_LIMIT_PER_USER: 2 })
     const [ann, bob] = [await signIn(world.context), await signIn(world.context)]
     const me = (headers: object, remoteAddress: string) =>
@@ -454,7 +455,7 @@ describe('rate limits', () => {
     expect(await me(bob.headers, '10.0.1.3')).toMatchObject({ statusCode: 200 })
   })
 
-  it('count one IPv6 network as one address', async () => {
+  it('an IPv6 network counts as a single address', async () => {
     const app = await withConfig({ RATE_LIMIT_PER_ADDRESS: 1 })
     const get = (remoteAddress: string) => app.inject({ url: '/nowhere', remoteAddress })
     expect(await get('2001:db8:1:2::1')).toMatchObject({ statusCode: 404 })
@@ -462,7 +463,7 @@ describe('rate limits', () => {
     expect(await get('2001:db8:1:3::1')).toMatchObject({ statusCode: 404 })
   })
 
-  it('believe X-Forwarded-For from configured proxies alone', async () => {
+  it('X-Forwarded-For is trusted only from configured proxies', async () => {
     const settings = { RATE_LIMIT_PER_ADDRESS: 1, TRUSTED_PROXIES: '10.9.0.0/16, 192.0.2.1' }
     const app = await withConfig(settings)
     const get = (remoteAddress: string, forwarded: string) =>
@@ -476,7 +477,7 @@ describe('rate limits', () => {
 })
 
 describe('requireAdmin', () => {
-  it('lets admins in, sends users away with 403 and nobody with 401, and looks at the record every time', async () => {
+  it('requireAdmin accepts admins, returns 403 to users and 401 without a session, and reads the record every time', async () => {
     const app = await appWith({})
     app.get('/test/admin', { onRequest: app.requireAdmin }, ({ user }) => ({ role: user.role }))
     const ann = await signIn(world.context)
@@ -494,8 +495,8 @@ describe('requireAdmin', () => {
   })
 })
 
-describe('the log', () => {
-  it('has one line a request, with its id and route, and none of its secrets', async () => {
+describe('the request log', () => {
+  it('the log has a line per request with id and route and without secrets', async () => {
     const { lines, logger } = logLines()
     const app = await appWith({ logger })
     const user = await createAccount(world.context, { withPassword: true })
@@ -551,8 +552,8 @@ function operationsOf(paths: Document['paths']): Operation[] {
   return Object.values(paths).flatMap((path) => Object.values(path))
 }
 
-describe('the reference', () => {
-  it('is an OpenAPI 3.1 document of every route, with tags, summaries and what each asks for', async () => {
+describe('the OpenAPI document', () => {
+  it('the OpenAPI 3.1 document describes every route with tags, summaries and credentials', async () => {
     const response = await world.app.inject({ url: '/api/openapi.json' })
     expect(response.statusCode).toBe(200)
     const document = response.json()
@@ -562,7 +563,7 @@ describe('the reference', () => {
     ).flatMap((path) => Object.values(path))
     expect(operations.length).toBeGreaterThan(20)
     for (const operation of operations) {
-      // What a browser is sent to answers by a redirect, whatever happened.
+      // A browser route always redirects.
       const isRedirect = '302' in operation.responses
       expect(operation).toMatchObject({
         tags: [expect.any(String)],
@@ -581,7 +582,7 @@ describe('the reference', () => {
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining([...new Set(references)]))
   })
 
-  it('requires no query parameter that has a default', async () => {
+  it('no query parameter with a default is required', async () => {
     const { paths } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
     const parameters = operationsOf(paths).flatMap(({ parameters = [] }) => parameters)
     const withDefault = parameters.filter(({ schema }) => 'default' in schema)
@@ -589,28 +590,28 @@ describe('the reference', () => {
     expect(withDefault.filter(({ required }) => required)).toEqual([])
   })
 
-  it('publishes no schema that nothing can match, and no unnamed default response', async () => {
+  it('the document has no unmatchable schema and no unnamed default response', async () => {
     const { body } = await world.app.inject({ url: '/api/openapi.json' })
     expect(body).not.toContain('"not":{}')
     expect(body).not.toContain('Default Response')
     expect(body).not.toContain('4XX')
   })
 
-  it('names the schemas that several routes share', async () => {
+  it('schemas that several routes share have names', async () => {
     const { components } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
     expect(Object.keys(components.schemas)).toEqual(
       expect.arrayContaining(['Post', 'User', 'Notification', 'PlatformConnection', 'MetricsSnapshot', 'Error']),
     )
   })
 
-  it('gives every operation an id of its own', async () => {
+  it('every operation has a unique id', async () => {
     const { paths } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
     const ids = operationsOf(paths).map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([])
   })
 
-  it('lists the error codes of each route under their status', async () => {
+  it('every route lists its error codes by status', async () => {
     const { paths } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
     const { responses } = paths['/api/posts/{postId}/retry']!['post']!
     expect(JSON.stringify(responses['400'])).toContain('"NO_FAILED_PLATFORMS"')
@@ -620,7 +621,7 @@ describe('the reference', () => {
     expect(responses).not.toHaveProperty('422')
   })
 
-  it('declares the headers for limits, retries, caching and authentication', async () => {
+  it('the document declares the headers for limits, retries, caching and authentication', async () => {
     const { paths, components } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
     expect(components.responses['RateLimited']?.headers).toHaveProperty('Retry-After')
     expect(components.responses['RateLimited']?.headers).toHaveProperty('RateLimit-Policy')
@@ -628,14 +629,14 @@ describe('the reference', () => {
     expect(paths['/api/posts/{postId}/status']!['get']!.responses['200']?.headers).toHaveProperty('ETag')
   })
 
-  it('describes what platforms and the payment processor send', async () => {
+  it('the document describes the requests of platforms and the payment processor', async () => {
     const { paths } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
     const callback = paths['/api/platform/mastodon/callback']!['get']!
     expect(callback.parameters?.map(({ name }) => name)).toEqual(['state', 'code', 'error'])
     expect(paths['/api/payments/webhook']!['post']!.requestBody).toBeDefined()
   })
 
-  it('has a page of its own that may run its scripts', async () => {
+  it('the reference page may run its own scripts', async () => {
     const page = await world.app.inject({ url: '/docs' })
     expect(page.statusCode).toBe(200)
     expect(page.headers['content-type']).toContain('text/html')
@@ -650,8 +651,8 @@ describe('the reference', () => {
   })
 })
 
-describe('a connection', () => {
-  /** Sends bytes one after another, and answers what came back until the server closed. */
+describe('client connections', () => {
+  /** Sends bytes one by one and returns everything received until the server closes. */
   async function trickle(first: string, bytes: string) {
     const app = await buildApp(world.context)
     await app.listen({ port: 0, host: '127.0.0.1' })
@@ -671,7 +672,7 @@ describe('a connection', () => {
     return socket
   }
 
-  it.concurrent('that trickles its headers is cut off', async () => {
+  it.concurrent('a client that sends its headers slowly is cut off', async () => {
     const { answer, body } = await trickle('GET /health/live HTTP/1.1\r\nHost: test\r\n', 'x')
     expect(answer).toMatch(/^HTTP\/1\.1 408 /)
     expect(body).toMatchObject({
@@ -682,7 +683,7 @@ describe('a connection', () => {
     })
   })
 
-  it.concurrent('that trickles its body is cut off', async () => {
+  it.concurrent('a client that sends its body slowly is cut off', async () => {
     const head =
       'POST /api/auth/login HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{'
     const { answer, body } = await trickle(head, ' ')
@@ -690,19 +691,19 @@ describe('a connection', () => {
     expect(body).toMatchObject({ success: false, statusCode: 408, code: 'REQUEST_TIMEOUT' })
   })
 
-  it.concurrent('that speaks no HTTP gets the same error body', async () => {
+  it.concurrent('a request that is not HTTP gets the standard error body', async () => {
     const { answer, body } = await trickle('\u0016\u0003\u0001 hello\r\n\r\n', '')
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
     expect(body).toMatchObject({ success: false, statusCode: 400, code: 'BAD_REQUEST' })
   })
 
-  it.concurrent('with headers beyond measure gets 431', async () => {
+  it.concurrent('oversized headers get 431', async () => {
     const { answer, body } = await trickle(`GET / HTTP/1.1\r\nHost: test\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`, '')
     expect(answer).toMatch(/^HTTP\/1\.1 431 /)
     expect(body).toMatchObject({ statusCode: 431, code: 'HEADERS_TOO_LARGE' })
   })
 
-  it('that trickles does not hold up the end of the process', async () => {
+  it('a slow client does not delay the shutdown', async () => {
     const app = await withConfig({ SHUTDOWN_GRACE_MS: 500 })
     await app.listen({ port: 0, host: '127.0.0.1' })
     open(app, 'GET /health/live HTTP/1.1\r\nHost: test\r\n', 'x')
@@ -712,7 +713,7 @@ describe('a connection', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000)
   })
 
-  it('has its request finished when the app closes meanwhile', async () => {
+  it('a request in progress is completed when the app closes', async () => {
     const app = await appWith({})
     const started = Promise.withResolvers<void>()
     const finish = Promise.withResolvers<object>()

@@ -18,7 +18,7 @@ const account: ConnectedAccount = {
   refreshLease: { version: 7, holder: 'someone', until: now },
 }
 
-it('sends what is listed and nothing else of an account, whatever the response schema would let through', () => {
+it('an account response has only the listed fields, even if the response schema allowed more', () => {
   expect(presentAccount('bluesky', account, now)).toStrictEqual({
     connected: true,
     platformId: 'did:plc:alice',
@@ -36,7 +36,7 @@ it('sends what is listed and nothing else of an account, whatever the response s
   })
 })
 
-it("has Mastodon's own fields", () => {
+it('a Mastodon account has its own fields', () => {
   const { handle: _, did: __, ...shared } = presentAccount('bluesky', account, now)
   expect(presentAccount('mastodon', { ...account, serviceUrl: 'https://mastodon.test' }, now)).toStrictEqual({
     ...shared,
@@ -45,7 +45,7 @@ it("has Mastodon's own fields", () => {
   })
 })
 
-it('sends nothing but that it is not connected of what was cut or never was', () => {
+it('a disconnected or unknown account shows only that it is not connected', () => {
   const accounts = { _id: 'a', userId: 'u', bluesky: { connected: false, version: 8 } as const }
   for (const stored of [accounts, null]) {
     expect(presentAccounts(stored, now)).toStrictEqual(

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { jsonStream } from '../../../../src/api/shared/json-stream.ts'
+import { createJsonStream } from '../../../../src/api/shared/json-stream.ts'
 
 const never = new AbortController().signal
 
@@ -13,13 +13,13 @@ async function* items(count: number, onEnd: () => void = () => {}) {
   }
 }
 
-it('writes what JSON.stringify would, with arrays for what is iterated', async () => {
+it('the stream writes the same as JSON.stringify, with arrays for iterables', async () => {
   const at = new Date('2026-03-01T12:00:00Z')
   const document = {
     message: 'Ünï"code"',
     data: { at, none: items(0), some: items(3), nothing: null, left: undefined, list: [1] },
   }
-  const stream = await jsonStream(document, never)
+  const stream = await createJsonStream(document, never)
   expect(JSON.parse(await text(stream))).toEqual({
     message: 'Ünï"code"',
     data: {
@@ -33,7 +33,7 @@ it('writes what JSON.stringify would, with arrays for what is iterated', async (
   })
 })
 
-it('reads no further ahead than its reader takes', async () => {
+it('the stream does not read ahead of its reader', async () => {
   let made = 0
   async function* counted() {
     for await (const item of items(10_000)) {
@@ -41,28 +41,28 @@ it('reads no further ahead than its reader takes', async () => {
       yield item
     }
   }
-  const stream = await jsonStream({ data: counted() }, never)
+  const stream = await createJsonStream({ data: counted() }, never)
   await once(stream, 'readable')
   expect(made).toBeGreaterThan(0)
   expect(made).toBeLessThan(500)
   stream.destroy()
 })
 
-it('fails before it begins where its first items fail, and breaks off where later ones do', async () => {
+it('an early failure rejects, and a later failure aborts the stream', async () => {
   async function* failing(after: number) {
     yield* items(after)
     throw new Error('gone')
   }
-  await expect(jsonStream({ data: failing(2) }, never)).rejects.toThrow('gone')
-  const stream = await jsonStream({ data: failing(500) }, never)
+  await expect(createJsonStream({ data: failing(2) }, never)).rejects.toThrow('gone')
+  const stream = await createJsonStream({ data: failing(500) }, never)
   await expect(text(stream)).rejects.toThrow('gone')
 })
 
-it('lets go of what it reads when its time is over or its reader leaves', async () => {
+it('the stream closes its iterables when its deadline passes or its reader leaves', async () => {
   const ended: string[] = []
   const deadline = new AbortController()
-  const late = await jsonStream({ data: items(10_000, () => ended.push('late')) }, deadline.signal)
-  const left = await jsonStream({ data: items(10_000, () => ended.push('left')) }, never)
+  const late = await createJsonStream({ data: items(10_000, () => ended.push('late')) }, deadline.signal)
+  const left = await createJsonStream({ data: items(10_000, () => ended.push('left')) }, never)
   late.on('error', () => {})
   deadline.abort()
   left.destroy()

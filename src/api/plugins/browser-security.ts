@@ -7,8 +7,8 @@ import type { Config } from '../../config/schema.ts'
 import { listed } from '../../domain/shared/lists.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 
-/** Security headers, CORS for exactly the configured origins, and cookies. Nothing is cached unless its route says so. */
-export const browsers = fastifyPlugin(
+/** Adds security headers, CORS for exactly the configured origins, and cookies. Responses are not cached unless their route allows it. */
+export const browserSecurity = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
     await app.register(helmet, {
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
@@ -17,7 +17,7 @@ export const browsers = fastifyPlugin(
       reply.header('cache-control', 'no-store')
     })
     await app.register(cors, {
-      origin: frontendOrigins(config),
+      origin: listFrontendOrigins(config),
       credentials: true,
       methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
       allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id', 'X-Verification-Token'],
@@ -27,24 +27,25 @@ export const browsers = fastifyPlugin(
     })
     await app.register(cookie)
   },
-  { name: 'browsers', fastify: '5.x' },
+  { name: 'browser-security', fastify: '5.x' },
 )
 
-/** The origins whose pages may call the API with credentials. */
-function frontendOrigins(config: Config): string[] {
+/** Lists the origins whose pages may call the API with credentials. */
+function listFrontendOrigins(config: Config): string[] {
   return listed(`${config.FRONTEND_URL},${config.CORS_ORIGINS}`).map((origin) => new URL(origin).origin)
 }
 
 /**
- * A hook for routes that a cookie alone authenticates: refuses requests that a page of another site caused. SameSite
- * keeps most of them away already; this also holds where the cookie is configured with SameSite=None.
+ * Creates a hook for routes that a cookie alone authenticates. The hook rejects requests from pages of other sites. SameSite
+ * already blocks most of them; the hook also protects cookies that are configured with SameSite=None.
  */
-export function ownOriginOnly(config: Config) {
-  const allowed = new Set([...frontendOrigins(config), new URL(config.PUBLIC_URL).origin])
+export function requireOwnOrigin(config: Config) {
+  const allowed = new Set([...listFrontendOrigins(config), new URL(config.PUBLIC_URL).origin])
 
   return async (request: FastifyRequest): Promise<void> => {
     const { origin } = request.headers
     const isForeign = origin === undefined ? request.headers['sec-fetch-site'] === 'cross-site' : !allowed.has(origin)
-    if (isForeign) throw new ServiceError('FORBIDDEN', 'Requests from this origin are not allowed')
+    if (isForeign)
+      throw new ServiceError('FORBIDDEN', 'Requests from this origin are not allowed. Use a configured frontend.')
   }
 }

@@ -8,48 +8,54 @@ import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { PlatformAccounts } from '../../store/accounts/platform-accounts.ts'
 import type { RequestUser } from '../shared/identity.ts'
-import { createAnswerCache } from './cache.ts'
+import { createResponseCache } from './response-cache.ts'
 import { presentRanked } from './present.ts'
 
 const MAX_ENTRIES = 2_000
-/** A hundred posts of one answer may be long. */
+/** In characters of JSON. A response can contain a hundred long posts. */
 const MAX_SIZE = 32_000_000
 const MAX_AGE_MS = MINUTE
 
-interface Query {
+interface PeriodQuery {
   period: Period
 }
 
-interface OnePlatform extends Query {
+interface PlatformQuery extends PeriodQuery {
   platform?: Platform
 }
 
-interface TopQuery extends OnePlatform {
+interface TopQuery extends PlatformQuery {
   sortBy: Ranking
   limit: number
 }
 
-export type AnalyticsAnswersDeps = Pick<Context, 'accounts' | 'analytics' | 'clock'>
+export type AnalyticsReaderDeps = Pick<Context, 'accounts' | 'analytics' | 'clock'>
 
-type Reader = Pick<RequestUser, 'userId' | 'timezone' | 'analyticsVersion'>
+type AnalyticsUser = Pick<RequestUser, 'userId' | 'timezone' | 'analyticsVersion'>
 
-/** The analytics of a user as the routes show them (contract section 6), worked out anew when there is something new. */
-export function createAnalyticsAnswers({ accounts, analytics, clock }: AnalyticsAnswersDeps) {
+/** Computes the analytics responses of a user and caches them until new data is stored. */
+export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsReaderDeps) {
   const now = () => clock.now()
-  const answer = createAnswerCache({ now, maxEntries: MAX_ENTRIES, maxSize: MAX_SIZE, maxAgeMs: MAX_AGE_MS })
+  const readCached = createResponseCache({ now, maxEntries: MAX_ENTRIES, maxSize: MAX_SIZE, maxAgeMs: MAX_AGE_MS })
 
-  function cached<Q extends object, T extends object>(name: string, work: (user: Reader, query: Q) => Promise<T>) {
-    return (user: Reader, query: Q): Promise<T> => {
+  function cached<Q extends object, T extends object>(
+    name: string,
+    compute: (user: AnalyticsUser, query: Q) => Promise<T>,
+  ) {
+    return (user: AnalyticsUser, query: Q): Promise<T> => {
       const { userId, timezone, analyticsVersion } = user
-      const asked = Object.entries(query).toSorted(([one], [other]) => (one < other ? -1 : 1))
-      return answer(JSON.stringify([userId, name, timezone, asked]), analyticsVersion, () => work(user, query))
+      const parameters = Object.entries(query).toSorted(([one], [other]) => (one < other ? -1 : 1))
+      return readCached(JSON.stringify([userId, name, timezone, parameters]), analyticsVersion, () =>
+        compute(user, query),
+      )
     }
   }
 
-  const toWindow = ({ timezone }: Reader, { period }: Query): Window => periodWindow(period, now(), timezone)
+  const toWindow = ({ timezone }: AnalyticsUser, { period }: PeriodQuery): Window =>
+    periodWindow(period, now(), timezone)
 
   return {
-    overview: cached('overview', async (user, query: Query) => {
+    overview: cached('overview', async (user, query: PeriodQuery) => {
       const { userId } = user
       const window = toWindow(user, query)
       const [connected, { pairs, publishedPosts, followers }] = await Promise.all([
@@ -58,51 +64,51 @@ export function createAnalyticsAnswers({ accounts, analytics, clock }: Analytics
       ])
       return {
         ...overviewOf(pairs, publishedPosts),
-        followers: followersOf(connectedOf(connected), followers, endingsOf(connected)),
+        followers: followersOf(listConnectedPlatforms(connected), followers, listEndings(connected)),
         period: { start: window.start.toISOString(), end: window.end.toISOString() },
       }
     }),
 
-    timeline: cached('timeline', async (user, query: OnePlatform) => {
+    timeline: cached('timeline', async (user, query: PlatformQuery) => {
       const window = toWindow(user, query)
       const days = daysOf(window, user.timezone)
-      const { pairs, completions } = await analytics.timelinePairs(scopeOf(user, query), window, days)
+      const { pairs, completions } = await analytics.timelinePairs(toScope(user, query), window, days)
       return timelineOf(days, pairs, completions)
     }),
 
-    growth: cached('growth', async (user, query: OnePlatform) => {
+    growth: cached('growth', async (user, query: PlatformQuery) => {
       const days = daysOf(toWindow(user, query), user.timezone)
       const [connected, counts] = await Promise.all([
         accounts.find(user.userId),
-        analytics.followerCounts(scopeOf(user, query), days),
+        analytics.followerCounts(toScope(user, query), days),
       ])
-      return growthOf(days, counts, endingsOf(connected))
+      return growthOf(days, counts, listEndings(connected))
     }),
 
     top: cached('top', async (user, query: TopQuery) => {
       const { sortBy, limit } = query
-      const ranked = await analytics.topPairs(scopeOf(user, query), toWindow(user, query), sortBy, limit)
+      const ranked = await analytics.topPairs(toScope(user, query), toWindow(user, query), sortBy, limit)
       return ranked.map(presentRanked)
     }),
 
-    platforms: cached('platforms', async (user, query: Query) =>
+    platforms: cached('platforms', async (user, query: PeriodQuery) =>
       performanceOf(await analytics.latestPairs(user.userId, toWindow(user, query))),
     ),
 
-    heatmap: cached('heatmap', async (user, query: Query) =>
+    heatmap: cached('heatmap', async (user, query: PeriodQuery) =>
       heatmapOf(await analytics.latestPairs(user.userId, toWindow(user, query)), user.timezone),
     ),
   }
 }
 
-function scopeOf({ userId }: Reader, { platform = null }: { platform?: Platform | null }) {
+function toScope({ userId }: AnalyticsUser, { platform = null }: { platform?: Platform | null }) {
   return { userId, platform }
 }
 
-function connectedOf(accounts: PlatformAccounts | null): Set<Platform> {
+function listConnectedPlatforms(accounts: PlatformAccounts | null): Set<Platform> {
   return new Set(PLATFORMS.filter((platform) => accounts?.[platform]?.connected))
 }
 
-function endingsOf(accounts: PlatformAccounts | null): Endings {
+function listEndings(accounts: PlatformAccounts | null): Endings {
   return Object.fromEntries(PLATFORMS.map((platform) => [platform, accounts?.[platform]?.endings ?? []]))
 }

@@ -5,15 +5,15 @@ import { SECOND } from '../../domain/shared/times.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers of such a route last for as long as someone listens: their time says nothing. */
+    /** Marks routes whose responses last as long as the client listens; their duration is not measured. */
     isStream?: boolean
   }
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Counts and times every request by the pattern of its route, whatever address was asked for. */
-export const requestFigures = fastifyPlugin<{ context: Pick<Context, 'metrics'> }>(
+/** Counts and times every request by its route pattern, so that URLs never become metric labels. */
+export const requestMetrics = fastifyPlugin<{ context: Pick<Context, 'metrics'> }>(
   async (app: FastifyInstance, { context: { metrics } }) => {
     app.addHook('onResponse', async (request, reply) => {
       if (request.routeOptions.config?.isStream && reply.statusCode < 400) return
@@ -21,5 +21,5 @@ export const requestFigures = fastifyPlugin<{ context: Pick<Context, 'metrics'> 
       metrics.requestEnded(method, request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / SECOND)
     })
   },
-  { name: 'request-figures', fastify: '5.x' },
+  { name: 'request-metrics', fastify: '5.x' },
 )

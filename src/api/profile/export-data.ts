@@ -13,41 +13,41 @@ import type { AccountSnapshot, PostSnapshot } from '../../store/analytics/snapsh
 const PAGE = 500
 
 /**
- * All that is kept of a user, in the shapes in which the routes show it: what is long is read while it is written. Secrets, and
- * what is other people's, such as who changed the plan, have no place in it.
+ * Collects all stored data of a user in the formats of the routes. Long lists are async iterables that are read while the client
+ * downloads. Secrets and data about other people, such as the admin who changed the plan, are left out.
  */
-export async function exportOf(context: Context, user: User, sessionId: string) {
+export async function exportData(context: Context, user: User, sessionId: string) {
   const { _id: userId } = user
   const now = context.clock.now()
   return {
     exportedAt: now.toISOString(),
     user: presentRecord(user),
     platforms: presentAccounts(await context.accounts.find(userId), now),
-    posts: each(context.posts.allOf(userId), presentPost),
-    postSnapshots: each(context.snapshots.allOf(userId), withoutOwner<PostSnapshot>),
-    accountSnapshots: each(context.snapshots.allFollowersOf(userId), withoutOwner<AccountSnapshot>),
-    missedMetrics: each(context.deadLetters.allOf(userId), withoutOwner<DeadLetter>),
-    notifications: each(context.notifications.allOf(userId), presentNotification),
-    media: filesOf(context, userId),
+    posts: presentEach(context.posts.allOf(userId), presentPost),
+    postSnapshots: presentEach(context.snapshots.allOf(userId), withoutOwner<PostSnapshot>),
+    accountSnapshots: presentEach(context.snapshots.allFollowersOf(userId), withoutOwner<AccountSnapshot>),
+    missedMetrics: presentEach(context.deadLetters.allOf(userId), withoutOwner<DeadLetter>),
+    notifications: presentEach(context.notifications.allOf(userId), presentNotification),
+    media: listFiles(context, userId),
     sessions: (await context.sessions.listOf(userId, now)).map((session) => presentDevice(session, sessionId)),
-    devices: await devicesOf(context, userId),
-    mails: each(context.mails.allOf(userId), ({ kind, state, createdAt }) => ({ kind, state, createdAt })),
-    payments: each(context.paymentEvents.allOf(userId), presentPaymentEvent),
-    changesByAdmins: each(context.audit.about(userId), presentChange),
+    devices: await listPushDevices(context, userId),
+    mails: presentEach(context.mails.allOf(userId), ({ kind, state, createdAt }) => ({ kind, state, createdAt })),
+    payments: presentEach(context.paymentEvents.allOf(userId), presentPaymentEvent),
+    changesByAdmins: presentEach(context.audit.about(userId), presentAdminChange),
   }
 }
 
-async function* each<T>(items: AsyncIterable<T>, present: (item: T) => object) {
+async function* presentEach<T>(items: AsyncIterable<T>, present: (item: T) => object) {
   for await (const item of items) yield present(item)
 }
 
-/** What gets push messages; the token is the device's own. */
-async function devicesOf({ pushTokens }: Pick<Context, 'pushTokens'>, userId: string) {
+/** Lists the devices for push messages without their tokens, which are secrets. */
+async function listPushDevices({ pushTokens }: Pick<Context, 'pushTokens'>, userId: string) {
   const devices = await pushTokens.listOf(userId)
   return devices.map(({ platform, createdAt, lastSeen }) => ({ platform, createdAt, lastSeen }))
 }
 
-async function* filesOf({ storage }: Pick<Context, 'storage'>, userId: string) {
+async function* listFiles({ storage }: Pick<Context, 'storage'>, userId: string) {
   for (const folder of [FOLDERS.uploads, FOLDERS.avatars]) {
     for (let after: string | null = null; ;) {
       const listed: Awaited<ReturnType<typeof storage.list>> = await storage.list(`${folder}${userId}/`, {
@@ -66,6 +66,6 @@ function withoutOwner<T extends { _id: string; userId: string; removeAt?: Date }
   return shown
 }
 
-function presentChange({ at, action, before, after }: AuditEntry) {
+function presentAdminChange({ at, action, before, after }: AuditEntry) {
   return { at, action, before, after }
 }

@@ -1,9 +1,9 @@
-/** Sets of items by a key; a set that has become empty goes. */
-export function createGroups<T>() {
+/** Creates a map from keys to sets of items. Empty sets are removed. */
+export function createMultiMap<T>() {
   const groups = new Map<string, Set<T>>()
 
   return {
-    of: (key: string): ReadonlySet<T> => groups.get(key) ?? new Set(),
+    get: (key: string): ReadonlySet<T> => groups.get(key) ?? new Set(),
     get size(): number {
       return groups.size
     },

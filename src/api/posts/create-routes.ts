@@ -1,0 +1,74 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { createPost, findIdempotentResult, type Idempotency } from '../../commands/posts/create-post.ts'
+import { validatePost } from '../../commands/posts/validate-post.ts'
+import type { Context } from '../../context.ts'
+import { operation } from '../openapi/operation.ts'
+import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
+import { parseIdempotency } from './idempotency.ts'
+import { presentCreatedPost, toPostSource } from './present.ts'
+import { CreatePostBody, IdempotencyHeaders, ValidationReport } from './schemas/post-input.ts'
+import { CreatedPost } from './schemas/post.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The idempotency key of a create request; null when the client sent none. */
+    idempotency: Idempotency | null
+  }
+}
+
+/** Routes that check and create posts. */
+export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  app.decorateRequest('idempotency', null)
+
+  app.post(
+    '/',
+    {
+      schema: {
+        ...operation('posts', 'createPost', 'Create a post', {
+          description:
+            'Publishes immediately, schedules when `scheduledAt` is in the future, or saves a draft with `status: DRAFT`. ' +
+            'A repeated request with the same idempotency key returns the first response with status 200.',
+          errors: ['PLATFORM_NOT_CONNECTED', 'POST_LIMIT_REACHED', 'IDEMPOTENCY_KEYS_DIFFER', 'IDEMPOTENCY_MISMATCH'],
+        }),
+        headers: IdempotencyHeaders,
+        body: CreatePostBody,
+        response: { 200: success(CreatedPost), 201: success(CreatedPost), ...errorResponses },
+      },
+      // A repeat skips body validation: rules, connections and allowance may have changed since the first request.
+      preValidation: async (request, reply) => {
+        request.idempotency = parseIdempotency(request)
+        if (!request.idempotency) return
+        const first = await findIdempotentResult(context, request.user.userId, request.idempotency)
+        if (first) return reply.code(200).send(ok('Post was already created', presentCreatedPost(first)))
+      },
+    },
+    async (request, reply) => {
+      const { created, data } = await createPost(context, {
+        userId: request.user.userId,
+        input: request.body,
+        source: toPostSource(request),
+        idempotency: request.idempotency,
+      })
+      if (!created) return ok('Post was already created', presentCreatedPost(data))
+      request.log.info({ postId: data.postId, status: data.status }, 'post created')
+      return reply.code(201).send(ok('Post created successfully', presentCreatedPost(data)))
+    },
+  )
+
+  app.post(
+    '/validate',
+    {
+      schema: {
+        ...operation('posts', 'validatePost', 'Check a post without creating it', {
+          description: 'Returns every error and warning that creating the post would return. Nothing is stored.',
+        }),
+        body: CreatePostBody,
+        response: { 200: success(ValidationReport), ...errorResponses },
+      },
+    },
+    async ({ body, user }) => {
+      const { valid, errors, warnings, platforms } = await validatePost(context, user.userId, body)
+      return ok(valid ? 'Post is valid' : 'Post is not valid', { valid, errors, warnings, platforms })
+    },
+  )
+}

@@ -1,0 +1,55 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { updatePost, type UpdatePostRequest } from '../../commands/posts/update-post.ts'
+import type { Context } from '../../context.ts'
+import { operation } from '../openapi/operation.ts'
+import { IdParam } from '../shared/schemas/common.ts'
+import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
+import { presentCreatedPost } from './present.ts'
+import { PatchPostBody, ReplacePostBody } from './schemas/post-input.ts'
+import { UpdatedPost } from './schemas/post.ts'
+
+const PostId = IdParam('postId')
+const UPDATE_ERRORS = ['POST_NOT_EDITABLE', 'POST_LIMIT_REACHED', 'PLATFORM_NOT_CONNECTED'] as const
+
+/** Routes that change a post before a worker starts to deliver it. */
+export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  app.put(
+    '/:postId',
+    {
+      schema: {
+        ...operation('posts', 'replacePost', 'Replace a post', {
+          description:
+            'Works until delivery starts. Without `scheduledAt` the post keeps its time; null publishes it now.',
+          errors: UPDATE_ERRORS,
+        }),
+        params: PostId,
+        body: ReplacePostBody,
+        response: { 200: success(UpdatedPost), ...errorResponses },
+      },
+    },
+    ({ params, body, user }) => update(user.userId, params.postId, { kind: 'replace', input: body }),
+  )
+
+  app.patch(
+    '/:postId',
+    {
+      schema: {
+        ...operation('posts', 'updatePost', 'Update a post', {
+          description:
+            'Works until delivery starts. Fields that are not sent stay unchanged. `status` PENDING or SCHEDULED publishes a draft.',
+          errors: UPDATE_ERRORS,
+        }),
+        params: PostId,
+        body: PatchPostBody,
+        response: { 200: success(UpdatedPost), ...errorResponses },
+      },
+    },
+    ({ params, body, user }) => update(user.userId, params.postId, { kind: 'patch', input: body }),
+  )
+
+  async function update(userId: string, postId: string, change: UpdatePostRequest['update']) {
+    const { post, warnings } = await updatePost(context, { userId, postId, update: change })
+    const { status, scheduledAt } = post
+    return ok('Post updated successfully', presentCreatedPost({ postId, status, scheduledAt, warnings }))
+  }
+}

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Context } from '../../context.ts'
+import type { Post } from '../../domain/posts/post.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
+import { operation } from '../openapi/operation.ts'
+import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
+import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
+import { presentSnapshots } from '../shared/schemas/snapshot.ts'
+import { parsePostQuery } from './list-query.ts'
+import { presentListedPost, presentPost, presentProgress, presentTimeline } from './present.ts'
+import { ListPostsQuery, PostList } from './schemas/list.ts'
+import { PostDetail } from './schemas/post.ts'
+import { ConditionalHeaders, PostProgress, PostTimeline } from './schemas/progress.ts'
+
+const POLL_AFTER_SECONDS = 1
+/** Reading metrics loads every snapshot of a post, which can be hundreds after 30 days. */
+const MAX_PAGE_WITH_METRICS = 50
+
+const PostId = IdParam('postId')
+
+/** Routes that read posts, their delivery status and their timeline. */
+export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  app.get(
+    '/',
+    {
+      schema: {
+        ...operation('posts', 'listPosts', 'List posts', {
+          description:
+            "Returns a page of the caller's posts. Filters are combined. `status` accepts several values, repeated or separated by commas. " +
+            'A post larger than 2 MiB divided by `limit` is shortened and marked with `isShortened`.',
+        }),
+        querystring: ListPostsQuery,
+        response: { 200: success(PostList), ...errorResponses },
+      },
+    },
+    async ({ query, user }) => {
+      const page = toPage(query)
+      if (query.include === 'metrics') page.limit = Math.min(page.limit, MAX_PAGE_WITH_METRICS)
+      const { posts, total } = await context.posts.list(user.userId, {
+        ...page,
+        ...parsePostQuery(query, user.timezone),
+      })
+      const metrics = query.include === 'metrics' ? await findLatestMetrics(posts) : null
+      const listed = posts.map((post) => presentListedPost(post, metrics))
+      return ok('Posts fetched successfully', { posts: listed, ...toPageResult(total, page) })
+    },
+  )
+
+  app.get(
+    '/:postId',
+    {
+      schema: {
+        ...operation('posts', 'getPost', 'Get a post', {
+          description: 'Includes the latest metrics of each platform.',
+        }),
+        params: PostId,
+        response: { 200: success(PostDetail), ...errorResponses },
+      },
+    },
+    async ({ params, user }) => {
+      const [post, snapshots] = await Promise.all([
+        findOwnedPost(user.userId, params.postId),
+        context.analytics.latestOfPosts([params.postId]),
+      ])
+      return ok('Post fetched successfully', { post: presentPost(post), analytics: presentSnapshots(snapshots) })
+    },
+  )
+
+  app.get(
+    '/:postId/status',
+    {
+      schema: {
+        ...operation('posts', 'getPostStatus', 'Get the delivery status of a post', {
+          description: 'Sends an ETag, and `Retry-After` while the delivery is in progress.',
+          documented: { headers: ConditionalHeaders },
+          responseHeaders: { 200: ['ETag', 'Retry-After'], 304: ['ETag', 'Retry-After'] },
+        }),
+        params: PostId,
+        response: {
+          200: success(PostProgress),
+          304: { type: 'null', description: 'The status has not changed' },
+          ...errorResponses,
+        },
+      },
+    },
+    async (request, reply) => {
+      const progress = presentProgress(await findOwnedPost(request.user.userId, request.params.postId))
+      const etag = `"${createHash('sha256').update(JSON.stringify(progress)).digest('base64url')}"`
+      reply.header('etag', etag).header('cache-control', 'private, no-cache')
+      if (progress.status === 'PENDING' || progress.status === 'PROCESSING')
+        reply.header('retry-after', POLL_AFTER_SECONDS)
+      if (matchesETag(request.headers['if-none-match'], etag)) return reply.code(304).send(null)
+      return ok('Post status fetched successfully', progress)
+    },
+  )
+
+  app.get(
+    '/:postId/timeline',
+    {
+      schema: {
+        ...operation('posts', 'getPostTimeline', 'Get the timeline of a post', {
+          description:
+            'Lists the newest 200 events: attempts, outcomes, waits, reconciliations and status changes. They last as long as the post.',
+        }),
+        params: PostId,
+        response: { 200: success(PostTimeline), ...errorResponses },
+      },
+    },
+    async ({ params: { postId }, user }) => {
+      const events = await context.posts.timelineOf(user.userId, postId)
+      if (!events) throw createNotFoundError()
+      return ok('Post timeline fetched successfully', presentTimeline(postId, events))
+    },
+  )
+
+  /** Returns the latest snapshots by post id. */
+  async function findLatestMetrics(posts: Post[]): Promise<Map<string, PostSnapshot[]>> {
+    const snapshots = await context.analytics.latestOfPosts(posts.map(({ _id }) => _id))
+    return Map.groupBy(snapshots, ({ postId }) => postId)
+  }
+
+  /** @throws ServiceError NOT_FOUND */
+  async function findOwnedPost(userId: string, postId: string): Promise<Post> {
+    const post = await context.posts.findOwned(userId, postId)
+    if (!post) throw createNotFoundError()
+    return post
+  }
+}
+
+function createNotFoundError(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+}
+
+function matchesETag(ifNoneMatch: string | undefined, etag: string): boolean {
+  const known = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
+  return known.includes(etag) || known.includes('*')
+}

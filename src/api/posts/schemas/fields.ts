@@ -1,0 +1,42 @@
+import { Type } from '@sinclair/typebox'
+import { MEDIA_TYPES, POST_STATUSES, type PostStatus } from '../../../domain/posts/post.ts'
+import { stringEnum } from '../../shared/schemas/common.ts'
+
+export const EXAMPLE_POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
+export const EXAMPLE_MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg'
+
+export const Status = stringEnum<PostStatus>(POST_STATUSES, {
+  title: 'PostStatus',
+  description: 'Status of the whole post',
+})
+
+/**
+ * The fields of a media item in requests and responses. The schema accepts `image/jpg` and unknown types: the posting rules
+ * report per platform what cannot be published.
+ */
+export const mediaItemFields = {
+  storageKey: Type.String({
+    minLength: 1,
+    maxLength: 1_024,
+    description: 'The key that the media upload returned. It must start with your own prefix.',
+    examples: [EXAMPLE_MEDIA_KEY],
+  }),
+  mimeType: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: `Allowed values: ${MEDIA_TYPES.join(', ')}`,
+    examples: ['image/jpeg'],
+  }),
+  originalFilename: Type.Optional(Type.String({ maxLength: 255, examples: ['sunrise.jpg'] })),
+  sizeBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  width: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000, description: 'Pixels' })),
+  height: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000, description: 'Pixels' })),
+  duration: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000, description: 'Seconds, for videos' })),
+  altText: Type.Optional(
+    Type.String({
+      maxLength: 10_000,
+      description: 'Description for people who cannot see the media',
+      examples: ['The sun rises over a harbour'],
+    }),
+  ),
+}

@@ -1,0 +1,130 @@
+import { Type } from '@sinclair/typebox'
+import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../../domain/posts/posting-rules.ts'
+import { PLATFORMS } from '../../../domain/shared/platforms.ts'
+import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
+import { ProblemSchema } from '../../shared/schemas/envelope.ts'
+import { mediaItemFields } from './fields.ts'
+
+const MediaItemInput = Type.Object(mediaItemFields, { title: 'MediaItemInput' })
+
+const mediaItemsInput = Type.Array(MediaItemInput, {
+  maxItems: MAX_MEDIA_ITEMS,
+  description: `At most ${MAX_MEDIA_ITEMS}; each platform has its own, lower limit`,
+})
+
+const textInput = Type.String({ maxLength: MAX_TEXT_LENGTH, examples: ['Good morning, everyone'] })
+
+const OverrideInput = Type.Object(
+  { text: Type.Optional(textInput), mediaItems: Type.Optional(mediaItemsInput) },
+  { title: 'OverrideInput' },
+)
+
+/** Rejects unknown platforms instead of dropping them: a mistyped name would silently publish the wrong text. */
+const OverridesInput = Type.Partial(
+  Type.Object({
+    bluesky: OverrideInput,
+    threads: OverrideInput,
+    instagram: OverrideInput,
+    facebook: OverrideInput,
+    mastodon: OverrideInput,
+    tumblr: OverrideInput,
+  }),
+  {
+    propertyNames: { enum: [...PLATFORMS] },
+    maxProperties: PLATFORMS.length,
+    description: 'Per platform, replaces the same part of `content`',
+    examples: [{ bluesky: { text: 'Good morning, Bluesky' } }],
+  },
+)
+
+const selectedPlatforms = Type.Array(PlatformName, {
+  minItems: 1,
+  maxItems: PLATFORMS.length,
+  uniqueItems: true,
+  examples: [['bluesky']],
+})
+
+const scheduledAt = Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
+  description:
+    'ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null or a past time publishes now.',
+  examples: ['2027-05-01T09:30:00+02:00', '2027-05-01T09:30'],
+})
+
+const timezoneOptions = { maxLength: 100, description: 'IANA timezone', examples: ['Europe/Berlin'] }
+
+const status = stringEnum(['DRAFT', 'PENDING', 'SCHEDULED'] as const, {
+  description: 'DRAFT prevents publication. PENDING and SCHEDULED are equivalent: `scheduledAt` decides between them.',
+})
+
+const correlationId = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description:
+    'Idempotency key, as an alternative to the header. A repeated request with the same key and body returns the first response.',
+})
+
+const wholePost = {
+  content: Type.Object({ text: textInput, mediaItems: Type.Optional(mediaItemsInput) }),
+  selectedPlatforms,
+  platformSpecificContent: Type.Optional(OverridesInput),
+  scheduledAt: Type.Optional(scheduledAt),
+  timezone: Type.Optional(
+    Type.String({ ...timezoneOptions, default: 'UTC', description: 'IANA timezone; the default is UTC' }),
+  ),
+  status: Type.Optional(status),
+}
+
+const EXAMPLE = {
+  content: { text: 'Good morning, everyone' },
+  selectedPlatforms: ['bluesky'],
+  scheduledAt: '2027-05-01T09:30',
+  timezone: 'Europe/Berlin',
+}
+
+export const CreatePostBody = Type.Object(
+  { ...wholePost, correlationId: Type.Optional(correlationId) },
+  { title: 'CreatePost', examples: [EXAMPLE] },
+)
+
+export const ReplacePostBody = Type.Object(wholePost, { title: 'ReplacePost', examples: [EXAMPLE] })
+
+export const PatchPostBody = Type.Partial(
+  Type.Object({
+    content: Type.Object({ text: Type.Optional(textInput), mediaItems: Type.Optional(mediaItemsInput) }),
+    selectedPlatforms,
+    platformSpecificContent: OverridesInput,
+    scheduledAt,
+    timezone: Type.String(timezoneOptions),
+    status,
+  }),
+  { title: 'UpdatePost', examples: [{ content: { text: 'Good evening, everyone' } }] },
+)
+
+export const IdempotencyHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'A repeated request with the same key and body returns the first response.',
+    }),
+  ),
+})
+
+export const ValidationReport = Type.Object(
+  {
+    valid: Type.Boolean(),
+    errors: Type.Array(ProblemSchema),
+    warnings: Type.Array(ProblemSchema),
+    platforms: Type.Record(
+      Type.String(),
+      Type.Object({
+        length: Type.Integer({
+          description: 'Text length as the platform counts it. Counting stops at ten times `limit`.',
+        }),
+        limit: Type.Integer(),
+        media: Type.Integer({ description: 'Number of media items' }),
+      }),
+    ),
+  },
+  { title: 'ValidationReport' },
+)

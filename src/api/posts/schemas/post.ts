@@ -1,0 +1,108 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { FAILURE_CODES, type FailureCode } from '../../../domain/posts/failure.ts'
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../../../domain/posts/post.ts'
+import { byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
+import { ProblemSchema } from '../../shared/schemas/envelope.ts'
+import { SnapshotSchema } from '../../shared/schemas/snapshot.ts'
+import { EXAMPLE_POST_ID, mediaItemFields, Status } from './fields.ts'
+
+const MediaItem = Type.Object(
+  {
+    ...mediaItemFields,
+    storageUrl: Type.String({ description: 'Public URL of the file' }),
+  },
+  { title: 'MediaItem' },
+)
+
+const Content = Type.Object({ text: Type.String(), mediaItems: Type.Array(MediaItem) }, { title: 'PostContent' })
+
+export const PlatformStatusSchema = Type.Object(
+  {
+    platform: PlatformName,
+    status: stringEnum<DeliveryStatus>(DELIVERY_STATUSES, { title: 'DeliveryStatus' }),
+    platformPostId: nullable(Type.String()),
+    platformPostUrl: nullable(Type.String()),
+    error: nullable(
+      Type.String({
+        description:
+          'Why the delivery failed or waits for its next attempt: a plain sentence, then the text of the platform. ' +
+          'At most 500 characters. Becomes null when the next attempt starts.',
+      }),
+    ),
+    errorCode: nullable(stringEnum<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
+    nextAttemptAt: nullable(
+      Type.Unsafe<string>({
+        ...Instant,
+        description: 'When a waiting delivery is attempted or reconciled again; null when it is not waiting',
+      }),
+    ),
+    attemptCount: Type.Integer(),
+    lastAttemptAt: nullable(Instant),
+    completedAt: nullable(Instant),
+    lastAnalyticsFetch: nullable(Instant),
+  },
+  { title: 'PlatformStatus' },
+)
+
+const Overrides = byPlatform(Type.Partial(Content, { title: 'PostContentOverride' }), {
+  description: 'Overrides by platform',
+})
+
+export const PostSchema = Type.Object(
+  {
+    _id: Type.String({ examples: [EXAMPLE_POST_ID] }),
+    userId: Type.String(),
+    content: Content,
+    selectedPlatforms: Type.Array(PlatformName),
+    platformSpecificContent: Overrides,
+    scheduledAt: nullable(Instant),
+    timezone: Type.String(),
+    status: Status,
+    platformStatuses: Type.Array(PlatformStatusSchema),
+    correlationId: nullable(Type.String()),
+    metadata: Type.Object({ source: stringEnum(['web', 'api'] as const) }),
+    isShortened: Type.Optional(
+      Type.Boolean({
+        description:
+          'Only in lists: the post is too large for its page. It has the beginning of its text, without ' +
+          '`platformSpecificContent` and alt texts. Get the post by its id to read all of it.',
+      }),
+    ),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Post' },
+)
+
+export const LatestMetrics = byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' })
+
+export const PostDetail = Type.Object(
+  {
+    post: PostSchema,
+    analytics: LatestMetrics,
+  },
+  { title: 'PostDetail' },
+)
+
+export const CreatedPost = Type.Object(
+  {
+    postId: Type.String({ examples: [EXAMPLE_POST_ID] }),
+    status: Status,
+    scheduledAt: nullable(Instant),
+    warnings: Type.Array(ProblemSchema, {
+      description: 'Problems that do not reject the post but may make its delivery fail',
+    }),
+  },
+  { title: 'CreatedPost' },
+)
+
+export const UpdatedPost = Type.Object({ ...CreatedPost.properties }, { title: 'UpdatedPost' })
+
+export const DeletedPost = Type.Object({ postId: Type.String() })
+
+export const CancelledPost = Type.Object({ postId: Type.String(), status: Status })
+
+export const RetriedPost = Type.Object({ postId: Type.String(), retryingPlatforms: Type.Array(PlatformName) })
+
+export type PostView = Static<typeof PostSchema>
+export type PlatformStatusView = Static<typeof PlatformStatusSchema>
