@@ -20,7 +20,7 @@ const secret = (description: string, minLength = 32) => Type.String({ descriptio
 const SCOPE_NAMES = '^( *[a-z][a-z0-9_]* *(,|$))*$'
 
 /**
- * Every setting, by the name of its environment variable. The README's table and the refusals at start are made from it.
+ * Every setting, by the name of its environment variable. The table in docs/reference/configuration.md and the refusals at start are made from it.
  * Which process reads what is decided in `context.ts`.
  */
 export const ConfigSchema = Type.Object(

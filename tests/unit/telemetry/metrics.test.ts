@@ -66,8 +66,8 @@ it('is off with port 0', async () => {
   await expect(server.close()).resolves.toBeUndefined()
 })
 
-it('has every figure that the deployment guide explains, and no other', async () => {
-  const guide = await readFile(new URL('../../../deploy/README.md', import.meta.url), 'utf8')
+it('/metrics has every metric that the monitoring guide explains, and no other', async () => {
+  const guide = await readFile(new URL('../../../docs/operations/monitoring.md', import.meta.url), 'utf8')
   const text = await createMetrics().text()
   const names = (from: string, pattern: RegExp) => [...new Set([...from.matchAll(pattern)].map(([, name]) => name))]
   const served = names(text, /^# TYPE (postonce_\w+)/gm)
