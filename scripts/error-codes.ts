@@ -22,7 +22,8 @@ const SERVICE_ERRORS: Record<ServiceErrorCode, string> = {
   PLATFORM_NOT_SUPPORTED: 'The deployment has no application for this platform.',
   NO_FAILED_PLATFORMS: 'Retry was requested, but no platform of the post has failed.',
   OTP_INVALID: 'The one-time code is wrong or has expired. Request a new code.',
-  ADDRESS_NOT_VERIFIED: 'Registration needs an address that was verified with a code in the same browser or with its proof.',
+  ADDRESS_NOT_VERIFIED:
+    'Registration needs an address that was verified with a code in the same browser or with its proof.',
   RESET_TOKEN_INVALID: 'The password reset link was used or has expired.',
   INCORRECT_PASSWORD: 'The current password is wrong.',
   PASSWORD_NOT_SUPPORTED: 'The account logs in with Google and has no password.',
@@ -38,7 +39,8 @@ const SERVICE_ERRORS: Record<ServiceErrorCode, string> = {
   FRESH_LOGIN_REQUIRED: 'Erasing an account without a password needs a login from the last ten minutes.',
   POST_LIMIT_REACHED: 'The plan allows no further posts. `usage` and `limit` are in the body.',
   CAPTION_LIMIT_REACHED: 'The plan allows no further caption generations. `usage` and `limit` are in the body.',
-  UPLOAD_QUOTA_REACHED: 'Unused uploads take up the whole quota. Use or wait: unused uploads are removed within three days.',
+  UPLOAD_QUOTA_REACHED:
+    'Unused uploads take up the whole quota. Use or wait: unused uploads are removed within three days.',
   NOT_FOUND: 'The record does not exist, belongs to another user, or is not in a state that allows the request.',
   METHOD_NOT_ALLOWED: 'The path exists, but not with this HTTP method.',
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
@@ -62,7 +64,8 @@ const SERVICE_ERRORS: Record<ServiceErrorCode, string> = {
   PLATFORM_UNAVAILABLE: 'The platform does not respond or reports an internal error. Try again later.',
   CAPTION_PROVIDER_FAILED: 'The caption provider failed or timed out. Nothing was counted.',
   PAYMENTS_UNAVAILABLE: 'The payment processor failed. Nothing was changed.',
-  SERVICE_UNAVAILABLE: 'A server that the request needs is down, or the process is busy. `Retry-After` says when to retry.',
+  SERVICE_UNAVAILABLE:
+    'A server that the request needs is down, or the process is busy. `Retry-After` says when to retry.',
 }
 
 const FAILURES: Record<FailureCode, string> = {

@@ -5,7 +5,8 @@ function brokenLinks(files: Record<string, string>): string[] {
   return findBrokenLinks({
     files: Object.keys(files),
     read: (path) => files[path]!,
-    exists: (path) => Object.keys(files).some((file) => file === path || file.startsWith(`${path.replace(/\/$/, '')}/`)),
+    exists: (path) =>
+      Object.keys(files).some((file) => file === path || file.startsWith(`${path.replace(/\/$/, '')}/`)),
   })
 }
 
