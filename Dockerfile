@@ -1,6 +1,6 @@
 # One image for all processes of the service: the command says which one it is (see docker-compose.yml).
 # Debian, not Alpine: Temporal's native library needs glibc.
-# An exact version; a digest pins it for good (deploy/README.md).
+# An exact version; a digest pins it permanently (docs/operations/deploy.md#pin-images).
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS packages

@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: what the service costs and how late it is, as ratios to a baseline measured in the same run on real servers.
- * Prints a table; a full run of all groups is written to bench/results/ with its charts, and shown in the README.
+ * Prints a table; a full run of all groups is written to bench/results/ with its charts, and shown in docs/operations/benchmarks.md.
  *
  *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog recovery platforms logins analytics collection]
  *   npm run bench -- --profile throughput   # where the measured processes spend their time
@@ -186,7 +186,7 @@ async function mergedInto(name: string, measured: Results): Promise<Results> {
   }
 }
 
-/** The full results are shown in the README; what a short run drew is only looked at. */
+/** A full run updates docs/operations/benchmarks.md; a short run only writes its charts. */
 async function show(name: string): Promise<void> {
   if (name === 'full') return updateFigures(false)
   const { charts } = JSON.parse(await readFile(new URL(`${name}.json`, FOLDER), 'utf8')) as Results

@@ -36,15 +36,21 @@ function checks(): Check[] {
     { name: 'openapi', args: ['scripts/openapi.ts', '--check'], mend: 'npm run openapi' },
     { name: 'api-docs', args: ['scripts/openapi-lint.ts'] },
     {
-      name: 'readme',
+      name: 'config',
       args: ['scripts/config-table.ts', '--check'],
       mend: 'node scripts/run.mjs scripts/config-table.ts',
+    },
+    {
+      name: 'errors',
+      args: ['scripts/error-codes.ts', '--check'],
+      mend: 'node scripts/run.mjs scripts/error-codes.ts',
     },
     {
       name: 'figures',
       args: ['scripts/figures-table.ts', '--check'],
       mend: 'node scripts/run.mjs scripts/figures-table.ts',
     },
+    { name: 'links', args: ['scripts/links.ts'] },
   ]
 }
 

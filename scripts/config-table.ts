@@ -1,18 +1,20 @@
 /**
- * Writes the configuration table of README.md from `ConfigSchema`; with `--check` it only compares, and fails when they differ.
+ * Writes the table of docs/reference/configuration.md from `ConfigSchema`; with `--check` it only compares, and fails when they differ.
  *
  *   node scripts/run.mjs scripts/config-table.ts [--check]
  */
 import type { TSchema } from '@sinclair/typebox'
 import { ConfigSchema } from '../src/config/schema.ts'
-import { sectionScript, updateSection } from './readme-section.ts'
+import { runSectionScript, updateSection } from './document-section.ts'
 
-/** A Markdown table with one row a setting, in the schema's order. */
+const PAGE = 'docs/reference/configuration.md'
+
+/** Returns a Markdown table with one row per setting, in the schema's order. */
 export function configTable(properties: Record<string, TSchema>): string {
   const rows = Object.entries(properties).map(
     ([name, schema]) => `| \`${name}\` | ${defaultOf(schema)} | ${(schema.description ?? '').replaceAll('|', '\\|')} |`,
   )
-  return ['| variable | default | what it is |', '|---|---|---|', ...rows].join('\n')
+  return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
 
 function defaultOf(schema: TSchema): string {
@@ -22,6 +24,6 @@ function defaultOf(schema: TSchema): string {
   return value === '' ? '' : `\`${String(value)}\``
 }
 
-await sectionScript(import.meta.url, (check) =>
-  updateSection('config', configTable(ConfigSchema.properties), { check }),
+await runSectionScript(import.meta.url, (check) =>
+  updateSection({ page: PAGE, name: 'config', content: configTable(ConfigSchema.properties) }, { check }),
 )

@@ -1,6 +1,6 @@
 /**
- * Writes the figures of README.md and the charts from bench/results/full.json, as `npm run bench` does after a full run; with `--check` it
- * only compares, and fails when they differ.
+ * Writes the table of docs/operations/benchmarks.md and the charts from bench/results/full.json, as `npm run bench` does after a full run;
+ * with `--check` it only compares, and fails when they differ.
  *
  *   node scripts/run.mjs scripts/figures-table.ts [--check]
  */
@@ -8,11 +8,14 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { drawChart } from '../bench/chart.ts'
 import type { Results } from '../bench/report.ts'
 import { rounded } from '../bench/stats.ts'
-import { sectionScript, updateSection } from './readme-section.ts'
+import { runSectionScript, updateSection } from './document-section.ts'
 
 const FOLDER = new URL('../bench/results/', import.meta.url)
+const PAGE = 'docs/operations/benchmarks.md'
+/** The way from the page to the charts. */
+const CHARTS = '../../bench/results'
 
-/** What was measured, in Markdown: a table of ratios, the charts, and where the figures come from. */
+/** Returns the results in Markdown: a table of ratios, the charts, and the machine and versions they were measured with. */
 export function figuresSection({ startedAt, measuredLater, machine, versions, figures, charts }: Results): string {
   const rows = figures.map(({ group, name, ours, baseline, unit, ratio, aim, met }) => {
     const amount = (value: number) => `${rounded(value).toLocaleString('en-US')} ${unit}`
@@ -25,12 +28,12 @@ export function figuresSection({ startedAt, measuredLater, machine, versions, fi
     ]
     return `| ${[...cells, verdict].join(' | ')} |`
   })
-  const images = charts.map(({ id, title }) => `![${title}](bench/results/${id}.svg)`)
+  const images = charts.map(({ id, title }) => `![${title}](${CHARTS}/${id}.svg)`)
   const later = Object.entries(measuredLater ?? {}).filter(([, at]) => dayOf(at) !== dayOf(startedAt))
   const laterDays = later.map(([group, at]) => `, ${group} ${dayOf(at)}`).join('')
   const releases = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
   return [
-    ['| what | postonce | baseline | ratio | aim |', '|---|---|---|---|---|', ...rows].join('\n'),
+    ['| Measurement | postonce | Baseline | Ratio | Target |', '|---|---|---|---|---|', ...rows].join('\n'),
     ...(images.length > 0 ? [images.join('\n')] : []),
     `Measured ${dayOf(startedAt)}${laterDays} on ${machine.cores} cores of ${machine.processor}, everything on one machine: ${releases.join(', ')}.`,
   ].join('\n\n')
@@ -38,7 +41,7 @@ export function figuresSection({ startedAt, measuredLater, machine, versions, fi
 
 const dayOf = (instant: string): string => instant.slice(0, 10)
 
-/** Brings README and charts into line with the results. @throws with `check`, when they are not */
+/** Updates the page and the charts from the results. @throws with `check`, when they are out of date; nothing is written then */
 export async function updateFigures(check: boolean): Promise<void> {
   const results = JSON.parse(await readFile(new URL('full.json', FOLDER), 'utf8')) as Results
   for (const chart of results.charts) {
@@ -46,10 +49,10 @@ export async function updateFigures(check: boolean): Promise<void> {
     const current = await readFile(file, 'utf8').catch(() => '')
     const wanted = drawChart(chart)
     if (current === wanted) continue
-    if (check) throw new Error(`bench/results/${chart.id}.svg is old`)
+    if (check) throw new Error(`bench/results/${chart.id}.svg is out of date`)
     await writeFile(file, wanted)
   }
-  await updateSection('figures', figuresSection(results), { check })
+  await updateSection({ page: PAGE, name: 'figures', content: figuresSection(results) }, { check })
 }
 
-await sectionScript(import.meta.url, updateFigures)
+await runSectionScript(import.meta.url, updateFigures)

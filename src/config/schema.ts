@@ -20,8 +20,8 @@ const secret = (description: string, minLength = 32) => Type.String({ descriptio
 const SCOPE_NAMES = '^( *[a-z][a-z0-9_]* *(,|$))*$'
 
 /**
- * Every setting, by the name of its environment variable. The configuration table and the errors at startup are generated from
- * it. `context.ts` decides which process reads what.
+ * Every setting, by the name of its environment variable. The table in docs/reference/configuration.md and the errors at startup
+ * are generated from it. `context.ts` decides which process reads what.
  */
 export const ConfigSchema = Type.Object(
   {

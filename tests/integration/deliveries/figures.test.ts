@@ -106,7 +106,7 @@ it('search attributes find a failed post in Temporal, and its result has the rea
     const { typedSearchAttributes } = await handle.describe()
     expect(typedSearchAttributes.get(PLATFORM_NAMES)).toEqual(['bluesky', 'mastodon'])
     expect(typedSearchAttributes.get(DUE_AT)).toEqual((await world.context.posts.find(postId))!.dueAt)
-    // The saved query of deploy/README.md. What is searched by is written a moment after the workflow ended.
+    // The saved query of docs/operations/monitoring.md. Search attributes are written a moment after the workflow ended.
     const today = new Date().toISOString().slice(0, 10)
     const query = `PostStatus IN ('FAILED', 'PARTIAL_SUCCESS') AND CloseTime >= '${today}T00:00:00Z' AND UserId = '${user.userId}'`
     const found = () => Array.fromAsync(workflows.list({ query }))

@@ -259,18 +259,18 @@ describe.each(ownServices)('the settings of %s', (_name, service) => {
   })
 })
 
-describe('deploy/README.md', () => {
+describe('docs/operations/deploy.md', () => {
   test('the proxy in front of the storage forbids browsers to guess the type of a file', () => {
-    const site = /storage\.example\.org \{[^}]*\}/.exec(read('deploy/README.md'))?.[0]
+    const site = /storage\.example\.org \{[^}]*\}/.exec(read('docs/operations/deploy.md'))?.[0]
     expect(site).toContain('header X-Content-Type-Options nosniff')
   })
 
   test('lists the task queues that workers must serve', () => {
     const listed = /must serve all of them between them: ([^.]+)\./.exec(
-      read('deploy/README.md').replaceAll(/\s+/g, ' '),
+      read('docs/operations/deploy.md').replaceAll(/\s+/g, ' '),
     )
     expect(listed?.[1]?.replaceAll('`', '').split(', ')).toEqual([...TASK_QUEUES])
-    for (const file of ['ARCHITECTURE.md', 'README.md']) {
+    for (const file of ['ARCHITECTURE.md', 'docs/reference/configuration.md']) {
       expect(read(file).replaceAll('`', ''), file).toContain(TASK_QUEUES.join(', '))
     }
   })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { SCOPES } from '../../../src/platforms/mastodon/accounts.ts'
 
-const readme = readFileSync(new URL('../../../deploy/README.md', import.meta.url), 'utf8')
+const readme = readFileSync(new URL('../../../docs/operations/deploy.md', import.meta.url), 'utf8')
 
 /** The form fields of the documented `curl` call. */
 function documentedFields(): Record<string, string> {

@@ -67,8 +67,8 @@ it('port 0 turns the metrics server off', async () => {
   await expect(server.close()).resolves.toBeUndefined()
 })
 
-it('the metrics are exactly those that the deployment guide explains', async () => {
-  const guide = await readFile(new URL('../../../deploy/README.md', import.meta.url), 'utf8')
+it('the metrics are exactly those that the monitoring guide explains', async () => {
+  const guide = await readFile(new URL('../../../docs/operations/monitoring.md', import.meta.url), 'utf8')
   const text = await createMetrics().text()
   const names = (from: string, pattern: RegExp) => [...new Set([...from.matchAll(pattern)].map(([, name]) => name))]
   const served = names(text, /^# TYPE (postonce_\w+)/gm)

@@ -1,0 +1,132 @@
+/**
+ * Writes the tables of docs/reference/error-codes.md from the error code lists of `src/domain`; with `--check` it only compares, and
+ * fails when they differ. A code without an explanation below does not compile.
+ *
+ *   node scripts/run.mjs scripts/error-codes.ts [--check]
+ */
+import { CONNECT_REASONS, type ConnectReason } from '../src/domain/accounts/platform-connect.ts'
+import { FAILURE_CODES, type FailureCode } from '../src/domain/posts/failure.ts'
+import { SERVICE_ERROR_CODES, statusOf, type ServiceErrorCode } from '../src/domain/shared/service-error.ts'
+import { runSectionScript, updateSection, type Section } from './document-section.ts'
+
+const PAGE = 'docs/reference/error-codes.md'
+
+const SERVICE_ERRORS: Record<ServiceErrorCode, string> = {
+  VALIDATION_FAILED: 'The input breaks one or more rules. `errors` lists all problems.',
+  BAD_REQUEST: 'The request is not valid HTTP, JSON or UTF-8, or its body is nested too deeply.',
+  INVALID_MEDIA_TYPE: 'The upload route does not accept this `contentType`.',
+  INVALID_CREDENTIALS: 'Email or password is wrong. Unknown addresses get the same response.',
+  UNAUTHORIZED: 'The request has no valid session. Log in again.',
+  PLATFORM_CREDENTIALS_INVALID: 'The platform refused the credentials that the user entered.',
+  PLATFORM_NOT_CONNECTED: 'The user has no connected account on this platform.',
+  PLATFORM_NOT_SUPPORTED: 'The deployment has no application for this platform.',
+  NO_FAILED_PLATFORMS: 'Retry was requested, but no platform of the post has failed.',
+  OTP_INVALID: 'The one-time code is wrong or has expired. Request a new code.',
+  ADDRESS_NOT_VERIFIED:
+    'Registration needs an address that was verified with a code in the same browser or with its proof.',
+  RESET_TOKEN_INVALID: 'The password reset link was used or has expired.',
+  INCORRECT_PASSWORD: 'The current password is wrong.',
+  PASSWORD_NOT_SUPPORTED: 'The account logs in with Google and has no password.',
+  CAPTION_REFUSED: 'The caption provider declined the request because of its content.',
+  IDEMPOTENCY_KEYS_DIFFER: '`Idempotency-Key` and `correlationId` name different keys.',
+  WEBHOOK_INVALID: 'The signature of a payment webhook is missing, wrong or too old, or its body is not an event.',
+  NO_BILLING_ACCOUNT: 'The user has never paid, so there is no billing portal.',
+  NO_ACTIVE_SUBSCRIPTION: 'The user is not on Pro, so there is nothing to cancel.',
+  NO_SUBSCRIPTION_ID: 'The user is on Pro without a subscription, for example by an admin override.',
+  ALREADY_CANCELLING: 'The subscription already ends with the current period.',
+  FORBIDDEN: 'The user is not an admin, or the request comes from an origin that is not allowed.',
+  ACCOUNT_DISABLED: 'An admin disabled the account.',
+  FRESH_LOGIN_REQUIRED: 'Erasing an account without a password needs a login from the last ten minutes.',
+  POST_LIMIT_REACHED: 'The plan allows no further posts. `usage` and `limit` are in the body.',
+  CAPTION_LIMIT_REACHED: 'The plan allows no further caption generations. `usage` and `limit` are in the body.',
+  UPLOAD_QUOTA_REACHED:
+    'Unused uploads take up the whole quota. Use or wait: unused uploads are removed within three days.',
+  NOT_FOUND: 'The record does not exist, belongs to another user, or is not in a state that allows the request.',
+  METHOD_NOT_ALLOWED: 'The path exists, but not with this HTTP method.',
+  REQUEST_TIMEOUT: 'The request took too long to arrive.',
+  POST_NOT_EDITABLE: 'Delivery has begun, so the post can no longer be edited.',
+  POST_IN_PROGRESS: 'The post is being delivered or changed. Read it again, then repeat the request.',
+  POST_DUPLICATED: 'A draft took over the allowance of this post, so it cannot be retried.',
+  RECONNECT_REQUIRED: 'The platform no longer accepts the login. Connect the account again.',
+  ACCOUNT_ALREADY_CONNECTED: 'Another user of this service has connected the same platform account.',
+  ADDRESS_TAKEN: 'The address already has an account.',
+  OWN_ACCOUNT: 'Admins cannot disable their own account.',
+  ALREADY_SUBSCRIBED: 'The user already has a subscription.',
+  PAYLOAD_TOO_LARGE: 'The request body is larger than the route allows.',
+  UNSUPPORTED_MEDIA_TYPE: 'The `Content-Type`, charset or compression of the body is not supported.',
+  IDEMPOTENCY_MISMATCH: 'The idempotency key was used before with a different body.',
+  UPGRADE_REQUIRED: 'The path is a WebSocket endpoint and was requested without an upgrade.',
+  RATE_LIMITED: 'Too many requests. `Retry-After` says how long to wait.',
+  HEADERS_TOO_LARGE: 'The request headers are too large.',
+  INTERNAL: 'An unexpected error. The log has it under `requestId`.',
+  PAYMENT_SESSION_FAILED: 'The payment processor did not create a checkout session. Try again.',
+  BILLING_PORTAL_FAILED: 'The payment processor did not create a portal session. Try again.',
+  PLATFORM_UNAVAILABLE: 'The platform does not respond or reports an internal error. Try again later.',
+  CAPTION_PROVIDER_FAILED: 'The caption provider failed or timed out. Nothing was counted.',
+  PAYMENTS_UNAVAILABLE: 'The payment processor failed. Nothing was changed.',
+  SERVICE_UNAVAILABLE:
+    'A server that the request needs is down, or the process is busy. `Retry-After` says when to retry.',
+}
+
+const FAILURES: Record<FailureCode, string> = {
+  unauthorized: 'The platform rejected the login, and it could not be renewed. The connection is marked as expired.',
+  permission: 'The connection lacks a permission. Connect the account again and grant it.',
+  rate_limited: 'The platform asks for a longer wait than an hour.',
+  not_found: 'The platform does not know an object that the call names.',
+  validation: 'The platform refused the content. Change the post.',
+  media_not_ready: 'The platform was still processing the media an hour after the post was due.',
+  media_fetch_failed: 'The platform could not download the media twice.',
+  duplicate: 'The platform refuses the post as a repeat of another one.',
+  blocked_by_platform: 'The platform has restricted the account. The user has to resolve this there.',
+  transient: 'The platform failed temporarily in five attempts.',
+  PLATFORM_NOT_CONNECTED: 'The user had no connected account when the post was due.',
+  PLATFORM_NOT_SUPPORTED: 'The deployment has no application for this platform.',
+  ACCOUNT_DISABLED: 'The account of the user was disabled when the post was due.',
+  OUTCOME_UNKNOWN: 'The service cannot determine whether the post was published. Check the platform before retrying.',
+  MEDIA_UNAVAILABLE: 'A file is missing from object storage, or differs from what the post says about it.',
+  TOO_LATE: 'The post could not be sent within `DELIVERY_MAX_LATENESS_MS`.',
+  INTERNAL: 'The service itself failed in five attempts.',
+}
+
+const CONNECT_FAILURES: Record<ConnectReason, string> = {
+  DENIED: 'The user declined on the page of the platform.',
+  LOGIN_REFUSED: 'The platform refused the login or the code.',
+  MISSING_PERMISSION: 'A permission that publishing needs was not granted.',
+  NO_PAGE: 'The login has no Facebook Page or Tumblr blog to publish on, or the user selected none.',
+  ACCOUNT_ALREADY_CONNECTED: 'Another user of this service has connected the same platform account.',
+  PLATFORM_UNAVAILABLE: 'The platform did not respond or failed. Try again later.',
+  ATTEMPT_INVALID: 'The attempt has expired, was used, or belongs to another browser or session. Start again.',
+  INTERNAL: 'An unexpected error of the service.',
+}
+
+/** Returns the generated sections of the page, with every code in the order of its list. */
+export function errorCodeSections(): Section[] {
+  return [
+    {
+      page: PAGE,
+      name: 'service-errors',
+      content: table(
+        ['Status', 'Code', 'Meaning'],
+        SERVICE_ERROR_CODES.map((code) => [String(statusOf(code)), `\`${code}\``, SERVICE_ERRORS[code]]),
+      ),
+    },
+    { page: PAGE, name: 'delivery-failures', content: meanings(FAILURE_CODES, FAILURES) },
+    { page: PAGE, name: 'connect-reasons', content: meanings(CONNECT_REASONS, CONNECT_FAILURES) },
+  ]
+}
+
+function meanings<Code extends string>(codes: readonly Code[], meaningOf: Record<Code, string>): string {
+  return table(
+    ['Code', 'Meaning'],
+    codes.map((code) => [`\`${code}\``, meaningOf[code]]),
+  )
+}
+
+function table(header: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  return [line(header), `|${'---|'.repeat(header.length)}`, ...rows.map(line)].join('\n')
+}
+
+await runSectionScript(import.meta.url, async (check) => {
+  for (const section of errorCodeSections()) await updateSection(section, { check })
+})

@@ -1,0 +1,127 @@
+/**
+ * Checks the links of the repository without network access and prints every broken one: relative links and their anchors in all tracked
+ * Markdown files, paths in backticks there, and references to `docs/` pages and ADR numbers in code comments.
+ *
+ *   node scripts/run.mjs scripts/links.ts
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const CODE = /\.(ts|mjs|js|ya?ml|sh|env|css|html)$|(^|\/)(Dockerfile|run)$/
+/** A changelog names files as they were. */
+const PAST = ['CHANGELOG.md']
+/** Files that a reader creates. */
+const CREATED = ['deploy/.env']
+/** Its samples contain links that do not exist. */
+const SAMPLES = 'tests/tooling/links.test.ts'
+const TOP_LEVEL = ['src', 'tests', 'docs', 'scripts', 'sandbox', 'bench', 'deploy']
+
+export interface Tree {
+  /** Tracked files, from the repository root. */
+  files: string[]
+  read(path: string): string
+  /** Whether a path, or a pattern such as `tests/*.ts`, names something. */
+  exists(path: string): boolean
+}
+
+/** Returns one line per broken link: the file, and what it refers to. */
+export function findBrokenLinks(tree: Tree): string[] {
+  const anchors = new Map<string, Set<string>>()
+  const anchorsOf = (page: string) => {
+    if (!anchors.has(page)) anchors.set(page, headingAnchors(tree.read(page)))
+    return anchors.get(page)!
+  }
+  const adrs = new Set(tree.files.flatMap((file) => /^docs\/adr\/(\d{4})-/.exec(file)?.[1] ?? []))
+
+  function problemOf(target: string): string | null {
+    const [path = '', anchor] = target.split('#')
+    if (path !== '' && !CREATED.includes(path) && !tree.exists(path)) return 'does not exist'
+    if (anchor && path.endsWith('.md') && !anchorsOf(path).has(anchor)) return 'has no such heading'
+    return null
+  }
+
+  function report(file: string, targets: string[]): string[] {
+    return targets.flatMap((target) => {
+      const problem = problemOf(target)
+      return problem === null ? [] : [`${file}: ${target} ${problem}`]
+    })
+  }
+
+  return tree.files.flatMap((file) => {
+    if (file.endsWith('.md')) {
+      const text = tree.read(file)
+      const paths = PAST.includes(file) ? [] : quotedPaths(text)
+      return [...report(file, [...relativeLinks(text, file), ...paths]), ...unknownAdrs(file, text, adrs)]
+    }
+    if (!CODE.test(file) || file === SAMPLES) return []
+    const text = tree.read(file)
+    return [...report(file, pageReferences(text)), ...unknownAdrs(file, text, adrs)]
+  })
+}
+
+/** The targets of links and images in a page, from the repository root. Links to other sites are left out. */
+function relativeLinks(text: string, file: string): string[] {
+  const targets = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+  return targets
+    .filter((target) => !/^[a-z][a-z+.-]*:/i.test(target))
+    .map((target) => (target.startsWith('#') ? `${file}${target}` : posix.join(posix.dirname(file), target)))
+}
+
+/** Paths of this repository that a page names in backticks. */
+function quotedPaths(text: string): string[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '')
+  const spans = [...prose.matchAll(/`([\w.*{},-]+(?:\/[\w.*{},-]+)*\/?)`/g)].map(([, path = '']) => path)
+  return spans.filter((path) => path.includes('/') && TOP_LEVEL.includes(path.split('/')[0]!))
+}
+
+/** Pages of `docs/` that a comment or a message refers to, with their anchors. */
+function pageReferences(text: string): string[] {
+  return [...text.matchAll(/(?<![\w./-])(docs\/[\w/-]+\.md(?:#[\w-]+)?)/g)].map(([, page = '']) => page)
+}
+
+function unknownAdrs(file: string, text: string, adrs: Set<string>): string[] {
+  const numbers = [...text.matchAll(/\bADRs? (\d+)|docs\/adr\/(\d{4})/g)].map(([, short, long]) => short ?? long ?? '')
+  const unknown = numbers.filter((number) => !adrs.has(number.padStart(4, '0')))
+  return [...new Set(unknown)].map((number) => `${file}: ADR ${number} does not exist`)
+}
+
+/** The anchors that GitHub gives to the headings of a page. */
+function headingAnchors(text: string): Set<string> {
+  const found = new Set<string>()
+  for (const [, heading = ''] of withoutFences(text).matchAll(/^#{1,6} (.+)$/gm)) {
+    const anchor = heading
+      .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/\s/g, '-')
+    let unique = anchor
+    for (let count = 1; found.has(unique); count++) unique = `${anchor}-${count}`
+    found.add(unique)
+  }
+  return found
+}
+
+const withoutFences = (text: string) => text.replaceAll(/^[ \t]*```[\s\S]*?^[ \t]*```/gm, '')
+const withoutCode = (text: string) => withoutFences(text).replaceAll(/`[^`\n]*`/g, '')
+
+function repository(): Tree {
+  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  return {
+    files: tracked.split('\n').filter((file) => file !== '' && existsSync(join(ROOT, file))),
+    read: (path) => readFileSync(join(ROOT, path), 'utf8'),
+    exists: (path) => existsSync(join(ROOT, path)) || globSync(path, { cwd: ROOT }).length > 0,
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const broken = findBrokenLinks(repository())
+  for (const line of broken) console.error(line)
+  if (broken.length > 0) process.exitCode = 1
+}
