@@ -71,7 +71,7 @@ describe('what a platform refuses', () => {
     platforms.tell('threads').troubles.push(...Array.from({ length: 20 }, () => trouble('permission')))
     lines.length = 0
     expect(await collectRun()).toMatchObject([{ end: 'account', skipped: 1 }, { skipped: 0 }])
-    expect(lines.filter(({ message }) => message.includes('lacks a permission'))).toHaveLength(1)
+    expect(lines.filter(({ message }) => message.includes('permission missing'))).toHaveLength(1)
     expect([await health(userId, 'threads'), await lettersOf(userId), await warnings(userId)]).toEqual([
       'active',
       [],

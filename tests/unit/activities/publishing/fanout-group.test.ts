@@ -4,11 +4,11 @@ import { createFanoutGroups } from '../../../../src/activities/publishing/fanout
 const never = new AbortController().signal
 
 it('the deliveries of a post start in one turn and end together', async () => {
-  const siblings = createFanoutGroups(60_000)
+  const groups = createFanoutGroups(60_000)
   const log: string[] = []
   const slow = Promise.withResolvers<void>()
   const run = (name: string, work: Promise<void>) =>
-    siblings
+    groups
       .run('post', never, async () => {
         log.push(`${name} begins`)
         await work
@@ -24,33 +24,33 @@ it('the deliveries of a post start in one turn and end together', async () => {
 })
 
 it('a delivery waits for a slow one no longer than the limit', async () => {
-  const siblings = createFanoutGroups(1)
+  const groups = createFanoutGroups(1)
   const slow = Promise.withResolvers<void>()
-  const waiting = siblings.run('post', never, () => slow.promise)
-  expect(await siblings.run('post', never, async () => 'done')).toBe('done')
+  const waiting = groups.run('post', never, () => slow.promise)
+  expect(await groups.run('post', never, async () => 'done')).toBe('done')
   slow.resolve()
   await waiting
 })
 
 it('an aborted or failed delivery does not wait for the others', async () => {
-  const siblings = createFanoutGroups(60_000)
-  const calledBack = new AbortController()
+  const groups = createFanoutGroups(60_000)
+  const aborted = new AbortController()
   const slow = Promise.withResolvers<void>()
-  const waiting = siblings.run('post', never, () => slow.promise)
-  const first = siblings.run('post', calledBack.signal, async () => 'first')
-  const failing = siblings.run('post', never, () => Promise.reject(new Error('no')))
+  const waiting = groups.run('post', never, () => slow.promise)
+  const first = groups.run('post', aborted.signal, async () => 'first')
+  const failing = groups.run('post', never, () => Promise.reject(new Error('no')))
   await expect(failing).rejects.toThrow('no')
-  calledBack.abort()
+  aborted.abort()
   expect(await first).toBe('first')
   slow.resolve()
   await waiting
 })
 
 it('deliveries of different posts do not wait for each other', async () => {
-  const siblings = createFanoutGroups(60_000)
+  const groups = createFanoutGroups(60_000)
   const slow = Promise.withResolvers<void>()
-  const waiting = siblings.run('one', never, () => slow.promise)
-  expect(await siblings.run('another', never, async () => 'done')).toBe('done')
+  const waiting = groups.run('one', never, () => slow.promise)
+  expect(await groups.run('another', never, async () => 'done')).toBe('done')
   slow.resolve()
   await waiting
 })
