@@ -42,7 +42,7 @@ const OLDEST_DAYS = 75
 const COUNTED_DAYS = 70
 
 /** What each platform never tells. */
-const UNTOLD: Partial<Record<Platform, (keyof PostCounts)[]>> = {
+const UNREPORTED: Partial<Record<Platform, (keyof PostCounts)[]>> = {
   bluesky: ['impressions', 'reach', 'saved'],
   mastodon: ['impressions', 'reach', 'saved'],
   tumblr: ['impressions', 'reach', 'saved', 'comments'],
@@ -205,7 +205,7 @@ interface Published {
 function inventSnapshots({ post, entry, count, chance, end }: Published): PostSnapshot[] {
   const { platform } = entry
   const completedAt = entry.completedAt!
-  const untold = UNTOLD[platform] ?? []
+  const untold = UNREPORTED[platform] ?? []
   const counts = { likes: 0, shares: 0, comments: 0, impressions: 0, reach: 0, saved: 0 }
   let followers: number | null = chance.is(0.9) ? chance.between(0, 3_000) : null
   // A refresh reaches farther back than the collector does.
@@ -225,9 +225,9 @@ function inventSnapshots({ post, entry, count, chance, end }: Published): PostSn
       }
       if (followers !== null) followers = Math.max(0, followers + chance.between(-5, 10))
       const isSilent = chance.is(0.03)
-      const told = (name: keyof PostCounts) => !isSilent && !untold.includes(name) && chance.is(0.95)
+      const reported = (name: keyof PostCounts) => !isSilent && !untold.includes(name) && chance.is(0.95)
       const known = Object.fromEntries(
-        Object.entries(counts).map(([name, value]) => [name, told(name as keyof PostCounts) ? value : null]),
+        Object.entries(counts).map(([name, value]) => [name, reported(name as keyof PostCounts) ? value : null]),
       ) as unknown as PostCounts
       return {
         _id: chance.id(),

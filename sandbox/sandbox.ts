@@ -10,7 +10,7 @@ import { seedDemo } from './demo/seed.ts'
 import { startFrontend } from './frontend.ts'
 import type { Options } from './options.ts'
 import { startStartPage } from './start-page.ts'
-import { frontsOf, startPlatforms } from './platforms/all.ts'
+import { listFronts, startPlatforms } from './platforms/all.ts'
 import { writeJson } from './platforms/json-file.ts'
 import type { RunningPlatform } from './platforms/sandbox-platform.ts'
 import { startServices, type RunningService, type ServiceName } from './services/all.ts'
@@ -19,8 +19,8 @@ import { findMongod, startMongod, type Mongod } from './servers/mongod.ts'
 import { findObjectStorage, startObjectStorage, type ObjectStorage } from './servers/object-storage.ts'
 import type { Running } from './servers/process.ts'
 import { findTemporal, startTemporal, type Temporal } from './servers/temporal.ts'
-import { TEMPORAL_NAMESPACE, publicAddresses, serviceEnvironment, setUp, startApi, startWorker } from './service.ts'
-import { keep, settle, type Settings } from './settings.ts'
+import { TEMPORAL_NAMESPACE, publicAddresses, serviceEnvironment, runSetup, startApi, startWorker } from './service.ts'
+import { keep, resolveSettings, type Settings } from './settings.ts'
 import { supervise, type Supervised } from './supervisor.ts'
 import { removeWorld, writeWorld, type World } from './world.ts'
 
@@ -120,7 +120,7 @@ export function createSandbox(options: Options) {
       starting,
       startingServices,
     ])
-    const page = await startStartPage(frontsOf(platforms), services, ports.startPage)
+    const page = await startStartPage(listFronts(platforms), services, ports.startPage)
     const frontend = await startFrontend(`http://localhost:${ports.api}`, ports.frontend, page.url)
     stops.push(page.stop, frontend.stop)
     return { mongod, temporal, storage, platforms, services, startPage: page.url, frontend: frontend.url }
@@ -139,7 +139,7 @@ export function createSandbox(options: Options) {
       Object.assign({}, ...[...platforms, ...services].map(({ env: settingsFor }) => settingsFor(shown.api))),
       options,
     )
-    const schema = setUp(env)
+    const schema = runSetup(env)
     const [api, worker, described] = await Promise.all([
       // The only one that insists on the indexes.
       schema.then(() => run('api', 'The API', (signal) => startApi(env, logs, signal))),
@@ -184,14 +184,14 @@ export function createSandbox(options: Options) {
     const token = await api.logIn(settings.users.user)
     for (const platform of unconnected) {
       await platform.connect(ACCOUNT_NAME, userApi(api, token))
-      for (const [name, { url }] of frontsOf([platform])) settings.connectedAt[name] = url
+      for (const [name, { url }] of listFronts([platform])) settings.connectedAt[name] = url
       keep(dir, settings)
     }
     if (!publishes && hasPast) return
     const picture = await uploadPicture(api, token)
     if (!hasPast) {
       const { ages, retentionMs } = collectionSettings(readConfig(env))
-      const place = { mongoUrl: mongo, fronts: frontsOf(servers.platforms) }
+      const place = { mongoUrl: mongo, fronts: listFronts(servers.platforms) }
       const collecting = { now: new Date(), ages, retentionMs }
       await step('Two weeks of made-up posts and figures', () =>
         seedDemo(place, settings.users.user.email, picture, collecting),
@@ -212,7 +212,7 @@ export function createSandbox(options: Options) {
 
   return {
     async start(): Promise<Started> {
-      const { settings, moved } = await settle(options)
+      const { settings, moved } = await resolveSettings(options)
       const programs = await findPrograms()
       const servers = await step('MongoDB, Temporal, object storage and the platforms', () =>
         startServers(settings, programs),
@@ -236,7 +236,7 @@ export function createSandbox(options: Options) {
 }
 
 function isConnected(platform: RunningPlatform, { connectedAt }: Settings): boolean {
-  return frontsOf([platform]).every(([name, { url }]) => connectedAt[name] === url)
+  return listFronts([platform]).every(([name, { url }]) => connectedAt[name] === url)
 }
 
 function placesOf(services: RunningService[]): Pick<World, ServiceName> {
@@ -248,7 +248,7 @@ async function describePlatforms(platforms: RunningPlatform[]): Promise<World['p
   const described = await Promise.all(
     platforms.map(async (platform) => {
       const facts = await platform.facts?.(ACCOUNT_NAME)
-      return frontsOf([platform]).map(([name, { url, control }]) => [name, { url, control, ...facts }] as const)
+      return listFronts([platform]).map(([name, { url, control }]) => [name, { url, control, ...facts }] as const)
     }),
   )
   return Object.fromEntries(described.flat()) as World['platforms']

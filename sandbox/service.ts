@@ -89,7 +89,10 @@ function logLevel(wanted: string | undefined): string {
 }
 
 /** Indexes, bucket, Schedules: `npm run setup`. */
-export async function setUp(env: NodeJS.ProcessEnv, { root = PROJECT_ROOT }: Pick<Place, 'root'> = {}): Promise<void> {
+export async function runSetup(
+  env: NodeJS.ProcessEnv,
+  { root = PROJECT_ROOT }: Pick<Place, 'root'> = {},
+): Promise<void> {
   await run(process.execPath, ['src/cli/setup.ts'], { cwd: root, env })
 }
 

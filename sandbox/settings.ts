@@ -60,11 +60,11 @@ export interface MovedPort {
  * down keep working; otherwise it moves. The port of the user's own frontend is left to that.
  * @throws with a sentence when the port that the user asked for is taken
  */
-export async function settle(options: Options): Promise<{ settings: Settings; moved: MovedPort[] }> {
+export async function resolveSettings(options: Options): Promise<{ settings: Settings; moved: MovedPort[] }> {
   const kept = readJson<Partial<Settings>>(fileOf(options.dir), {})
   const wanted = { ...USUAL_PORTS, ...kept.ports, ...(options.port === undefined ? {} : { api: options.port }) }
   const settings: Settings = {
-    ports: await settlePorts(wanted, portOf(options.frontend)),
+    ports: await reservePorts(wanted, portOf(options.frontend)),
     // One that a newer version added is made anew.
     secrets: { ...makeSecrets(), ...kept.secrets },
     users: kept.users ?? makeUsers(),
@@ -100,15 +100,15 @@ function fileOf(dir: string): string {
   return join(dir, 'settings.json')
 }
 
-async function settlePorts(
+async function reservePorts(
   wanted: Record<PortName, number>,
   reserved: number | null,
 ): Promise<Record<PortName, number>> {
-  const settled = { ...wanted }
+  const chosen = { ...wanted }
   for (const name of Object.keys(USUAL_PORTS) as PortName[]) {
-    settled[name] = await freePort(wanted[name] === reserved ? undefined : wanted[name])
+    chosen[name] = await freePort(wanted[name] === reserved ? undefined : wanted[name])
   }
-  return settled
+  return chosen
 }
 
 export function makeSecrets(): Settings['secrets'] {

@@ -1,5 +1,5 @@
 import { platformLabel, type Platform } from '../src/domain/shared/platforms.ts'
-import type { Answer, LedgerEntry } from './platforms/fault-proxy.ts'
+import type { SandboxResponse, LedgerEntry } from './platforms/proxied-platform.ts'
 import { closeServer, listenOnLoopback } from './platforms/listen.ts'
 import { errorPage, escapeHtml, page } from './platforms/shared/html.ts'
 import { createSimulatorServer, type Route } from './platforms/shared/server.ts'
@@ -37,7 +37,7 @@ export async function startStartPage(
     maxBodyBytes: MAX_BODY_BYTES,
   })
 
-  async function createBlueskyAccount(name: string): Promise<Answer> {
+  async function createBlueskyAccount(name: string): Promise<SandboxResponse> {
     const { control } = new Map(fronts).get('bluesky') ?? {}
     if (control === undefined) return errorPage(404, 'There is no Bluesky server here')
     const handle = `${name.replace(/\.test$/, '')}.test`
@@ -50,7 +50,7 @@ export async function startStartPage(
   return { url: `${url}/`, stop: () => closeServer(server) }
 }
 
-function accountPage({ identifier, appPassword }: { identifier: string; appPassword: string }): Answer {
+function accountPage({ identifier, appPassword }: { identifier: string; appPassword: string }): SandboxResponse {
   return page(
     200,
     'A Bluesky account',

@@ -36,7 +36,7 @@ import { createOneTimeCodes } from './security/one-time-codes.ts'
 import { createObjectStorage } from './integrations/storage/storage.ts'
 import { createTokenCipher } from './security/token-cipher.ts'
 import { createLogger, type Logger } from './logger.ts'
-import { observePlatforms } from './platforms/instrumented.ts'
+import { instrumentPlatforms } from './platforms/instrumented.ts'
 import { collectionSettings } from './config/analytics.ts'
 import { planLimits } from './config/plans.ts'
 import { platformSettings } from './config/platforms.ts'
@@ -148,13 +148,13 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     secretAccessKey: config.S3_SECRET_ACCESS_KEY,
     publicUrl: config.S3_PUBLIC_URL,
   })
-  const platforms = observePlatforms(
+  const platforms = instrumentPlatforms(
     overrides.platforms ??
       createPlatformRegistry({
         ...platformSettings(config),
         publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
         userAgent: userAgentOf(config),
-        unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
+        unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
         facts: createPlatformFacts(connection, now),
         media: createMediaSource(storage),
       }),

@@ -21,7 +21,7 @@ const DELETED_AFTER_MS = 30 * HOUR
 const GAP: { platform: Platform; daysAgo: number } = { platform: 'mastodon', daysAgo: 6 }
 
 /** What the service gets to know of a post on each platform; anything else is null. */
-const TOLD: Record<Platform, (keyof PostCounts)[]> = {
+const REPORTED: Record<Platform, (keyof PostCounts)[]> = {
   bluesky: ['likes', 'shares', 'comments', 'saved'],
   mastodon: ['likes', 'shares', 'comments'],
   tumblr: ['likes', 'shares', 'comments'],
@@ -58,7 +58,7 @@ export interface DemoHistory {
 export type PublishedOn = Partial<Record<Platform, Published>>
 
 /** The records that would be there if the service had published these posts itself, and looked at them since. */
-export function historyOf(
+export function buildHistory(
   owner: DemoOwner,
   demo: DemoPost[],
   published: PublishedOn[],
@@ -74,7 +74,7 @@ export function historyOf(
     posts: made.map(({ post }) => post),
     postSnapshots: made.flatMap(({ snapshots }) => snapshots),
     accountSnapshots: (Object.keys(owner.accounts) as Platform[]).flatMap((platform) =>
-      followersOf(owner.userId, platform, collecting),
+      buildFollowerSnapshots(owner.userId, platform, collecting),
     ),
   }
 }
@@ -123,10 +123,10 @@ function deliver(written: StoredPost, demo: DemoPost, accounts: DemoAccounts, pu
   })
   return moves
     .toSorted(([one], [other]) => one - other)
-    .reduce((post, [ms, move]) => moved(post, move, new Date(demo.at.getTime() + ms)), written)
+    .reduce((post, [ms, move]) => applyMove(post, move, new Date(demo.at.getTime() + ms)), written)
 }
 
-function moved(post: StoredPost, move: Move, at: Date): StoredPost {
+function applyMove(post: StoredPost, move: Move, at: Date): StoredPost {
   const after = move(post, at)
   const timeline = [...post.timeline, ...eventsOf(post, after, at)]
   return { ...post, ...after, timeline, revision: post.revision + 1, updatedAt: at }
@@ -134,7 +134,9 @@ function moved(post: StoredPost, move: Move, at: Date): StoredPost {
 
 function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Collecting) {
   const seen = post.platformStatuses.map((entry) => {
-    const snapshots = entry.completedAt ? snapshotsOf(post, entry, { text, publishedAt: at.getTime() }, collecting) : []
+    const snapshots = entry.completedAt
+      ? buildSnapshots(post, entry, { text, publishedAt: at.getTime() }, collecting)
+      : []
     const last = snapshots.at(-1)
     return { snapshots, entry: last ? { ...entry, lastAnalyticsFetch: last.takenAt, metricsSlot: last.slot } : entry }
   })
@@ -144,7 +146,7 @@ function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Col
   }
 }
 
-function snapshotsOf(
+function buildSnapshots(
   { _id: postId, userId }: StoredPost,
   { platform, status, completedAt }: PlatformStatus,
   shown: Parameters<Crowd['countsOf']>[0],
@@ -152,9 +154,9 @@ function snapshotsOf(
 ): PostSnapshot[] {
   const audience = audienceOn(platform)
   const until = status === 'deleted' ? new Date(shown.publishedAt + DELETED_AFTER_MS) : now
-  return looks(completedAt!, until, ages).map(({ slot, takenAt }) => {
+  return listSnapshotTimes(completedAt!, until, ages).map(({ slot, takenAt }) => {
     const all = audience.countsOf(shown, takenAt.getTime())
-    const counts = { ...NO_COUNTS, ...Object.fromEntries(TOLD[platform].map((name) => [name, all[name] ?? null])) }
+    const counts = { ...NO_COUNTS, ...Object.fromEntries(REPORTED[platform].map((name) => [name, all[name] ?? null])) }
     const followers = audience.followers(takenAt.getTime())
     return {
       _id: newId(),
@@ -173,7 +175,7 @@ function snapshotsOf(
 }
 
 /** The slots of which there is a snapshot: all would be a lot, and a chart shows no more by them. The latest is always there. */
-function looks(completedAt: Date, until: Date, ages: AgeClass[]): { slot: Date; takenAt: Date }[] {
+function listSnapshotTimes(completedAt: Date, until: Date, ages: AgeClass[]): { slot: Date; takenAt: Date }[] {
   const found = new Map<number, Date>()
   const look = (takenAt: Date) => {
     const last = [...found.keys()].at(-1)
@@ -195,7 +197,11 @@ function pauseAt(ageMs: number): number {
   return ageMs < DAY ? 2 * HOUR : 6 * HOUR
 }
 
-function followersOf(userId: string, platform: Platform, { now, retentionMs }: Collecting): AccountSnapshot[] {
+function buildFollowerSnapshots(
+  userId: string,
+  platform: Platform,
+  { now, retentionMs }: Collecting,
+): AccountSnapshot[] {
   const audience = audienceOn(platform)
   const today = slotAt(now, DAY).getTime()
   return Array.from({ length: DAYS + 1 }, (_, index) => DAYS - index)

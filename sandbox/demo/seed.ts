@@ -6,11 +6,11 @@ import { createPlatformAccountStore } from '../../src/store/accounts/platform-ac
 import { createPostStore } from '../../src/store/posts/posts.ts'
 import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from '../../src/store/analytics/snapshots.ts'
 import { createUserStore, type UserStore } from '../../src/store/users/users.ts'
-import type { PublishedElsewhere } from '../platforms/fault-proxy.ts'
+import type { PublishedElsewhere } from '../platforms/proxied-platform.ts'
 import type { Front } from '../platforms/shared/simulator.ts'
 import {
   demoCorrelationId,
-  historyOf,
+  buildHistory,
   type Collecting,
   type DemoAccounts,
   type DemoHistory,
@@ -48,7 +48,7 @@ export async function seedDemo(
     )
     const posts = demoPosts(collecting.now, timezone)
     const published = await publishAll(posts, accounts, fronts)
-    const history = historyOf({ userId, timezone, accounts, picture }, posts, published, collecting)
+    const history = buildHistory({ userId, timezone, accounts, picture }, posts, published, collecting)
     await storeDemo(database, users, userId, history)
   } finally {
     await database.close()

@@ -12,7 +12,7 @@ import { createVideoService, VIDEO_PATHS, type VideoKnobs } from './bluesky/vide
 import { startFaultProxy } from './fault-proxy.ts'
 import { readJson, writeJson } from './json-file.ts'
 import { closeServer, listenOnLoopback } from './listen.ts'
-import { NOBODY, type Crowd } from './shared/crowd.ts'
+import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 
 export type { BlueskyAccount }
 
@@ -55,7 +55,7 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
   }
   const pds = () => started().client
   const appViewKnobs: AppViewKnobs = { lagMs: 0, hidden: new Set() }
-  const counts = openAppViewCounts(dir, appViewKnobs, options.crowd ?? NOBODY)
+  const counts = openAppViewCounts(dir, appViewKnobs, options.crowd ?? NO_CROWD)
   const video: VideoKnobs = { processingMs: 1_000, failures: [] }
   const videoService = createVideoService(dir, pds, video)
   const videoUrl = await listenOnLoopback(videoService)

@@ -1,31 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Faults } from './faults.ts'
-import type { LoggedRequest, ProxiedPlatform } from './fault-proxy.ts'
+import {
+  ControlError,
+  type Control,
+  type ControlCall,
+  type LoggedRequest,
+  type ProxiedPlatform,
+} from './proxied-platform.ts'
 
 export interface ControlDeps {
   platform: ProxiedPlatform
   faults: Faults
   requests(): LoggedRequest[]
 }
-
-/** Thrown by a control: it answers this status. */
-export class ControlError extends Error {
-  readonly status: number
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
-}
-
-interface ControlCall {
-  /** What the path's pattern caught. */
-  id: string
-  body(): Promise<unknown>
-}
-
-/** Answers what to send, or nothing where there is nothing to say. */
-export type Control = [method: string, path: RegExp, act: (call: ControlCall) => unknown]
 
 /** The control interface of a platform in the sandbox: the same for all of them, and what one brings of its own. */
 export function createControlServer(deps: ControlDeps): Server {

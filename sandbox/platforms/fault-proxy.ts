@@ -1,74 +1,13 @@
 import { Agent, createServer, request as sendRequest } from 'node:http'
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { createControlServer, type Control } from './control.ts'
+import { createControlServer } from './control.ts'
 import { createFaults, type FaultAction } from './faults.ts'
 import { flood } from './flood.ts'
 import { closeServer, listenOnLoopback } from './listen.ts'
-
-/** A post as the public sees it on the platform. */
-export interface LedgerEntry {
-  id: string
-  account: string
-  text: string
-  media: { type: string; altText: string }[]
-  createdAt: string
-}
-
-export interface PublishedElsewhere {
-  id: string
-  /** Where our service would say that it is. */
-  url: string
-}
-
-export interface Answer {
-  status: number
-  headers?: OutgoingHttpHeaders
-  body?: unknown
-}
-
-/** What differs from platform to platform behind the one control interface. Ids are the platform's own. */
-export interface ProxiedPlatform {
-  /** Asked from the server itself at every call, never remembered. */
-  ledger(): Promise<LedgerEntry[]>
-  /** Ends every session of the account at once; its credentials stay good for a new one. False: no such account. */
-  revoke?(account: string): Promise<boolean>
-  /** Ends the access tokens of the account; their sessions may be renewed. */
-  expire?(account: string): Promise<boolean>
-  deletePost?(id: string): Promise<boolean>
-  setPostMetrics?(id: string, metrics: Record<string, number>): Promise<boolean>
-  setAccountMetrics?(account: string, metrics: Record<string, number>): Promise<boolean>
-  /** As the account's owner does on the platform itself, now or some time ago. Null: no such account. */
-  publishElsewhere?(account: string, post: { text: string; createdAt: Date }): Promise<PublishedElsewhere | null>
-  /** An answer to give in the server's place, for what the server itself cannot be told to refuse. */
-  refuse?(request: IncomingMessage): Answer | undefined
-  /** Whose token the request carries; unchecked. */
-  accountOf?(request: IncomingMessage): string | null
-  /** Whether such a call makes a post visible: its body is then read for the request log. */
-  publishes?(method: string, path: string): boolean
-  /** The text of the post that the body of such a call carries. */
-  textOf?(body: string): string | undefined
-  /** What its control interface has beside what all have. */
-  controls?: Control[]
-}
-
-export interface LoggedRequest {
-  method: string
-  /** With the query string. */
-  path: string
-  /** The platform's id of the account whose token it carried. */
-  account: string | null
-  /** Null when there was none: the request was then refused. */
-  userAgent: string | null
-  /** When the request's head arrived, ISO 8601 with milliseconds. */
-  receivedAt: string
-  /** What the platform answered, even if a fault kept the answer from the client; null while or when there was none. */
-  status: number | null
-  /** Of a call that makes a post visible: the post's text, once its body has arrived. */
-  text?: string
-}
+import type { SandboxResponse, LoggedRequest, ProxiedPlatform } from './proxied-platform.ts'
 
 export interface FaultProxyOptions {
   platform: ProxiedPlatform
@@ -218,11 +157,11 @@ function isDoneAnyway(action: FaultAction): boolean {
   return Boolean(action.dropAfterAccept || action.holdAfterAccept || action.statusAfterAccept)
 }
 
-function scriptedAnswer({ status = 200, headers = {}, body }: FaultAction): Answer {
+function scriptedAnswer({ status = 200, headers = {}, body }: FaultAction): SandboxResponse {
   return { status, headers, body }
 }
 
-async function send(response: ServerResponse, answer: Answer, action: FaultAction): Promise<void> {
+async function send(response: ServerResponse, answer: SandboxResponse, action: FaultAction): Promise<void> {
   const isText = typeof answer.body === 'string' || answer.body === undefined
   const bytes = Buffer.from(isText ? ((answer.body as string | undefined) ?? '') : JSON.stringify(answer.body))
   const type = isText ? {} : { 'content-type': 'application/json' }

@@ -8,7 +8,7 @@ import { createMastodonServer } from './mastodon/server.ts'
 import { openState, type Account, type App, type Status } from './mastodon/state.ts'
 import { createStatuses } from './mastodon/statuses.ts'
 import { codePointLength, statusLength } from './mastodon/text.ts'
-import { NOBODY, type Crowd } from './shared/crowd.ts'
+import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
 
 export type MastodonApp = Pick<App, 'name' | 'clientId' | 'clientSecret'>
@@ -62,7 +62,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
     namesApplication = true,
     tellsEdits = true,
     countsCodePoints = false,
-    crowd = NOBODY,
+    crowd = NO_CROWD,
   } = options
   const { charactersPerUrl = 23, version = honoursKeys ? (showsSeveral ? '4.5.0' : '4.2.0') : '0.19.1+git-5a2f9c0' } =
     options

@@ -12,7 +12,7 @@ import { openState, type App, type InstagramAccount, type Page, type PagePost, t
 import { createTokens } from './meta/tokens.ts'
 import type { ContainerStore } from './shared/graph/container-store.ts'
 import { createCounting } from './shared/graph/insights.ts'
-import { NOBODY, type Crowd } from './shared/crowd.ts'
+import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type Front, type SimulatorPlace } from './shared/simulator.ts'
 
 export interface MetaOptions extends SimulatorPlace {
@@ -55,7 +55,7 @@ const PAGE_WORDS = { likes: 'reactions', impressions: 'post_media_view', reach: 
 export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
   const { processingMs = 1_000, imageProcessingMs = 300, unreadableMs = 200, callsPerHour = 100_000 } = options
   const { instagramQuota = { posts: 100, containers: 400 } } = options
-  const { crowds = { facebook: NOBODY, instagram: NOBODY } } = options
+  const { crowds = { facebook: NO_CROWD, instagram: NO_CROWD } } = options
   const { fronts, ...meta } = await startSimulator('meta', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const tokens = createTokens(state)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { NOBODY, type Crowd } from './shared/crowd.ts'
+import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 import { createContainerStore, type ContainerStore } from './shared/graph/container-store.ts'
 import { createCounting } from './shared/graph/insights.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
@@ -40,7 +40,7 @@ const WORDS = { comments: 'replies', impressions: 'views' }
 
 /** A strict simulator of Threads, behind the fault proxy. All data is under `dir`. */
 export async function startThreads(options: ThreadsOptions = {}): Promise<Threads> {
-  const { processingMs = { image: 300, video: 1_500 }, quota = 250, crowd = NOBODY } = options
+  const { processingMs = { image: 300, video: 1_500 }, quota = 250, crowd = NO_CROWD } = options
   const { fronts, ...threads } = await startSimulator('threads', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const base = () => urlOf('threads')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { NOBODY, type Crowd } from './shared/crowd.ts'
+import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
 import { createAccounts, type NewAccount } from './tumblr/accounts.ts'
 import { createLimits, type Limits } from './tumblr/limits.ts'
@@ -42,7 +42,7 @@ export interface Tumblr {
 
 /** A strict simulator of Tumblr, the pages and the API under one address, behind the fault proxy. All data is under `dir`. */
 export async function startTumblr(options: TumblrOptions = {}): Promise<Tumblr> {
-  const { processingMs = 1_000, answersDraftId = false, confirmsCallback = true, crowd = NOBODY } = options
+  const { processingMs = 1_000, answersDraftId = false, confirmsCallback = true, crowd = NO_CROWD } = options
   const { fronts, ...tumblr } = await startSimulator('tumblr', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const base = () => urlOf('tumblr')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { LedgerEntry } from '../platforms/fault-proxy.ts'
+import type { LedgerEntry } from '../platforms/proxied-platform.ts'
 import { startSimulator, type SimulatorPlace } from '../platforms/shared/simulator.ts'
 import type { TakenMessage } from './push/messages.ts'
 import { createPushServer } from './push/server.ts'

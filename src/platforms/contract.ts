@@ -40,17 +40,17 @@ export interface Profile {
  * What one delivery remembers between attempts. `key` and `startedAt` are fixed before the first visible call and stay
  * the same for all its repeats. `save` is durable before it returns, and throws when the post, its content or the account changed meanwhile.
  */
-export interface DeliveryLog {
+export interface DeliveryCheckpoints {
   key: string
   startedAt: Date
   /** Whether an earlier call with this key may have been accepted. */
   isRepeat: boolean
-  handle(name: string): string | undefined
+  get(name: string): string | undefined
   save(name: string, value: string): Promise<void>
 }
 
 /** Invisible preparation happens before the claim, so it has no key and no `startedAt` yet. */
-export type PreparationLog = Pick<DeliveryLog, 'handle' | 'save'>
+export type Checkpoints = Pick<DeliveryCheckpoints, 'get' | 'save'>
 
 /** A post's media in object storage. */
 export interface MediaSource {
@@ -63,12 +63,12 @@ export interface MediaSource {
     options: CallOptions,
   ): Promise<{ stream: ReadableStream<Uint8Array>; sizeBytes: number; mimeType: string }>
   /** The public address of a media item, for a platform that fetches it itself. Checks and throws as `open` does. */
-  address(item: MediaItem, options: CallOptions): Promise<string>
+  publicUrl(item: MediaItem, options: CallOptions): Promise<string>
   /**
    * Stores what a media item was converted to, and answers its public address: equal bytes, equal address. It stays for
    * at least half a day; who needs it after that keeps it again.
    */
-  keepCopy(
+  storeCopy(
     item: MediaItem,
     copy: { bytes: Uint8Array; mimeType: 'image/jpeg' | 'image/png' },
     options: CallOptions,
@@ -87,7 +87,7 @@ export interface CallOptions {
 }
 
 /** What `reconcile` answers where it found nothing; see `PlatformAdapter`. */
-export type Untraced = 'absent' | 'undecidable' | 'unsettled'
+export type NotFoundResult = 'absent' | 'undecidable' | 'in-flight'
 
 /** What the search for a trace needs besides. */
 export interface SearchOptions extends CallOptions {
@@ -113,19 +113,24 @@ export interface SearchOptions extends CallOptions {
  */
 export interface PlatformAdapter {
   platform: Platform
-  prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions): Promise<void>
-  publish(post: OutgoingPost, account: Credentials, delivery: DeliveryLog, options: CallOptions): Promise<Published>
+  prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions): Promise<void>
+  publish(
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryCheckpoints,
+    options: CallOptions,
+  ): Promise<Published>
   reconcile(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     options: SearchOptions,
-  ): Promise<Published | Untraced>
+  ): Promise<Published | NotFoundResult>
   /**
    * Takes back what `prepare` left where its owner would come across it on the platform. Asked only for what was never to be
    * visible yet, by the handles saved for it; what is gone already is fine.
    */
-  discard?(log: Pick<PreparationLog, 'handle'>, account: Credentials, options: CallOptions): Promise<void>
+  discard?(checkpoints: Pick<Checkpoints, 'get'>, account: Credentials, options: CallOptions): Promise<void>
   /** Deadline of the one visible call, milliseconds, where it may take longer than is usual: a platform may fetch a whole file within it. */
   publishTimeoutMs?(post: OutgoingPost): number
   /** Loads what `prepare` needs, so that the first delivery of a process does not wait for it. */
@@ -160,20 +165,20 @@ export interface PostMetrics {
 }
 
 /** An account that was just proven to be the user's, with secrets of its own. */
-export interface Connection {
+export interface AuthorizedAccount {
   credentials: Omit<Credentials, 'version'>
   profile: Profile
 }
 
 /** What one visit to a platform's own page brought. */
-export interface RedirectConnection extends Connection {
+export interface RedirectResult extends AuthorizedAccount {
   /** Accounts of other platforms that come with this one; null where there is definitely none, so that an earlier one is forgotten. */
-  companions?: Partial<Record<Platform, Connection | null>>
+  companions?: Partial<Record<Platform, AuthorizedAccount | null>>
 }
 
 /** A platform whose accounts connect by credentials typed into our form. */
 export interface DirectConnect {
-  connect(identifier: string, secret: string, options: CallOptions): Promise<Connection>
+  connect(identifier: string, secret: string, options: CallOptions): Promise<AuthorizedAccount>
 }
 
 /**
@@ -201,5 +206,5 @@ export interface RedirectConnect {
   complete(
     input: { query: Record<string, string>; redirectUri: string; secrets: Record<string, string> },
     options: CallOptions,
-  ): Promise<RedirectConnection>
+  ): Promise<RedirectResult>
 }

@@ -44,10 +44,10 @@ export class PlatformError extends Error {
     this.answered = options.answered ?? false
     this.retryAfterMs = options.retryAfterMs
     this.connectReason = options.connectReason ?? connectReasonOf(errorClass)
-    this.platformReason = options.reason ? platformReason(options.reason) : reasonOf(options.cause)
+    this.platformReason = options.reason ? platformReason(options.reason) : inheritReason(options.cause)
   }
 }
 
-function reasonOf(cause: unknown): PlatformReason | null {
+function inheritReason(cause: unknown): PlatformReason | null {
   return cause instanceof PlatformError ? cause.platformReason : null
 }

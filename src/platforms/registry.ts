@@ -8,11 +8,11 @@ import { createTumblr, type TumblrOptions } from './tumblr/adapter.ts'
 import { createThreads, type ThreadsOptions } from './threads/adapter.ts'
 
 /** What every platform is given. */
-interface Common {
+interface SharedOptions {
   /** Deadline of the one visible call. */
   publishTimeoutMs: number
   /** How long such a call may still take effect when it got no answer, where the platform does not recognise repeats. */
-  unansweredSettleMs: number
+  unansweredInFlightMs: number
   media: MediaSource
   /** Names this service in every call. */
   userAgent: string
@@ -21,12 +21,12 @@ interface Common {
 
 /** What is set for each platform; null: it is not set up in this deployment. */
 export interface PlatformSettings {
-  bluesky: Omit<BlueskyOptions, keyof Common>
-  mastodon: Omit<MastodonOptions, keyof Common> | null
-  tumblr: Omit<TumblrOptions, keyof Common> | null
-  threads: Omit<ThreadsOptions, keyof Common> | null
-  facebook: Omit<FacebookOptions, keyof Common> | null
-  instagram: Omit<InstagramOptions, keyof Common> | null
+  bluesky: Omit<BlueskyOptions, keyof SharedOptions>
+  mastodon: Omit<MastodonOptions, keyof SharedOptions> | null
+  tumblr: Omit<TumblrOptions, keyof SharedOptions> | null
+  threads: Omit<ThreadsOptions, keyof SharedOptions> | null
+  facebook: Omit<FacebookOptions, keyof SharedOptions> | null
+  instagram: Omit<InstagramOptions, keyof SharedOptions> | null
 }
 
 interface ConnectablePlatform {
@@ -37,10 +37,10 @@ interface ConnectablePlatform {
 }
 
 /** What can be done on which platform. Nothing is opened before the first call. */
-export function createPlatformRegistry(options: PlatformSettings & Common) {
-  const { publishTimeoutMs, unansweredSettleMs, media, facts, userAgent, ...settings } = options
-  const common = { publishTimeoutMs, unansweredSettleMs, media, facts, userAgent }
-  const connections: Partial<Record<Platform, ConnectablePlatform>> = {
+export function createPlatformRegistry(options: PlatformSettings & SharedOptions) {
+  const { publishTimeoutMs, unansweredInFlightMs, media, facts, userAgent, ...settings } = options
+  const common = { publishTimeoutMs, unansweredInFlightMs, media, facts, userAgent }
+  const platforms: Partial<Record<Platform, ConnectablePlatform>> = {
     bluesky: createBluesky({ ...settings.bluesky, ...common }),
     ...(settings.mastodon && { mastodon: createMastodon({ ...settings.mastodon, ...common }) }),
     ...(settings.tumblr && { tumblr: createTumblr({ ...settings.tumblr, ...common }) }),
@@ -48,15 +48,15 @@ export function createPlatformRegistry(options: PlatformSettings & Common) {
     ...(settings.facebook && { facebook: createFacebook({ ...settings.facebook, ...common }) }),
     ...(settings.instagram && { instagram: createInstagram({ ...settings.instagram, ...common }) }),
   }
-  const all = Object.values(connections)
+  const all = Object.values(platforms)
 
   return {
     /** Null: posts to this platform are not delivered here. */
-    find: (platform: Platform): PlatformAdapter | null => connections[platform]?.adapter ?? null,
+    find: (platform: Platform): PlatformAdapter | null => platforms[platform]?.adapter ?? null,
     /** Null: accounts of this platform do not connect by typed-in credentials. */
-    direct: (platform: Platform): DirectConnect | null => connections[platform]?.direct ?? null,
+    direct: (platform: Platform): DirectConnect | null => platforms[platform]?.direct ?? null,
     /** Null: accounts of this platform do not connect on a page of its own. */
-    redirect: (platform: Platform): RedirectConnect | null => connections[platform]?.redirect ?? null,
+    redirect: (platform: Platform): RedirectConnect | null => platforms[platform]?.redirect ?? null,
     /** For processes that deliver, before they take work. */
     warmUp: async (): Promise<void> => void (await Promise.all(all.map(async ({ adapter }) => adapter.warmUp?.()))),
     close: async (): Promise<void> => void (await Promise.all(all.map(({ close }) => close()))),

@@ -1,4 +1,4 @@
-import { historyOf, type PublishedOn } from '../../sandbox/demo/history.ts'
+import { buildHistory, type PublishedOn } from '../../sandbox/demo/history.ts'
 import { demoPosts } from '../../sandbox/demo/posts.ts'
 import { storeDemo } from '../../sandbox/demo/seed.ts'
 import { collectionSettings } from '../../src/config/analytics.ts'
@@ -22,5 +22,5 @@ export async function giveDemo(context: Context, userId: string): Promise<void> 
   const picture = { storageKey: 'hello.jpg', storageUrl: 'https://files.example/hello.jpg', mimeType: 'image/jpeg' }
   const owner = { userId, timezone: 'UTC', accounts, picture }
   const collecting = { now, ...collectionSettings(context.config) }
-  await storeDemo(context.database, context.users, userId, historyOf(owner, posts, published, collecting))
+  await storeDemo(context.database, context.users, userId, buildHistory(owner, posts, published, collecting))
 }

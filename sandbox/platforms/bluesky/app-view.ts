@@ -6,7 +6,7 @@ import type { PdsClient, StoredRecord } from './pds-client.ts'
 export const APP_VIEW_DID = 'did:web:appview.test'
 
 const POST_COLLECTION = 'app.bsky.feed.post'
-const MOST_POSTS = 25
+const MAX_POSTS_PER_CALL = 25
 
 /**
  * A small AppView: what the Bluesky server does not answer itself, read from that server's own records. The real one follows
@@ -22,8 +22,12 @@ export function createAppView(pds: () => PdsClient, counts: AppViewCounts, knobs
     }),
     'app.bsky.feed.getPosts': async (query) => {
       const uris = query.getAll('uris')
-      if (uris.length > MOST_POSTS) {
-        throw new XrpcFailure(400, 'InvalidRequest', `Error: uris must not have more than ${MOST_POSTS} elements`)
+      if (uris.length > MAX_POSTS_PER_CALL) {
+        throw new XrpcFailure(
+          400,
+          'InvalidRequest',
+          `Error: uris must not have more than ${MAX_POSTS_PER_CALL} elements`,
+        )
       }
       return { posts: await keepFound(uris.map(postView)) }
     },

@@ -1,8 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ControlError, type Control } from '../control.ts'
-import type { Answer, LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import {
+  type SandboxResponse,
+  type Control,
+  ControlError,
+  type LedgerEntry,
+  type ProxiedPlatform,
+} from '../proxied-platform.ts'
 import { readJson, writeJson } from '../json-file.ts'
 import type { BlueskyAccount } from './accounts.ts'
 import type { AppViewCounts, AppViewKnobs } from './app-view-counts.ts'
@@ -23,7 +28,7 @@ interface BlueskyPlatformDeps {
 const HANDLE = /^[a-z0-9][a-z0-9-]{1,16}[a-z0-9]\.test$/
 const POST_COLLECTION = 'app.bsky.feed.post'
 /** What the server says of an access token past its two hours (platforms.md 2g). */
-const EXPIRED: Answer = {
+const EXPIRED: SandboxResponse = {
   status: 400,
   body: { error: 'ExpiredToken', message: 'Token has expired' },
 }

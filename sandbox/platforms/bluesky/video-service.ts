@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { join } from 'node:path'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { RefusedCall } from '../shared/refused-call.ts'
 import { openTables } from '../shared/tables.ts'
 import type { PdsClient } from './pds-client.ts'
@@ -44,7 +44,7 @@ const FILM_HEAD = Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isomiso2', 'latin1')
 export function createVideoService(dir: string, pds: () => PdsClient, knobs: VideoKnobs): Server {
   const jobs = openTables(join(dir, 'video.jsonl'))<Job>('jobs')
 
-  async function upload(request: IncomingMessage, query: URLSearchParams): Promise<Answer> {
+  async function upload(request: IncomingMessage, query: URLSearchParams): Promise<SandboxResponse> {
     const did = query.get('did') ?? ''
     const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
     const server = (await pds().call('GET', 'com.atproto.server.describeServer', {})) as { did: string }
@@ -89,7 +89,7 @@ export function createVideoService(dir: string, pds: () => PdsClient, knobs: Vid
     return { blob: ((await response.json()) as { blob: unknown }).blob, failureCode: null }
   }
 
-  async function answerTo(request: IncomingMessage): Promise<Answer> {
+  async function answerTo(request: IncomingMessage): Promise<SandboxResponse> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://video')
     const call = `${request.method} ${pathname.replace(VIDEO_PATHS, '')}`
     if (call === 'POST uploadVideo') return upload(request, searchParams)
@@ -100,7 +100,7 @@ export function createVideoService(dir: string, pds: () => PdsClient, knobs: Vid
   }
 
   return createServer({ keepAliveTimeout: 65_000, requestTimeout: 0 }, (request, response) => {
-    const send = ({ status, body }: Answer) => {
+    const send = ({ status, body }: SandboxResponse) => {
       request.resume()
       response.writeHead(status, { 'content-type': 'application/json' })
       response.end(JSON.stringify(body))

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileTypeFromBuffer } from 'file-type'
 import sharp from 'sharp'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Params } from '../shared/params.ts'
 import { Refusal } from './refusal.ts'
 import type { Account, Media, State } from './state.ts'
@@ -46,7 +46,7 @@ export interface MediaStoreOptions {
 export function createMediaStore({ state, dir, base, processingMs, types }: MediaStoreOptions) {
   mkdirSync(dir, { recursive: true })
 
-  async function upload(account: Account, params: Params): Promise<Answer> {
+  async function upload(account: Account, params: Params): Promise<SandboxResponse> {
     const file = params.file('file')
     if (!file) throw new Refusal(422, "Validation failed: File can't be blank")
     const description = descriptionOf(params)
@@ -109,12 +109,12 @@ export function createMediaStore({ state, dir, base, processingMs, types }: Medi
     upload,
     present,
 
-    find(account: Account, id: string): Answer {
+    find(account: Account, id: string): SandboxResponse {
       const media = own(account, id)
       return { status: isReady(media) ? 200 : 206, body: present(media) }
     },
 
-    describe(account: Account, id: string, params: Params): Answer {
+    describe(account: Account, id: string, params: Params): SandboxResponse {
       const media = state.media.set(id, { ...own(account, id), description: descriptionOf(params) })
       return { status: 200, body: present(media) }
     },
@@ -139,7 +139,7 @@ export function createMediaStore({ state, dir, base, processingMs, types }: Medi
       return media
     },
 
-    async file(id: string): Promise<Answer & { bytes: Buffer }> {
+    async file(id: string): Promise<SandboxResponse & { bytes: Buffer }> {
       const media = state.media.get(id)
       if (!media) throw new Refusal(404, 'Record not found')
       return { status: 200, headers: { 'content-type': media.mimeType }, bytes: await readFile(join(dir, id)) }

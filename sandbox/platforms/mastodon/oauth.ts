@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { chosenAccount } from '../shared/consent.ts'
 import { errorPage, redirect } from '../shared/html.ts'
 import type { Params } from '../shared/params.ts'
@@ -18,7 +18,7 @@ const BAD_GRANT =
 
 /** Applications, logins by code and their end, as Mastodon's Doorkeeper does them (platforms.md 6a). */
 export function createOAuth(state: State, accounts: Accounts) {
-  function registerApp(params: Params): Answer {
+  function registerApp(params: Params): SandboxResponse {
     const redirectUris = params.list('redirect_uris').flatMap((uris) => uris.split(/\s+/).filter(Boolean))
     const scopes = (params.text('scopes') ?? 'read').split(/\s+/)
     const name = params.text('client_name')
@@ -39,7 +39,7 @@ export function createOAuth(state: State, accounts: Accounts) {
   }
 
   /** What is wrong with the request for a login: on a page of ours where the redirect cannot be trusted, else told by it. */
-  function problemOf(params: Params): Answer | null {
+  function problemOf(params: Params): SandboxResponse | null {
     const app = state.apps.get(params.text('client_id') ?? '')
     if (!app) return errorPage(401, BAD_CLIENT)
     const redirectUri = params.text('redirect_uri') ?? ''
@@ -60,7 +60,7 @@ export function createOAuth(state: State, accounts: Accounts) {
     return null
   }
 
-  function authorize(params: Params): Answer {
+  function authorize(params: Params): SandboxResponse {
     const problem = problemOf(params)
     if (problem) return problem
     const app = state.apps.get(params.text('client_id')!)!
@@ -68,7 +68,7 @@ export function createOAuth(state: State, accounts: Accounts) {
   }
 
   /** What the two buttons of the page send. */
-  function decide(params: Params): Answer {
+  function decide(params: Params): SandboxResponse {
     const problem = problemOf(params)
     if (problem) return problem
     const redirectUri = params.text('redirect_uri')!
@@ -100,7 +100,7 @@ export function createOAuth(state: State, accounts: Accounts) {
     throw new Refusal(401, 'invalid_client', { error_description: BAD_CLIENT })
   }
 
-  function issueToken(params: Params): Answer {
+  function issueToken(params: Params): SandboxResponse {
     const app = clientOf(params)
     const kind = params.text('grant_type')
     if (kind === 'client_credentials') return presentToken(tokenFor(app, null, scopesOf(params)))
@@ -146,7 +146,7 @@ export function createOAuth(state: State, accounts: Accounts) {
     })
   }
 
-  function revoke(params: Params): Answer {
+  function revoke(params: Params): SandboxResponse {
     const app = clientOf(params)
     const token = state.tokens.get(params.text('token') ?? '')
     if (token && token.clientId !== app.clientId) {
@@ -203,7 +203,7 @@ export function presentApp({ id, name, website, scopes, redirectUris }: App) {
   return { id, name, website, scopes, redirect_uri: redirectUris.join('\n'), redirect_uris: redirectUris }
 }
 
-function presentToken({ token, scopes, createdAt }: Token): Answer {
+function presentToken({ token, scopes, createdAt }: Token): SandboxResponse {
   return {
     status: 200,
     headers: { 'cache-control': 'no-store' },

@@ -1,4 +1,4 @@
-import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import type { LedgerEntry, ProxiedPlatform } from '../proxied-platform.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 import type { OAuth } from './oauth.ts'
 import type { Account, State } from './state.ts'

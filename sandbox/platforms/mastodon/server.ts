@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { accountPicture } from '../shared/picture.ts'
 import { createSimulatorServer, type Call, type Route } from '../shared/server.ts'
 import { Refusal } from './refusal.ts'
@@ -121,14 +121,14 @@ export function createMastodonServer(deps: ServerDeps): Server {
     return account
   }
 
-  function ownApp(token: Token | null): Answer {
+  function ownApp(token: Token | null): SandboxResponse {
     if (!deps.namesApplication) throw new Refusal(404, 'Not Found')
     const app = token && state.apps.get(token.clientId)
     if (!app) throw new Refusal(401, 'The access token is invalid')
     return { status: 200, body: presentApp(app) }
   }
 
-  function ownAccount(token: Token | null): Answer {
+  function ownAccount(token: Token | null): SandboxResponse {
     const account = oauth.userOf(token, 'read:accounts', 'profile')
     const source = { privacy: 'public', sensitive: false, language: '', note: account.note, fields: [] }
     return { status: 200, body: { ...statuses.presentAccount(account), source } }

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 import type { Params } from '../shared/params.ts'
@@ -11,8 +11,8 @@ import { toHtml } from './text.ts'
 export const WORDS = { likes: 'favourites', shares: 'reblogs', comments: 'replies' }
 const KEY_LIFE_MS = 3_600_000
 const VISIBILITIES = ['public', 'unlisted', 'private', 'direct']
-const MOST_AT_ONCE = 40
-const MOST_BY_ID = 20
+const MAX_PAGE_SIZE = 40
+const MAX_IDS = 20
 
 interface StatusesOptions {
   state: State
@@ -43,7 +43,7 @@ export function createStatuses(options: StatusesOptions) {
   }
 
   /** Looked up before and kept after, and what a repeat brings is not looked at (platforms.md 6e). */
-  function create(account: Account, clientId: string, params: Params, key: string | undefined): Answer {
+  function create(account: Account, clientId: string, params: Params, key: string | undefined): SandboxResponse {
     const keyOf = key === undefined || key === '' ? null : `${account.id}/${key}`
     const known = keyOf === null || !honoursKeys ? undefined : state.idempotency.get(keyOf)
     if (known && known.until > Date.now()) return { status: 200, body: present(find(known.statusId)) }
@@ -196,23 +196,23 @@ export function createStatuses(options: StatusesOptions) {
     urlOf,
     listOf,
 
-    source: (account: Account, id: string): Answer => {
+    source: (account: Account, id: string): SandboxResponse => {
       const status = findOwn(account, id)
       return { status: 200, body: { id: status.id, text: status.text, spoiler_text: '' } }
     },
 
     /** Leaves out what is not there, or not for this reader. */
-    several(reader: Account | null, ids: string[]): Answer {
+    several(reader: Account | null, ids: string[]): SandboxResponse {
       const wanted = new Set(ids)
-      if (wanted.size > MOST_BY_ID) throw new Refusal(422, 'Mastodon::ValidationError')
+      if (wanted.size > MAX_IDS) throw new Refusal(422, 'Mastodon::ValidationError')
       const found = [...wanted].flatMap((id) => state.statuses.get(id) ?? [])
       return { status: 200, body: found.filter((status) => isFor(reader, status)).map(present) }
     },
 
     /** Newest first, in pages. */
-    page(accountId: string, params: Params): Answer {
+    page(accountId: string, params: Params): SandboxResponse {
       if (!state.accounts.get(accountId)) throw new Refusal(404, 'Record not found')
-      const limit = Math.min(Number(params.text('limit') ?? 20) || 20, MOST_AT_ONCE)
+      const limit = Math.min(Number(params.text('limit') ?? 20) || 20, MAX_PAGE_SIZE)
       const [maxId, minId] = [params.text('max_id'), params.text('min_id') ?? params.text('since_id')]
       const found = listOf(accountId).filter(
         ({ id }) =>

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { selectFields } from '../shared/graph/fields.ts'
 import { callerOf, GraphRefusal, type GraphNode } from '../shared/graph/graph.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000
 
 /** Pages and the professional accounts that are linked to them (platforms.md 4a, 5a). */
 export function createAccounts({ state, tokens, base, followersOf }: AccountsDeps): MetaModule {
-  function listPages(call: MetaCall): Answer {
+  function listPages(call: MetaCall): SandboxResponse {
     const caller = callerOf(call)
     if (caller.page || call.ids[0] !== caller.person.id) {
       throw new GraphRefusal({

@@ -1,4 +1,4 @@
-import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import type { LedgerEntry, ProxiedPlatform } from '../proxied-platform.ts'
 import type { Counting } from '../shared/graph/insights.ts'
 import { tokenIn } from '../shared/graph/routes.ts'
 import type { ShownPost } from '../shared/post-pages.ts'

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { ContainerStore } from '../shared/graph/container-store.ts'
 import { badParameter, callerOf, noSuchObject } from '../shared/graph/graph.ts'
 import { askedMetrics, insightsOf } from '../shared/graph/insights.ts'
@@ -13,7 +13,7 @@ const ENGAGEMENT = ['likes', 'comments', 'shares', 'saved']
 
 /** How posts on Instagram are doing; which metrics there are depends on the kind of post (platforms.md 4f). */
 export function instagramInsights({ state, store }: { state: MetaState; store: ContainerStore }): MetaModule['routes'] {
-  function ofPost(call: MetaCall): Answer {
+  function ofPost(call: MetaCall): SandboxResponse {
     const caller = callerOf(call)
     const [id = ''] = call.ids
     const post = store.posts.get(id)

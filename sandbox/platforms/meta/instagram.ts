@@ -1,4 +1,4 @@
-import type { ProxiedPlatform } from '../fault-proxy.ts'
+import type { ProxiedPlatform } from '../proxied-platform.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import { createContainerStore, type ContainerPost } from '../shared/graph/container-store.ts'
 import type { GraphNode } from '../shared/graph/graph.ts'

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject } from '../shared/graph/graph.ts'
 import { insightsOf, type Counting } from '../shared/graph/insights.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
@@ -21,7 +21,7 @@ interface PageInsightsDeps {
 export function createPageInsights({ state, counting, followersOf }: PageInsightsDeps): MetaModule {
   const hasInsights = (page: Page) => followersOf(page) >= LEAST_FOLLOWERS
 
-  function ofPost(call: MetaCall): Answer {
+  function ofPost(call: MetaCall): SandboxResponse {
     const { id, post, page } = postFor(call, call.ids[0]!)
     const metrics = metricsOf(call, OF_POSTS)
     if (!hasInsights(page) || counting.isTooYoung(post)) return insightsOf(id, [], () => 0)
@@ -32,7 +32,7 @@ export function createPageInsights({ state, counting, followersOf }: PageInsight
   }
 
   /** Of its plays a video tells itself. */
-  function ofVideo(call: MetaCall): Answer {
+  function ofVideo(call: MetaCall): SandboxResponse {
     const video = state.videos.get(call.ids[0]!)
     const { id, post, page } = postFor(call, `${video?.pageId}_${video?.id}`)
     const metrics = metricsOf(call, OF_VIDEOS)

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { selectFields } from '../shared/graph/fields.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject } from '../shared/graph/graph.ts'
 import type { Counting } from '../shared/graph/insights.ts'
@@ -9,8 +9,8 @@ import { createPageNodes } from './page-nodes.ts'
 import type { MetaState, Page, PagePost, Photo } from './state.ts'
 import { requireScopes, requireToRead } from './tokens.ts'
 
-const MOST_CHARACTERS = 63_206
-const MOST_PHOTOS = 10
+const MAX_CHARACTERS = 63_206
+const MAX_PHOTOS = 10
 
 interface PagePostsOptions {
   state: MetaState
@@ -57,7 +57,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     return page
   }
 
-  function publishToFeed(call: MetaCall): Answer {
+  function publishToFeed(call: MetaCall): SandboxResponse {
     const page = pageOf(call)
     const { params } = call
     const message = (params.get('message') ?? '').trim()
@@ -84,7 +84,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
   }
 
   function attachedPhotos(page: Page, attached: string[]): Photo[] {
-    if (attached.length > MOST_PHOTOS) throw badParameter(`Param attached_media takes at most ${MOST_PHOTOS} photos`)
+    if (attached.length > MAX_PHOTOS) throw badParameter(`Param attached_media takes at most ${MAX_PHOTOS} photos`)
     return attached.map((one, index) => {
       const photo = state.photos.get(mediaId(one))
       if (!photo || photo.pageId !== page.id) {
@@ -123,7 +123,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     })
   }
 
-  async function addPhoto(call: MetaCall): Promise<Answer> {
+  async function addPhoto(call: MetaCall): Promise<SandboxResponse> {
     const page = pageOf(call)
     const { params } = call
     const isPublished = params.get('published') !== 'false'
@@ -156,7 +156,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     return { status: 200, body: { id: photo.id, post_id: post.id } }
   }
 
-  async function addVideo(call: MetaCall): Promise<Answer> {
+  async function addVideo(call: MetaCall): Promise<SandboxResponse> {
     const page = pageOf(call)
     const { params } = call
     const description = (params.get('description') ?? '').trim()
@@ -195,20 +195,20 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
       .filter(({ isPublished, videoId }) => isPublished && isReady(videoId))
       .toReversed()
 
-  function listPosts(call: MetaCall): Answer {
+  function listPosts(call: MetaCall): SandboxResponse {
     const page = pageOf(call)
     return pageThrough(publicPosts(page.id), call.params, (post) =>
       selectFields(postNode(post), call.params.get('fields')),
     )
   }
 
-  function listVideos(call: MetaCall): Answer {
+  function listVideos(call: MetaCall): SandboxResponse {
     const page = pageOf(call)
     const videos = publicPosts(page.id).flatMap(({ videoId }) => state.videos.get(videoId ?? '') ?? [])
     return pageThrough(videos, call.params, (video) => selectFields(videoNode(video), call.params.get('fields')))
   }
 
-  function deletePost(call: MetaCall): Answer {
+  function deletePost(call: MetaCall): SandboxResponse {
     const caller = callerOf(call)
     const post = state.posts.get(call.ids[0]!)
     if (!post || caller.page?.id !== post.pageId) throw noSuchObject(call.ids[0]!, call.method)
@@ -292,8 +292,8 @@ function mediaId(attached: string): string {
 }
 
 function assertMessage(message: string): void {
-  if (message.length > MOST_CHARACTERS)
-    throw badParameter(`Param message must be at most ${MOST_CHARACTERS} characters long.`)
+  if (message.length > MAX_CHARACTERS)
+    throw badParameter(`Param message must be at most ${MAX_CHARACTERS} characters long.`)
 }
 
 function assertLink(link: string | null): void {

@@ -1,10 +1,14 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { consentPage, nameField } from '../shared/consent.ts'
 import { escapeHtml } from '../shared/html.ts'
 import type { Page, Person } from './state.ts'
 
 /** What the person may keep from the application is ticked to be kept back. */
-export function dialogPage(app: string, scopes: string[], persons: { person: Person; pages: Page[] }[]): Answer {
+export function dialogPage(
+  app: string,
+  scopes: string[],
+  persons: { person: Person; pages: Page[] }[],
+): SandboxResponse {
   const accounts = persons.map(({ person, pages }) => {
     const names = pages.map(({ name }) => name).join(', ') || 'no page'
     return { id: person.id, label: `${person.name} (${names})` }

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { errorPage, escapeHtml, page } from './html.ts'
 import { RefusedCall } from './refused-call.ts'
 
@@ -22,7 +22,7 @@ interface ConsentRequest {
  * The page on which a user allows or denies access, with an existing account or a new one. Accounts have no passwords in the sandbox. Both
  * forms send `account` and `decision` to this very address; they are two, so that Enter in a field sends the form it belongs to.
  */
-export function consentPage({ title, app, scopes, accounts, more = '', newFields }: ConsentRequest): Answer {
+export function consentPage({ title, app, scopes, accounts, more = '', newFields }: ConsentRequest): SandboxResponse {
   const options = accounts.map(({ id, label }) => `<option value="${escapeHtml(id)}">${escapeHtml(label)}</option>`)
   const existing =
     options.length === 0

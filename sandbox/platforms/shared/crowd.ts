@@ -6,4 +6,4 @@ export interface Crowd {
 }
 
 /** As it is in tests: nothing is counted that was not set. */
-export const NOBODY: Crowd = { countsOf: () => ({}), followers: () => 0 }
+export const NO_CROWD: Crowd = { countsOf: () => ({}), followers: () => 0 }

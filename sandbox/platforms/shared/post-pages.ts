@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { escapeHtml, page } from './html.ts'
 
 /** A post as it is shown to whoever looks. */
@@ -22,7 +22,7 @@ interface ShownAccount {
 }
 
 /** What one finds at a platform of the sandbox. */
-export function startPage(title: string, accounts: ShownAccount[], posts: ShownPost[]): Answer {
+export function startPage(title: string, accounts: ShownAccount[], posts: ShownPost[]): SandboxResponse {
   const people = accounts.map(
     ({ address, name, note }) =>
       `<li><a href="${escapeHtml(address)}">${escapeHtml(name)}</a> ${escapeHtml(note)}</li>`,
@@ -30,7 +30,7 @@ export function startPage(title: string, accounts: ShownAccount[], posts: ShownP
   return page(200, title, `<h2>Accounts</h2><ul>${people.join('')}</ul><h2>Posts</h2>${list(posts)}`)
 }
 
-export function postsPage(title: string, posts: ShownPost[]): Answer {
+export function postsPage(title: string, posts: ShownPost[]): SandboxResponse {
   return page(200, title, list(posts))
 }
 

@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { readParams, type Params } from './params.ts'
 import { RefusedCall } from './refused-call.ts'
 
@@ -18,12 +18,12 @@ export interface Call {
   id: string
 }
 
-export type SimulatorAnswer = Answer & { bytes?: Buffer }
+export type SimulatorResponse = SandboxResponse & { bytes?: Buffer }
 
 export type Route<C extends Call = Call> = [
   method: string,
   path: RegExp,
-  handle: (call: C) => SimulatorAnswer | Promise<SimulatorAnswer>,
+  handle: (call: C) => SimulatorResponse | Promise<SimulatorResponse>,
 ]
 
 interface SimulatorServer<Known extends object> {
@@ -31,9 +31,9 @@ interface SimulatorServer<Known extends object> {
   routes: Route<Call & Known>[]
   /** What is known of a call before its body is read. Headers it adds go with every answer; it may throw a RefusedCall, too. */
   enter(request: IncomingMessage, url: URL, headers: OutgoingHttpHeaders): Known
-  notFound(): Answer
+  notFound(): SandboxResponse
   /** For what is our own mistake. */
-  failed(): Answer
+  failed(): SandboxResponse
   maxBodyBytes: number
 }
 
@@ -41,7 +41,7 @@ interface SimulatorServer<Known extends object> {
 export function createSimulatorServer<Known extends object>(options: SimulatorServer<Known>): Server {
   const { base, routes, enter, notFound, failed, maxBodyBytes } = options
 
-  async function answerTo(request: IncomingMessage): Promise<SimulatorAnswer> {
+  async function answerTo(request: IncomingMessage): Promise<SimulatorResponse> {
     const url = new URL(request.url ?? '/', base())
     const headers: OutgoingHttpHeaders = {}
     try {
@@ -64,7 +64,7 @@ export function createSimulatorServer<Known extends object>(options: SimulatorSe
   })
 }
 
-function send(response: ServerResponse, { status, headers, body, bytes }: SimulatorAnswer): void {
+function send(response: ServerResponse, { status, headers, body, bytes }: SimulatorResponse): void {
   const isText = typeof body === 'string' || body === undefined
   const type = isText ? {} : { 'content-type': 'application/json; charset=utf-8' }
   response.writeHead(status, { ...type, ...headers })

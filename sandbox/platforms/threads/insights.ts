@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import type { ContainerStore } from '../shared/graph/container-store.ts'
 import { badParameter, callerOf, noSuchObject, type GraphCall, type GraphModule } from '../shared/graph/graph.ts'
@@ -13,7 +13,7 @@ const FIRST_DAY = 1_712_991_600
 
 /** How posts and accounts are doing (platforms.md 3f). */
 export function createInsights({ store, crowd }: { store: ContainerStore; crowd: Crowd }): GraphModule<Caller> {
-  function ofPost(call: GraphCall<Caller>): Answer {
+  function ofPost(call: GraphCall<Caller>): SandboxResponse {
     const caller = callerOf(call)
     const [id = ''] = call.ids
     const post = store.posts.get(id)
@@ -26,7 +26,7 @@ export function createInsights({ store, crowd }: { store: ContainerStore; crowd:
     return insightsOf(id, metrics, (name) => told[name] ?? 0)
   }
 
-  function ofAccount(call: GraphCall<Caller>): Answer {
+  function ofAccount(call: GraphCall<Caller>): SandboxResponse {
     const { account } = ownAccount(call, SCOPE)
     for (const name of ['since', 'until']) {
       if (Number(call.params.get(name) ?? Infinity) < FIRST_DAY) throw badParameter(`Param ${name} is too early`)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { chosenAccount, consentPage, nameField } from '../shared/consent.ts'
 import { GraphRefusal, type GraphParams } from '../shared/graph/graph.ts'
 import { errorPage, redirect } from '../shared/html.ts'
@@ -19,7 +19,7 @@ const KNOWN_SCOPES = [
 /** The page that browsers are sent to, and the exchange of what it gives them (platforms.md 3a). */
 export function createLogin({ state, tokens, accounts }: { state: State; tokens: Tokens; accounts: Accounts }) {
   /** What is wrong with the request for a login. */
-  function problemOf(params: GraphParams): Answer | null {
+  function problemOf(params: GraphParams): SandboxResponse | null {
     const app = state.apps.get(params.get('client_id') ?? '')
     if (!app) return errorPage(400, 'Invalid app ID')
     if (!app.redirectUris.includes(params.get('redirect_uri') ?? '')) {
@@ -37,7 +37,7 @@ export function createLogin({ state, tokens, accounts }: { state: State; tokens:
   }
 
   return {
-    showPage(params: GraphParams): Answer {
+    showPage(params: GraphParams): SandboxResponse {
       return (
         problemOf(params) ??
         consentPage({
@@ -51,7 +51,7 @@ export function createLogin({ state, tokens, accounts }: { state: State; tokens:
     },
 
     /** What the two buttons of the page send; scopes under `decline` were switched off. */
-    decide(params: GraphParams): Answer {
+    decide(params: GraphParams): SandboxResponse {
       const problem = problemOf(params)
       if (problem) return problem
       const redirectUri = params.get('redirect_uri')!
@@ -78,7 +78,7 @@ export function createLogin({ state, tokens, accounts }: { state: State; tokens:
       return { ...answer, headers: { location: `${String(headers?.['location'])}#_` } }
     },
 
-    exchangeCode(params: GraphParams): Answer {
+    exchangeCode(params: GraphParams): SandboxResponse {
       const app = state.apps.get(params.get('client_id') ?? '')
       if (!app || app.secret !== params.get('client_secret')) {
         throw new GraphRefusal({ code: 101, message: 'Error validating application. Invalid client secret.' })

@@ -1,4 +1,4 @@
-import type { ProxiedPlatform } from '../fault-proxy.ts'
+import type { ProxiedPlatform } from '../proxied-platform.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import type { Account, State } from './state.ts'
 import type { Tokens } from './tokens.ts'

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { countText } from '../../../src/domain/posts/posting-rules.ts'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import { selectFields } from '../shared/graph/fields.ts'
 import { callerOf, GraphRefusal, type GraphCall, type GraphModule, type GraphNode } from '../shared/graph/graph.ts'
@@ -34,7 +34,7 @@ export function createPosts({
   base,
   quota,
 }: PostsDeps): GraphModule<Caller> & { addressOf(post: ContainerPost): string } {
-  async function create(call: Call): Promise<Answer> {
+  async function create(call: Call): Promise<SandboxResponse> {
     const { account } = ownAccount(call, 'threads_content_publish')
     const { params } = call
     const text = params.get('text') ?? ''
@@ -60,7 +60,7 @@ export function createPosts({
     }
   }
 
-  function made(fields: Parameters<ContainerStore['make']>[0]): Answer {
+  function made(fields: Parameters<ContainerStore['make']>[0]): SandboxResponse {
     return { status: 200, body: { id: store.make(fields).id } }
   }
 
@@ -79,7 +79,7 @@ export function createPosts({
     return ids
   }
 
-  function publish(call: Call): Answer {
+  function publish(call: Call): SandboxResponse {
     const { account } = ownAccount(call, 'threads_content_publish')
     const container = store.find(call.params.get('creation_id') ?? '')
     if (container?.accountId !== account.id || container.isChild) throw notReady()
@@ -92,7 +92,7 @@ export function createPosts({
     return { status: 200, body: { id: store.publish(container).id } }
   }
 
-  function limit(call: Call): Answer {
+  function limit(call: Call): SandboxResponse {
     const { account } = ownAccount(call, 'threads_content_publish')
     const entry = {
       quota_usage: store.usedQuota(account.id),
@@ -101,7 +101,7 @@ export function createPosts({
     return { status: 200, body: { data: [entry] } }
   }
 
-  function list(call: Call): Answer {
+  function list(call: Call): SandboxResponse {
     const { account } = ownAccount(call, 'threads_basic')
     return pageThrough(store.postsOf(account.id), call.params, (post) =>
       selectFields(postNode(post), call.params.get('fields')),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { callerOf, GraphRefusal, noSuchObject, type GraphCall } from '../shared/graph/graph.ts'
 import type { Account, State, Token } from './state.ts'
 
@@ -35,7 +35,7 @@ export function createTokens(state: State) {
   }
 
   /** Of `access_token`, which this host takes as a parameter or in a header. */
-  function present({ token, expiresAt }: Token): Answer {
+  function present({ token, expiresAt }: Token): SandboxResponse {
     const expiresIn = Math.round((expiresAt - Date.now()) / 1_000)
     return { status: 200, body: { access_token: token, token_type: 'bearer', expires_in: expiresIn } }
   }
@@ -45,7 +45,7 @@ export function createTokens(state: State) {
     callerBy,
 
     /** A short one for a long one. */
-    exchange(call: GraphCall<Caller>): Answer {
+    exchange(call: GraphCall<Caller>): SandboxResponse {
       const { token } = callerOf(call)
       if (call.params.get('grant_type') !== 'th_exchange_token') throw badGrant()
       const app = state.apps.get(token.appId)
@@ -57,7 +57,7 @@ export function createTokens(state: State) {
     },
 
     /** A long one for a new one, whose life begins anew; the old one lives on. */
-    refresh(call: GraphCall<Caller>): Answer {
+    refresh(call: GraphCall<Caller>): SandboxResponse {
       const { token } = callerOf(call)
       if (call.params.get('grant_type') !== 'th_refresh_token') throw badGrant()
       if (!token.isLong || Date.now() - token.issuedAt < REFRESH_AFTER_MS) {

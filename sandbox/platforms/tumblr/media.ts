@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileTypeFromBuffer } from 'file-type'
 import sharp from 'sharp'
-import type { SimulatorAnswer } from '../shared/server.ts'
+import type { SimulatorResponse } from '../shared/server.ts'
 import type { AccountLimits } from './limits.ts'
 import { Refusal } from './refusal.ts'
 import type { Account, Block, Media, State } from './state.ts'
@@ -118,7 +118,7 @@ export function createMediaStore({ state, limits, dir, base, processingMs }: Med
       return { ...block, media: block.type === 'image' ? [object, { ...object, width: 100 }] : object }
     },
 
-    async file(id: string): Promise<SimulatorAnswer> {
+    async file(id: string): Promise<SimulatorResponse> {
       const media = state.media.get(id)
       if (!media) throw new Refusal(404, 'Not Found')
       return { status: 200, headers: { 'content-type': media.mimeType }, bytes: await readFile(join(dir, id)) }

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { chosenAccount, consentPage, nameField } from '../shared/consent.ts'
 import { errorPage, redirect } from '../shared/html.ts'
 import type { Params } from '../shared/params.ts'
@@ -11,7 +11,7 @@ import type { Account, App, RequestToken, State } from './state.ts'
 
 const REQUEST_TOKEN_LIFE_MS = 10 * 60_000
 /** By how much the clocks may differ. */
-const MOST_SKEW_SECONDS = 300
+const MAX_SKEW_SECONDS = 300
 
 /** Who signed a call. */
 interface Signer {
@@ -51,18 +51,18 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
   function isFresh(oauth: Map<string, string>): boolean {
     const [timestamp, nonce = ''] = [oauth.get('oauth_timestamp') ?? '', oauth.get('oauth_nonce')]
     const now = Math.floor(Date.now() / 1_000)
-    if (!/^\d+$/.test(timestamp) || nonce === '' || Math.abs(Number(timestamp) - now) > MOST_SKEW_SECONDS) return false
+    if (!/^\d+$/.test(timestamp) || nonce === '' || Math.abs(Number(timestamp) - now) > MAX_SKEW_SECONDS) return false
     const name = [oauth.get('oauth_consumer_key'), oauth.get('oauth_token') ?? '', timestamp, nonce].join('/')
     if (nonces.has(name)) return false
     nonces.set(name, now)
     for (const [old, at] of nonces) {
-      if (now - at <= 2 * MOST_SKEW_SECONDS) break
+      if (now - at <= 2 * MAX_SKEW_SECONDS) break
       nonces.delete(old)
     }
     return true
   }
 
-  function requestToken(call: Call): Answer {
+  function requestToken(call: Call): SandboxResponse {
     const { app, oauth } = verify(call, () => null)
     const callback = oauth.get('oauth_callback') ?? app.callbackUrl
     if (!isCallbackOf(app, callback)) throw new OAuthRefusal(400, 'oauth_callback is not the one that is registered')
@@ -82,7 +82,7 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     return found && Date.now() - found.createdAt < REQUEST_TOKEN_LIFE_MS ? found : null
   }
 
-  function authorize(params: Params): Answer {
+  function authorize(params: Params): SandboxResponse {
     const asked = open(params.text('oauth_token'))
     if (!asked || asked.verifier !== null)
       return errorPage(400, 'There is no request for access by this token any more')
@@ -96,7 +96,7 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
   }
 
   /** What the two buttons of the page send. */
-  function decide(params: Params): Answer {
+  function decide(params: Params): SandboxResponse {
     const asked = open(params.text('oauth_token'))
     if (!asked || asked.verifier !== null)
       return errorPage(400, 'There is no request for access by this token any more')
@@ -110,7 +110,7 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     return redirect(asked.callback, { oauth_token: asked.token, oauth_verifier: verifier })
   }
 
-  function accessToken(call: Call): Answer {
+  function accessToken(call: Call): SandboxResponse {
     let asked: RequestToken | null = null
     const { oauth } = verify(call, (token, app) => {
       asked = open(token)
@@ -172,7 +172,7 @@ function isCallbackOf({ callbackUrl }: App, callback: string): boolean {
   return callback === callbackUrl || callback.startsWith(`${callbackUrl}?`)
 }
 
-function formAnswer(fields: Record<string, string>): Answer {
+function formAnswer(fields: Record<string, string>): SandboxResponse {
   return {
     status: 200,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { escapeHtml, page } from '../shared/html.ts'
 import type { Block, Blog } from './state.ts'
 
@@ -12,14 +12,14 @@ interface Shown {
 }
 
 /** What one finds at the sandbox's Tumblr. */
-export function startPage(blogs: Blog[], posts: Shown[]): Answer {
+export function startPage(blogs: Blog[], posts: Shown[]): SandboxResponse {
   const items = blogs.map(
     ({ name, title }) => `<li><a href="/${escapeHtml(name)}">${escapeHtml(name)}</a> ${escapeHtml(title)}</li>`,
   )
   return page(200, 'Tumblr sandbox', `<h2>Blogs</h2><ul>${items.join('')}</ul><h2>Posts</h2>${list(posts)}`)
 }
 
-export function postsPage(title: string, posts: Shown[]): Answer {
+export function postsPage(title: string, posts: Shown[]): SandboxResponse {
   return page(200, title, list(posts))
 }
 

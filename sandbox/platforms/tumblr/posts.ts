@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 import type { Params } from '../shared/params.ts'
@@ -9,7 +9,7 @@ import { envelope, Refusal } from './refusal.ts'
 import type { Account, Block, Blog, Post, State } from './state.ts'
 
 const STATES = ['published', 'draft', 'private', 'queue'] as const
-const MOST_AT_ONCE = 20
+const MAX_PAGE_SIZE = 20
 const NOTES_PAGE = 50
 /** Counts in Tumblr's words, by ours. */
 export const WORDS = { shares: 'reblogs', comments: 'replies' }
@@ -47,7 +47,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     list.splice(list.indexOf(post), 1)
   }
 
-  async function create(account: Account, blog: Blog, params: Params): Promise<Answer> {
+  async function create(account: Account, blog: Blog, params: Params): Promise<SandboxResponse> {
     const wanted = readPost(params)
     const content = await media.take(account, readBlocks(wanted.content), params.files.filter(isUpload))
     limits.assertRoom(account, { posts: 1 })
@@ -57,7 +57,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     return envelope(201, { id, state: wanted.state, display_text: `Posted to ${blog.name}` })
   }
 
-  async function edit(account: Account, blog: Blog, id: string, params: Params): Promise<Answer> {
+  async function edit(account: Account, blog: Blog, id: string, params: Params): Promise<SandboxResponse> {
     const before = find(blog, id)
     const wanted = readPost(params)
     const content = await media.take(account, readBlocks(wanted.content), params.files.filter(isUpload))
@@ -113,7 +113,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     return `${base()}/${state.blogs.get(blogId)!.name}/${id}`
   }
 
-  function list(blog: Blog, params: Params, isAuthor: boolean): Answer {
+  function list(blog: Blog, params: Params, isAuthor: boolean): SandboxResponse {
     const id = params.text('id')
     const [after, before] = [numberOf(params, 'after', 0), numberOf(params, 'before', Infinity)]
     const published = listOf(blog.uuid).filter(
@@ -126,17 +126,17 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     if (id !== undefined && published.length === 0) throw new Refusal(404, 'Not Found')
     const sorted = params.text('sort') === 'asc' ? published : published.toReversed()
     const offset = numberOf(params, 'offset', 0)
-    const posts = sorted.slice(offset, offset + Math.min(numberOf(params, 'limit', MOST_AT_ONCE), MOST_AT_ONCE))
+    const posts = sorted.slice(offset, offset + Math.min(numberOf(params, 'limit', MAX_PAGE_SIZE), MAX_PAGE_SIZE))
     return envelope(200, { posts: posts.map((post) => present(post, isAuthor)), total_posts: published.length })
   }
 
   /** Newest first, in pages. */
-  function drafts(blog: Blog, params: Params): Answer {
+  function drafts(blog: Blog, params: Params): SandboxResponse {
     const before = params.text('before_id')
     const found = listOf(blog.uuid)
       .filter((post) => post.state === 'draft' && (before === undefined || BigInt(post.id) < BigInt(before)))
       .toReversed()
-    return envelope(200, { posts: found.slice(0, MOST_AT_ONCE).map((post) => present(post, true)) })
+    return envelope(200, { posts: found.slice(0, MAX_PAGE_SIZE).map((post) => present(post, true)) })
   }
 
   return {
@@ -163,7 +163,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
       return store({ id, genesisId: null, blogId: blog.uuid, state: 'published', content, tags: [], timestamp })
     },
 
-    notes(blog: Blog, params: Params): Answer {
+    notes(blog: Blog, params: Params): SandboxResponse {
       const post = find(blog, params.text('id') ?? '')
       const { likes, reblogs, replies, total: total_notes } = notesIn(post)
       const [liked, reblogged, replied] = [

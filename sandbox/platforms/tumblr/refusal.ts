@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { RefusedCall } from '../shared/refused-call.ts'
 
 const MESSAGES: Record<number, string> = {
@@ -14,7 +14,7 @@ const MESSAGES: Record<number, string> = {
 }
 
 /** The envelope of every answer below /v2. */
-export function envelope(status: number, response: unknown, errors?: object[]): Answer {
+export function envelope(status: number, response: unknown, errors?: object[]): SandboxResponse {
   const meta = { status, msg: MESSAGES[status] ?? 'Internal Server Error' }
   return { status, body: { meta, response, ...(errors && { errors }) } }
 }

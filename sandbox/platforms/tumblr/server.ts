@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, Server } from 'node:http'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import { errorPage } from '../shared/html.ts'
 import { createSimulatorServer, type Call, type Route } from '../shared/server.ts'
@@ -136,19 +136,19 @@ export function createTumblrServer(deps: ServerDeps): Server {
     return blog
   }
 
-  function postPage(name: string, id: string): Answer {
+  function postPage(name: string, id: string): SandboxResponse {
     const list = shown([posts.find(blogNamed(name), id)])
     return list.length > 0 ? postsPage('Post', list) : errorPage(404, "There's nothing here.")
   }
 
-  function onePost(call: Call): Answer {
+  function onePost(call: Call): SandboxResponse {
     const { blog, isAuthor } = readerOf(call)
     const post = posts.find(blog, call.id)
     if (post.state !== 'published' && !isAuthor) throw new Refusal(404, 'Not Found')
     return envelope(200, posts.present(post, isAuthor))
   }
 
-  function userInfo({ id, name }: Account): Answer {
+  function userInfo({ id, name }: Account): SandboxResponse {
     const blogs = state.blogs
       .values()
       .filter(({ accountId }) => accountId === id)
@@ -164,7 +164,7 @@ export function createTumblrServer(deps: ServerDeps): Server {
     return envelope(200, { user: { name, following: 0, likes: 0, default_post_format: 'html', blogs } })
   }
 
-  function blogInfo(blog: Blog): Answer {
+  function blogInfo(blog: Blog): SandboxResponse {
     const published = posts.listOf(blog.uuid).filter((post) => post.state === 'published')
     return envelope(200, {
       blog: {
@@ -180,7 +180,7 @@ export function createTumblrServer(deps: ServerDeps): Server {
     })
   }
 
-  function avatar(call: Call): Answer {
+  function avatar(call: Call): SandboxResponse {
     blogOf(call)
     if (!AVATAR_SIZES.includes(call.id || '64')) throw new Refusal(400, 'Bad Request')
     const url = `${base()}/avatar.png`

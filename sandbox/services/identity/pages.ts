@@ -1,4 +1,4 @@
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { consentPage } from '../../platforms/shared/consent.ts'
 import { escapeHtml, page } from '../../platforms/shared/html.ts'
 import type { Person } from './state.ts'
@@ -7,7 +7,7 @@ const NEW_FIELDS = `<p><label>Address <input name="email" type="email"></label> 
 <p><label>Name <input name="name"></label></p>
 <p><label><input name="verified" type="checkbox" value="yes" checked> The address is verified</label></p>`
 
-export function choicePage(app: string, people: Person[]): Answer {
+export function choicePage(app: string, people: Person[]): SandboxResponse {
   return consentPage({
     title: 'Sign in with the identity sandbox',
     app,
@@ -18,7 +18,7 @@ export function choicePage(app: string, people: Person[]): Answer {
 }
 
 /** What one finds at the sandbox's provider. */
-export function startPage(people: Person[]): Answer {
+export function startPage(people: Person[]): SandboxResponse {
   const list = people.map((person) => `<li>${escapeHtml(labelOf(person))}</li>`)
   return page(
     200,

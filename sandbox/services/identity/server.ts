@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { NEW_ACCOUNT } from '../../platforms/shared/consent.ts'
 import { errorPage } from '../../platforms/shared/html.ts'
 import { readParams, type Params } from '../../platforms/shared/params.ts'
@@ -63,6 +63,6 @@ export function createIdentityServer({ state, provider, createPerson }: ServerDe
   })
 }
 
-function send(response: ServerResponse, { status, headers, body }: Answer): void {
+function send(response: ServerResponse, { status, headers, body }: SandboxResponse): void {
   response.writeHead(status, headers).end(body)
 }

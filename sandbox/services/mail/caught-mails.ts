@@ -14,7 +14,7 @@ export interface CaughtMail {
   receivedAt: string
 }
 
-const MOST_KEPT = 1_000
+const MAX_STORED = 1_000
 
 /** All mails that were sent to anybody, kept from start to start. */
 export function createCaughtMails(dir: string) {
@@ -30,7 +30,7 @@ export function createCaughtMails(dir: string) {
       const mail = { id, messageId, from, to, ...words, receivedAt: new Date().toISOString() }
       appendFileSync(file, `${JSON.stringify(mail)}\n`, { mode: 0o600 })
       mails.push(mail)
-      if (mails.length > MOST_KEPT) mails.shift()
+      if (mails.length > MAX_STORED) mails.shift()
       for (const look of waiting) look()
     },
 
@@ -73,5 +73,5 @@ function readKept(file: string): CaughtMail[] {
         return []
       }
     })
-    .slice(-MOST_KEPT)
+    .slice(-MAX_STORED)
 }

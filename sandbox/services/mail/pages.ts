@@ -1,8 +1,8 @@
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { errorPage, escapeHtml, page } from '../../platforms/shared/html.ts'
 import type { CaughtMail } from './caught-mails.ts'
 
-export function listPage(mails: CaughtMail[]): Answer {
+export function listPage(mails: CaughtMail[]): SandboxResponse {
   const rows = mails.map(
     ({ id, to, subject, receivedAt }) =>
       `<li><a href="/mails/${id}">${escapeHtml(subject)}</a> to <b>${escapeHtml(to.join(', '))}</b>, ${receivedAt}</li>`,
@@ -14,7 +14,7 @@ export function listPage(mails: CaughtMail[]): Answer {
 const LINK = /https?:\/\/[^\s<>"]+/g
 
 /** Both forms of a mail. Its HTML may do nothing but open links in a tab of their own. */
-export function mailPage(mail: CaughtMail | undefined): Answer {
+export function mailPage(mail: CaughtMail | undefined): SandboxResponse {
   if (!mail) return errorPage(404, 'No such mail')
   const { from, to, subject, text, html, receivedAt, messageId } = mail
   const head = `<p>From ${escapeHtml(from)} to <b>${escapeHtml(to.join(', '))}</b>, ${receivedAt}, ${escapeHtml(messageId)}</p>`

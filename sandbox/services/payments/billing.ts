@@ -24,8 +24,8 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
   const settings = { draftSeconds: 0 }
 
   const shown = (record: SubscriptionRecord) => shapes.subscription(record, events.settings.apiShape)
-  const tell = (type: EventType, record: SubscriptionRecord) => events.emit(type, shown(record))
-  const tellOfInvoice = (type: EventType, record: InvoiceRecord) =>
+  const emit = (type: EventType, record: SubscriptionRecord) => events.emit(type, shown(record))
+  const emitInvoice = (type: EventType, record: InvoiceRecord) =>
     events.emit(type, shapes.invoice(record, events.settings.apiShape))
 
   /** Writes what has changed of a subscription, and tells of it. */
@@ -77,10 +77,10 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     return invoices.set(id, { ...tried, status: 'open', nextAttemptAt: retries.find((at) => at > now) ?? null })
   }
 
-  function tellOfCharge(invoice: InvoiceRecord): void {
-    if (invoice.status === 'open') return tellOfInvoice('invoice.payment_failed', invoice)
-    tellOfInvoice('invoice.paid', invoice)
-    tellOfInvoice('invoice.payment_succeeded', invoice)
+  function emitCharge(invoice: InvoiceRecord): void {
+    if (invoice.status === 'open') return emitInvoice('invoice.payment_failed', invoice)
+    emitInvoice('invoice.paid', invoice)
+    emitInvoice('invoice.payment_succeeded', invoice)
   }
 
   function end(id: string): SubscriptionRecord {
@@ -95,7 +95,7 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     for (const invoice of invoices.values()) {
       if (invoice.subscriptionId === id) invoices.set(invoice.id, { ...invoice, nextAttemptAt: null })
     }
-    tell('customer.subscription.deleted', ended)
+    emit('customer.subscription.deleted', ended)
     return ended
   }
 
@@ -115,13 +115,13 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     }
     const invoice = charge(draft.id)
     update(id, { periods, periodEnd, latestInvoiceId, status: invoice.status === 'paid' ? 'active' : 'past_due' })
-    tellOfCharge(invoice)
+    emitCharge(invoice)
   }
 
   /** Once more, with what follows from it. */
   function chargeAgain(id: string): void {
     const invoice = charge(id)
-    tellOfCharge(invoice)
+    emitCharge(invoice)
     const subscription = subscriptions.get(invoice.subscriptionId)!
     if (!isLive(subscription) || subscription.latestInvoiceId !== id) return
     if (invoice.status === 'paid') {
@@ -160,8 +160,8 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
       subscriptions.set(id, subscription)
       addInvoice(subscription, 'subscription_create')
       const invoice = charge(subscription.latestInvoiceId)
-      tell('customer.subscription.created', subscription)
-      tellOfCharge(invoice)
+      emit('customer.subscription.created', subscription)
+      emitCharge(invoice)
       return subscription
     },
 
@@ -194,16 +194,14 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     },
 
     /** What has fallen due by itself until then, in any order. */
-    due(until: Seconds): { at: Seconds; happen(): void }[] {
+    due(until: Seconds): { at: Seconds; run(): void }[] {
       const renewals = subscriptions
         .values()
         .filter((subscription) => subscription.periodEnd <= until && isLive(subscription))
-        .map(({ id, periodEnd }) => ({ at: periodEnd, happen: () => renew(id) }))
+        .map(({ id, periodEnd }) => ({ at: periodEnd, run: () => renew(id) }))
       const retries = invoices
         .values()
-        .flatMap(({ id, nextAttemptAt: at }) =>
-          at === null || at > until ? [] : [{ at, happen: () => chargeAgain(id) }],
-        )
+        .flatMap(({ id, nextAttemptAt: at }) => (at === null || at > until ? [] : [{ at, run: () => chargeAgain(id) }]))
       return [...retries, ...renewals]
     },
   }

@@ -69,6 +69,6 @@ export function createCheckouts({ state: { checkouts }, shapes, clock, events, b
       checkouts
         .values()
         .filter(({ status, expiresAt }) => status === 'open' && expiresAt <= until)
-        .map(({ id, expiresAt }) => ({ at: expiresAt, happen: () => void expire(id) })),
+        .map(({ id, expiresAt }) => ({ at: expiresAt, run: () => void expire(id) })),
   }
 }

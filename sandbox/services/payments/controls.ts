@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { ControlError, type Control } from '../../platforms/control.ts'
+import { type Control, ControlError } from '../../platforms/proxied-platform.ts'
 import { isLive } from './billing.ts'
 import type { Processor } from './processor.ts'
 import type { Card, CheckoutRecord, EventRecord } from './records.ts'
@@ -37,24 +37,24 @@ interface ControlsDeps {
 
 /** What tests and people do to the processor and its customers, beside what the pages offer. */
 export function createControls({ processor, webhooks }: ControlsDeps) {
-  const { state, clock, events, billing, checkouts, settle } = processor
+  const { state, clock, events, billing, checkouts, advanceToNow } = processor
 
   function openCheckout(id: string): CheckoutRecord {
-    settle()
+    advanceToNow()
     const found = found404(state.checkouts.get(id), id)
     if (found.status !== 'open') throw new ControlError(409, `The session is ${found.status}`)
     return found
   }
 
   function liveSubscription(id: string) {
-    settle()
+    advanceToNow()
     const found = found404(state.subscriptions.get(id), id)
     if (!isLive(found)) throw new ControlError(409, 'The subscription has ended')
     return found
   }
 
   function customer(id: string) {
-    settle()
+    advanceToNow()
     const found = found404(state.customers.get(id), id)
     if (found.isDeleted) throw new ControlError(409, 'The customer is deleted')
     return found
@@ -63,18 +63,18 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
   return {
     clock: () => ({ now: new Date(clock.nowMs()).toISOString() }),
     advance(by: Static<typeof AdvanceSchema>) {
-      settle()
+      advanceToNow()
       const to = 'to' in by ? Date.parse(by.to) : clock.nowMs() + by.advanceMs
       if (!(to >= clock.nowMs())) throw new ControlError(400, 'The clock goes forward only')
       clock.putTo(to)
-      settle()
+      advanceToNow()
       return { now: new Date(clock.nowMs()).toISOString() }
     },
 
     webhooks: (changes: Static<typeof WebhooksSchema>) => Object.assign(events.settings, changes),
     invoices: (changes: Static<typeof InvoicesSchema>) => Object.assign(billing.settings, changes),
     events(): Omit<EventRecord, 'isHeld'>[] {
-      settle()
+      advanceToNow()
       return state.events.values().map(({ isHeld: _, ...event }) => event)
     },
     deliver: (ids: string[]) => webhooks.deliver(ids.map((id) => found404(state.events.get(id), id))),
@@ -88,7 +88,7 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
 
     /** One more that is paid, as if by another session. */
     subscribe({ userId, email, customerId }: Static<typeof SubscribeSchema>) {
-      settle()
+      advanceToNow()
       if (customerId !== undefined) customer(customerId)
       const { id } = checkouts.create({
         expiresAt: null,
@@ -110,7 +110,7 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
     end: (id: string) => void billing.end(liveSubscription(id).id),
     /** Without an event. */
     forget(id: string): void {
-      settle()
+      advanceToNow()
       state.subscriptions.set(id, { ...found404(state.subscriptions.get(id), id), isForgotten: true })
     },
 

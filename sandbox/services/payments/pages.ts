@@ -1,4 +1,4 @@
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { escapeHtml, page } from '../../platforms/shared/html.ts'
 import { isLive } from './billing.ts'
 import type {
@@ -28,12 +28,16 @@ const NOTE = '<p class="note">This is a sandbox: nobody is asked for a card, and
 
 const CARDS: Record<Card, string> = { works: 'a card that works', fails: 'a card that is declined' }
 
-function sandboxPage(status: number, title: string, body: string): Answer {
+function sandboxPage(status: number, title: string, body: string): SandboxResponse {
   return page(status, title, `${STYLE}${NOTE}${body}`)
 }
 
 /** Where a subscription is bought; `problem` tells why it was not. */
-export function checkoutPage(checkout: CheckoutRecord, email: string | null, problem: string | null = null): Answer {
+export function checkoutPage(
+  checkout: CheckoutRecord,
+  email: string | null,
+  problem: string | null = null,
+): SandboxResponse {
   const { allowPromotionCodes, cancelUrl } = checkout
   const code = allowPromotionCodes
     ? '<p><label>Promotion code <input name="code" autocomplete="off"></label> (this sandbox has given out none)</p>'
@@ -57,7 +61,7 @@ interface Customer {
 }
 
 /** Where customers look after what they pay for. */
-export function portalPage({ customer, subscriptions, invoices }: Customer, returnUrl: string | null): Answer {
+export function portalPage({ customer, subscriptions, invoices }: Customer, returnUrl: string | null): SandboxResponse {
   const back = returnUrl === null ? '' : `<p><a id="back" href="${escapeHtml(returnUrl)}">Back to postonce</a></p>`
   const plans = subscriptions.map((subscription) => `<div>${planOf(subscription)} ${planButtons(subscription)}</div>`)
   const rows = invoices.map((invoice) => [
@@ -90,7 +94,7 @@ function planButtons(subscription: SubscriptionRecord): string {
   return cancelAtPeriodEnd ? button('resume', id, 'Resume') : button('cancel', id, 'Cancel at the end of the period')
 }
 
-export function invoicePage(invoice: InvoiceRecord): Answer {
+export function invoicePage(invoice: InvoiceRecord): SandboxResponse {
   const { number, customerEmail, createdAt, periodStart, periodEnd, status } = invoice
   const rows = [
     ['For', escapeHtml(customerEmail ?? 'somebody')],
@@ -110,7 +114,7 @@ interface Everything {
 }
 
 /** For whoever tries the sandbox out: all there is, and the clock. */
-export function overviewPage({ now, customers, subscriptions, events }: Everything): Answer {
+export function overviewPage({ now, customers, subscriptions, events }: Everything): SandboxResponse {
   const emailOf = (id: string) => customers.find((customer) => customer.id === id)?.email ?? id
   const people = customers
     .filter(({ isDeleted }) => !isDeleted)

@@ -24,13 +24,13 @@ export function createProcessor({ state, base, webhooks }: ProcessorDeps) {
   const portals = createPortals({ state, clock })
 
   /** Lets happen, in order and each at its instant, what has fallen due. Whoever looks calls it first. */
-  function settle(): void {
+  function advanceToNow(): void {
     const now = clock.now()
     for (;;) {
       const due = [...billing.due(now), ...checkouts.due(now)]
       if (due.length === 0) return
       const next = due.reduce((one, other) => (other.at < one.at ? other : one))
-      clock.at(next.at, next.happen)
+      clock.at(next.at, next.run)
     }
   }
 
@@ -42,7 +42,7 @@ export function createProcessor({ state, base, webhooks }: ProcessorDeps) {
     billing,
     checkouts,
     portals,
-    settle,
+    advanceToNow,
   }
 }
 

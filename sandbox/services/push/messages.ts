@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { RefusedCall } from '../../platforms/shared/refused-call.ts'
 
 const LARGEST_MESSAGE_BYTES = 4_096
@@ -83,7 +83,7 @@ export function unregistered(): RefusedCall {
   return new RefusedCall(fcmError(404, 'NOT_FOUND', 'Requested entity was not found.', [fcmDetail('UNREGISTERED')]))
 }
 
-export function fcmError(code: number, status: string, message: string, details?: object[]): Answer {
+export function fcmError(code: number, status: string, message: string, details?: object[]): SandboxResponse {
   return { status: code, body: { error: { code, message, status, ...(details && { details }) } } }
 }
 

@@ -5,7 +5,7 @@ import { claim, ClaimRefused, defer } from '../../domain/posts/delivery-moves.ts
 import { deliverable, entryOf, isInDoubt } from '../../domain/posts/post-entries.ts'
 import type { AttemptRef, Move, PlatformStatus, Post, Published } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { Credentials, DeliveryLog, PlatformAdapter } from '../../platforms/contract.ts'
+import type { Credentials, DeliveryCheckpoints, PlatformAdapter } from '../../platforms/contract.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
@@ -196,7 +196,7 @@ export function createDeliver(deps: DeliverDeps) {
         if (leaseUntil.getTime() - clock.now().getTime() < timeoutMs) {
           return { from, error: new Crowded(input.platform) }
         }
-        const log: DeliveryLog = {
+        const log: DeliveryCheckpoints = {
           ...preparation.log(post, { ...entry, delivery: claimed.delivery }, account, input),
           key: claimed.delivery.key!,
           startedAt: claimed.delivery.startedAt!,

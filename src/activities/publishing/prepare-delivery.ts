@@ -97,7 +97,7 @@ export function createPreparation({ posts, users, notifications, credentials, pl
     const handles = outdatedHandles(delivery, { accountId: account.accountId, contentVersion })
     if (!handles || !adapter.discard) return
     try {
-      await adapter.discard({ handle: (name) => handles[name] }, account, { signal })
+      await adapter.discard({ get: (name) => handles[name] }, account, { signal })
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof PlatformError)) throw error
@@ -107,7 +107,7 @@ export function createPreparation({ posts, users, notifications, credentials, pl
   function log(post: Post, entry: PlatformStatus, account: Credentials, input: DeliveryInput) {
     const handles = new Map(Object.entries(handlesFor(entry.delivery, account.accountId, post.contentVersion)))
     return {
-      handle: (name: string) => handles.get(name),
+      get: (name: string) => handles.get(name),
       async save(name: string, value: string): Promise<void> {
         const { round } = input
         const { accountId } = account

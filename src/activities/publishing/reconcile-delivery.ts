@@ -15,14 +15,14 @@ interface DoubtDeps extends Pick<DeliverDeps, 'posts' | 'credentials' | 'clock' 
 }
 
 /** What reconciling came to. `unreachable`: the platform could not be asked. */
-type Finding = Published | 'absent' | 'undecidable' | 'unsettled' | 'other-account' | 'not-connected' | 'unreachable'
+type Finding = Published | 'absent' | 'undecidable' | 'in-flight' | 'other-account' | 'not-connected' | 'unreachable'
 
 /** A repeat that the user asked for goes out when so many times nobody could be asked: the last wait of the schedule is left out. */
 const MOST_UNREACHABLE = RECONCILE_WAITS_MS.length - 1
 
 const WHY_UNKNOWN = {
   undecidable: 'The platform does not tell whether the post is there',
-  unsettled: 'The platform has no trace of the post yet',
+  'in-flight': 'The platform has no trace of the post yet',
   'not-connected': 'The platform is not connected',
   unreachable: 'The platform could not be asked whether the post is there',
 }

@@ -47,7 +47,7 @@ export function createMediaSource(
      * Where anyone can read a media item; of its bytes only the beginning is read.
      * @throws MediaUnavailableError as `open`
      */
-    async address(item: MediaItem, options: Options = {}): Promise<string> {
+    async publicUrl(item: MediaItem, options: Options = {}): Promise<string> {
       const read = () => storage.readHead(item.storageKey, SNIFF_BYTES, options)
       const object = await orRestored(item, options, read)
       const problem = object ? await findProblem(item, object) : MISSING_FILE
@@ -59,7 +59,7 @@ export function createMediaSource(
     },
 
     /** Stores what a media item was converted to, unless it is there already, and answers its public address. */
-    async keepCopy(
+    async storeCopy(
       item: MediaItem,
       { bytes, mimeType }: { bytes: Uint8Array; mimeType: 'image/jpeg' | 'image/png' },
       options: Options = {},

@@ -2,7 +2,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
 import { createHttpClient } from '../shared/http.ts'
-import { callWindows, serverOf } from './limits.ts'
+import { parseCallWindows, toServerOrigin } from './call-windows.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createServiceAddresses } from './service-addresses.ts'
@@ -40,16 +40,16 @@ const BLOB_LIMIT_BYTES = 52_428_800
 export function createBluesky(options: BlueskyOptions) {
   const { entryUrl, accountHosts, videoUrl, appUrl, publishTimeoutMs, media, userAgent } = options
   const { blobLimitBytes = BLOB_LIMIT_BYTES, processingWaitMs = 5 * SECOND } = options
-  const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
-  const transfers = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
+  const client = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
-  const counting = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
-  const budget = createCallBudget({ label: 'Bluesky', windowsIn: callWindows, whoseOf: serverOf })
-  const xrpc = createXrpc(calls)
-  const reading = createXrpc(budget.sparing(counting))
+  const readings = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
+  const budget = createCallBudget({ label: 'Bluesky', parseWindows: parseCallWindows, toBudgetKey: toServerOrigin })
+  const xrpc = createXrpc(client)
+  const reading = createXrpc(budget.throttle(readings))
   const services = createServiceAddresses({ entryUrl, accountHosts })
   const { connect, ...sessions } = createSessions({ xrpc, reading, services })
-  const uploads = createXrpc(transfers)
+  const uploads = createXrpc(uploadClient)
   const video = createVideo({ xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs })
   const posts = createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs })
 
@@ -60,6 +60,6 @@ export function createBluesky(options: BlueskyOptions) {
   return {
     adapter,
     direct,
-    close: async () => void (await Promise.all([calls, transfers, counting].map((client) => client.close()))),
+    close: async () => void (await Promise.all([client, uploadClient, readings].map((client) => client.close()))),
   }
 }

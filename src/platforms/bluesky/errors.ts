@@ -1,6 +1,6 @@
 import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import { PlatformError } from '../errors.ts'
-import type { HttpAnswer } from '../shared/http.ts'
+import type { HttpResponse } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readKnownJob, readXrpcError } from './responses.ts'
 
@@ -69,20 +69,20 @@ const BY_STATUS: Record<number, Meaning> = {
 }
 
 /** The video service names the job of a video that it has already, and no error. */
-export function isOwnError({ text }: HttpAnswer): boolean {
+export function isOwnError({ text }: HttpResponse): boolean {
   return readXrpcError(text) !== null || readKnownJob(text) !== null
 }
 
 /**
  * What an answer other than 2xx means. A 4xx is a definite refusal; a 5xx or a redirect leaves open whether anything was done.
  */
-export function refusalOf(answer: HttpAnswer): PlatformError {
+export function toError(answer: HttpResponse): PlatformError {
   const body = readXrpcError(answer.text)
   const code = (body?.error ?? '').slice(0, LONGEST_CODE)
   const isRefusal = answer.status >= 400 && answer.status < 500
   const meaning = isRefusal
-    ? (BY_CODE[code] ?? BY_STATUS[answer.status] ?? invalid(body?.message ?? ''))
-    : troubled(answer.status)
+    ? (BY_CODE[code] ?? BY_STATUS[answer.status] ?? toInvalidMeaning(body?.message ?? ''))
+    : toTroubleMeaning(answer.status)
   const wait = meaning.class === 'rate_limited' || meaning.class === 'transient' ? retryAfterMs(answer) : undefined
   return new PlatformError(meaning.class, meaning.message, {
     certain: meaning.certain ?? isRefusal,
@@ -93,7 +93,7 @@ export function refusalOf(answer: HttpAnswer): PlatformError {
 }
 
 /** Of the many things a record can be refused for, the one that users can cause and mend. */
-function invalid(message: string): Meaning {
+function toInvalidMeaning(message: string): Meaning {
   const isLength = /grapheme|too (long|big)|longer than|maxLength/i.test(message) && /text/i.test(message)
   return {
     class: 'validation',
@@ -101,7 +101,7 @@ function invalid(message: string): Meaning {
   }
 }
 
-function troubled(status: number): Meaning {
+function toTroubleMeaning(status: number): Meaning {
   const message = status >= 500 ? 'Bluesky has trouble at the moment' : 'Bluesky answered in an unexpected way'
   return { class: 'transient', message, certain: false }
 }
@@ -117,6 +117,6 @@ export function isRefusedWith(error: unknown, status: number): boolean {
 }
 
 /** The job under which the video service has this video already, when that is what it refused for. */
-export function knownJobOf(error: unknown): string | null {
+export function getKnownJobId(error: unknown): string | null {
   return isRefusedWith(error, 409) ? ((error as { cause: XrpcRefusal }).cause.jobId ?? null) : null
 }

@@ -12,24 +12,24 @@ export async function findFacets(text: string, resolve: (handle: string) => Prom
   const richText = new RichText({ text })
   richText.detectFacetsWithoutResolution()
   const found = richText.facets ?? []
-  const handles = new Set(found.flatMap((facet) => mentionedHandle(facet) ?? []))
+  const handles = new Set(found.flatMap((facet) => getMentionedHandle(facet) ?? []))
   const dids = new Map(await Promise.all([...handles].map(async (handle) => [handle, await resolve(handle)] as const)))
-  return found.flatMap((facet) => resolved(facet, dids)).filter(isAcceptable)
+  return found.flatMap((facet) => resolveMention(facet, dids)).filter(isAcceptable)
 }
 
 function isTooLong(text: string): boolean {
   return POSTING_RULES.bluesky.text.some(({ unit, max }) => countText(text, unit, max + 1) > max)
 }
 
-function resolved(facet: Facet, dids: Map<string, string | null>): Facet[] {
-  const handle = mentionedHandle(facet)
+function resolveMention(facet: Facet, dids: Map<string, string | null>): Facet[] {
+  const handle = getMentionedHandle(facet)
   if (handle === undefined) return [facet]
   const did = dids.get(handle)
   return did ? [{ ...facet, features: [{ $type: 'app.bsky.richtext.facet#mention', did }] }] : []
 }
 
 /** Before they are resolved, mentions carry the handle in the place of the DID. */
-function mentionedHandle(facet: Facet): string | undefined {
+function getMentionedHandle(facet: Facet): string | undefined {
   return facet.features.find((feature) => AppBskyRichtextFacet.isMention(feature))?.did
 }
 

@@ -7,7 +7,7 @@ const CLOCK_ID_BITS = 10n
 const OWN_BITS = 20n
 
 /** A TID (https://atproto.com/specs/tid): microseconds since 1970 and a 10-bit clock id, in base32 that sorts like the number. */
-export function tid(microseconds: bigint, clockId: bigint): string {
+export function toTid(microseconds: bigint, clockId: bigint): string {
   return encode((microseconds << CLOCK_ID_BITS) | clockId)
 }
 
@@ -22,7 +22,7 @@ function encode(value: bigint): string {
  * with its low 20 bits, about one millisecond and the clock id, replaced by a hash of the delivery's key.
  * @param step counts up when the key before it turned out to be taken by somebody else's record
  */
-export function recordKey(deliveryKey: string, startedAt: Date, step = 0): string {
+export function deriveRecordKey(deliveryKey: string, startedAt: Date, step = 0): string {
   const hash = createHash('sha256')
     .update(step === 0 ? deliveryKey : `${deliveryKey}/${step}`)
     .digest()

@@ -40,13 +40,13 @@ export function buildRecord(content: Content, createdAt: Date, facets: Facet[], 
     text: content.text,
     createdAt: createdAt.toISOString(),
     ...(facets.length > 0 && { facets }),
-    ...(files.length > 0 && { embed: embedOf(content, files) }),
+    ...(files.length > 0 && { embed: toEmbed(content, files) }),
   }
 }
 
 /** A video stands alone in its post. */
-function embedOf(content: Content, files: UploadedFile[]): ImagesEmbed | VideoEmbed {
-  const alts = altTexts(content)
+function toEmbed(content: Content, files: UploadedFile[]): ImagesEmbed | VideoEmbed {
+  const alts = toAltTexts(content)
   if (isVideo(content)) {
     const { blob, ...shape } = files[0]!
     return { $type: 'app.bsky.embed.video', video: blob, alt: alts[0]!, ...shape }
@@ -59,7 +59,7 @@ export function isVideo({ mediaItems }: Content): boolean {
   return mediaItems.some(({ mimeType }) => mediaKind(mimeType) === 'video')
 }
 
-function altTexts(content: Content): string[] {
+function toAltTexts(content: Content): string[] {
   return content.mediaItems.map((item) => fitAltText(item, POSTING_RULES.bluesky))
 }
 
@@ -77,6 +77,6 @@ export function compareRecord(
   const { images, video, alt } = ((value as { embed?: unknown }).embed ?? {}) as Record<string, unknown>
   const shown = video ? [alt] : ((images ?? []) as { alt?: unknown }[]).map((image) => image.alt)
   const isSame =
-    value.text === content.text && Boolean(video) === isVideo(content) && isDeepStrictEqual(shown, altTexts(content))
+    value.text === content.text && Boolean(video) === isVideo(content) && isDeepStrictEqual(shown, toAltTexts(content))
   return isSame ? 'ours' : 'unclear'
 }

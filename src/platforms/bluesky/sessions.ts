@@ -1,7 +1,7 @@
 import type { CallOptions, Credentials, Profile } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { ignoreAnswer } from '../shared/calls.ts'
-import { countOf } from '../shared/counts.ts'
+import { ignoreBody } from '../shared/calls.ts'
+import { parseCount } from '../shared/counts.ts'
 import { readProfile, readSession, type Session } from './responses.ts'
 import { isRefusedAs } from './errors.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
@@ -31,17 +31,17 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
   async function connect(identifier: string, secret: string, options: CallOptions) {
     const input = { identifier: normalizeIdentifier(identifier), password: secret.trim() }
     const session = await xrpc
-      .procedure(services.entryUrl, 'com.atproto.server.createSession', input, readSession, options)
-      .catch(asWrongCredentials)
-    if (claimsOf(session.accessJwt).scope === MAIN_PASSWORD_SCOPE) {
-      await end(services.ofSession(session), session.refreshJwt, options).catch(() => undefined)
+      .procedure({ service: services.entryUrl, nsid: 'com.atproto.server.createSession', input }, readSession, options)
+      .catch(rethrowAsWrongCredentials)
+    if (parseClaims(session.accessJwt).scope === MAIN_PASSWORD_SCOPE) {
+      await deleteSession(services.ofSession(session), session.refreshJwt, options).catch(() => undefined)
       throw new PlatformError('permission', MAIN_PASSWORD, { certain: true })
     }
     if (session.active === false) {
       throw new PlatformError('blocked_by_platform', 'This Bluesky account is not active', { certain: true })
     }
     const credentials = toSecrets(session, services.ofSession(session))
-    return { credentials, profile: await profileOrHandle(credentials, options) }
+    return { credentials, profile: await fetchProfileOrHandle(credentials, options) }
   }
 
   async function renew(account: Credentials, options: CallOptions): Promise<Secrets> {
@@ -49,35 +49,39 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
       throw new PlatformError('unauthorized', 'The Bluesky login has expired', { certain: true })
     }
     const session = await xrpc
-      .procedure(services.of(account), 'com.atproto.server.refreshSession', null, readSession, {
-        ...options,
-        token: account.refreshToken,
-      })
-      .catch(asLostAccount)
+      .procedure(
+        { service: services.of(account), nsid: 'com.atproto.server.refreshSession', input: null },
+        readSession,
+        { ...options, token: account.refreshToken },
+      )
+      .catch(rethrowAsLostAccount)
     const renewed = toSecrets(session, services.ofSession(session))
     return session.handle === INVALID_HANDLE ? { ...renewed, handle: account.handle } : renewed
   }
 
   async function revoke(account: Credentials, options: CallOptions): Promise<void> {
-    if (account.refreshToken !== undefined) await end(services.of(account), account.refreshToken, options)
+    if (account.refreshToken !== undefined) await deleteSession(services.of(account), account.refreshToken, options)
   }
 
-  async function end(server: string, token: string, options: CallOptions): Promise<void> {
-    await xrpc.procedure(server, 'com.atproto.server.deleteSession', null, ignoreAnswer, { ...options, token })
+  async function deleteSession(server: string, token: string, options: CallOptions): Promise<void> {
+    await xrpc.procedure({ service: server, nsid: 'com.atproto.server.deleteSession', input: null }, ignoreBody, {
+      ...options,
+      token,
+    })
   }
 
-  function profileView(by: Xrpc, account: Secrets, options: CallOptions) {
+  function fetchProfileView(by: Xrpc, account: Secrets, options: CallOptions) {
     const params = { actor: account.accountId }
     const call = { ...options, token: account.accessToken }
-    return by.query(services.of(account), 'app.bsky.actor.getProfile', params, readProfile, call)
+    return by.query({ service: services.of(account), nsid: 'app.bsky.actor.getProfile', params }, readProfile, call)
   }
 
   async function followers(account: Credentials, options: CallOptions): Promise<number | null> {
-    return countOf((await profileView(reading, account, options)).followersCount)
+    return parseCount((await fetchProfileView(reading, account, options)).followersCount)
   }
 
   async function profile(account: Secrets, options: CallOptions): Promise<Profile> {
-    const view = await profileView(xrpc, account, options)
+    const view = await fetchProfileView(xrpc, account, options)
     const handle = view.handle === INVALID_HANDLE ? account.handle : view.handle
     return {
       displayName: view.displayName?.trim() || handle,
@@ -88,7 +92,7 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
   }
 
   /** The login is what counts; a profile that cannot be had now is no reason to refuse it. */
-  async function profileOrHandle(credentials: Secrets, options: CallOptions): Promise<Profile> {
+  async function fetchProfileOrHandle(credentials: Secrets, options: CallOptions): Promise<Profile> {
     try {
       return await profile(credentials, options)
     } catch {
@@ -106,7 +110,7 @@ function normalizeIdentifier(identifier: string): string {
 /** What is wrong with the account itself keeps its own words; every other refusal of a login is about what was typed in. */
 const ACCOUNT_TROUBLE = ['AccountTakedown', 'AccountDeactivated', 'AuthFactorTokenRequired']
 
-function asWrongCredentials(error: unknown): never {
+function rethrowAsWrongCredentials(error: unknown): never {
   const isRefused = error instanceof PlatformError && (error.class === 'unauthorized' || error.class === 'validation')
   if (!isRefused) throw error
   if (ACCOUNT_TROUBLE.some((code) => isRefusedAs(error, code))) {
@@ -119,7 +123,7 @@ function asWrongCredentials(error: unknown): never {
 }
 
 /** With a good token, all that is left to be invalid about a renewal is that the account is gone from the server. */
-function asLostAccount(error: unknown): never {
+function rethrowAsLostAccount(error: unknown): never {
   if (!isRefusedAs(error, 'InvalidRequest')) throw error
   throw new PlatformError('unauthorized', 'This Bluesky account does not exist any more', {
     certain: true,
@@ -128,8 +132,8 @@ function asLostAccount(error: unknown): never {
 }
 
 function toSecrets(session: Session, serviceUrl: string): Secrets {
-  const expiresAt = endOf(session.accessJwt)
-  const endsAt = endOf(session.refreshJwt)
+  const expiresAt = parseExpiry(session.accessJwt)
+  const endsAt = parseExpiry(session.refreshJwt)
   return {
     accountId: session.did,
     handle: session.handle,
@@ -142,13 +146,13 @@ function toSecrets(session: Session, serviceUrl: string): Secrets {
 }
 
 /** The end of a token's life as it says itself; tokens without a readable one are used until they are refused. */
-function endOf(jwt: string): Date | undefined {
-  const { exp } = claimsOf(jwt)
+function parseExpiry(jwt: string): Date | undefined {
+  const { exp } = parseClaims(jwt)
   return typeof exp === 'number' ? new Date(exp * 1_000) : undefined
 }
 
 /** The claims of a token, unverified; none where it is not a JWT. */
-function claimsOf(jwt: string): { exp?: unknown; scope?: unknown } {
+function parseClaims(jwt: string): { exp?: unknown; scope?: unknown } {
   try {
     const claims = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as unknown
     return typeof claims === 'object' && claims !== null ? claims : {}

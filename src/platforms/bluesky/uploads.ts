@@ -1,5 +1,5 @@
 import { MINUTE } from '../../domain/shared/times.ts'
-import type { OutgoingPost, PreparationLog } from '../contract.ts'
+import type { OutgoingPost, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import type { BlobRef } from './responses.ts'
 import type { UploadedFile } from './record.ts'
@@ -17,32 +17,32 @@ export interface StoredUpload {
   uploadedAt: number
 }
 
-const handleOf = (index: number) => `media.${index}`
+const toCheckpointName = (index: number) => `media.${index}`
 
 /** What is there already, if it is of use yet. */
-export function findUpload(log: PreparationLog, index: number): StoredUpload | null {
-  const stored = read(log, index)
+export function findUpload(checkpoints: Checkpoints, index: number): StoredUpload | null {
+  const stored = read(checkpoints, index)
   return stored && Date.now() - stored.uploadedAt < BLOB_LIFE_MS ? stored : null
 }
 
-export async function saveUpload(log: PreparationLog, index: number, upload: StoredUpload | null): Promise<void> {
-  await log.save(handleOf(index), upload ? JSON.stringify(upload) : '')
+export async function saveUpload(checkpoints: Checkpoints, index: number, upload: StoredUpload | null): Promise<void> {
+  await checkpoints.save(toCheckpointName(index), upload ? JSON.stringify(upload) : '')
 }
 
 /** @throws PlatformError when something was not prepared */
-export function uploadedFiles({ content }: OutgoingPost, log: PreparationLog): UploadedFile[] {
+export function listUploadedFiles({ content }: OutgoingPost, checkpoints: Checkpoints): UploadedFile[] {
   return content.mediaItems.map((_, index) => {
-    const { blob, width, height } = read(log, index) ?? {}
+    const { blob, width, height } = read(checkpoints, index) ?? {}
     if (!blob) throw new PlatformError('media_not_ready', 'The post was not prepared for Bluesky', { certain: true })
     return { blob, ...(width !== undefined && height !== undefined && { aspectRatio: { width, height } }) }
   })
 }
 
-export async function forgetUploads({ content }: OutgoingPost, log: PreparationLog): Promise<void> {
-  for (const index of content.mediaItems.keys()) await saveUpload(log, index, null)
+export async function forgetUploads({ content }: OutgoingPost, checkpoints: Checkpoints): Promise<void> {
+  for (const index of content.mediaItems.keys()) await saveUpload(checkpoints, index, null)
 }
 
-function read(log: PreparationLog, index: number): StoredUpload | null {
-  const stored = log.handle(handleOf(index))
+function read(checkpoints: Checkpoints, index: number): StoredUpload | null {
+  const stored = checkpoints.get(toCheckpointName(index))
   return stored ? (JSON.parse(stored) as StoredUpload) : null
 }

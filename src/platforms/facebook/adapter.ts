@@ -5,7 +5,7 @@ import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createHttpClient } from '../shared/http.ts'
 import { createPulledMedia } from '../shared/pulled-media.ts'
-import type { SettleTimes } from '../shared/settling.ts'
+import type { InFlightTimes } from '../shared/in-flight.ts'
 import { createAccounts } from './accounts.ts'
 import { FACEBOOK_ERRORS } from './errors.ts'
 import { createFiles, isVideo } from './files.ts'
@@ -13,7 +13,7 @@ import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createSearch } from './search.ts'
 
-export interface FacebookOptions extends SettleTimes {
+export interface FacebookOptions extends InFlightTimes {
   /** Where browsers go, and where calls go. */
   dialogUrl: string
   graphUrl: string
@@ -35,7 +35,7 @@ export interface FacebookOptions extends SettleTimes {
   /** Names this service in every call. */
   userAgent: string
   /** How long after its call a video may still appear. */
-  videoSettleMs?: number
+  videoInFlightMs?: number
 }
 
 const CONNECTIONS = 64
@@ -46,7 +46,7 @@ const READING_CONNECTIONS = 8
 export function createFacebook(options: FacebookOptions) {
   const { version, appId, appSecret, extraScopes = [], userAgent } = options
   const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
-  const { settleMs, unansweredSettleMs, videoSettleMs = 10 * MINUTE } = options
+  const { inFlightMs, unansweredInFlightMs, videoInFlightMs = 10 * MINUTE } = options
   const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
   const uploads = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
@@ -69,7 +69,10 @@ export function createFacebook(options: FacebookOptions) {
   const posts = createPosts({
     api,
     files: createFiles({ api: createGraphApi({ ...graph, http: uploads }), media }),
-    search: createSearch({ api, times: { settleMs, unansweredSettleMs, videoSettleMs } }),
+    search: createSearch({
+      api,
+      times: { inFlightMs, unansweredInFlightMs, videoInFlightMs },
+    }),
     webUrl,
     publishTimeoutMs: (post) => (isVideo(post) ? videoTimeoutMs : publishTimeoutMs),
   })

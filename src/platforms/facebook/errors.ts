@@ -19,7 +19,7 @@ const NO_PREVIEW = {
   waitMs: SECOND,
 } as const
 const BAD_IMAGE = { class: 'validation', message: 'refused an image: it is too large or of another type' } as const
-const UNFETCHED = { class: 'media_fetch_failed', message: 'could not fetch an image or video' } as const
+const NOT_FETCHED = { class: 'media_fetch_failed', message: 'could not fetch an image or video' } as const
 const TROUBLE = { class: 'transient', message: 'has trouble at the moment' } as const
 
 /** https://developers.facebook.com/docs/graph-api/guides/error-handling (platforms.md 5g), beside what all of the graph has. */
@@ -61,9 +61,9 @@ export const FACEBOOK_ERRORS: readonly GraphRule[] = [
   { code: 100, subcode: 1_500, ...NO_PREVIEW },
   { code: 324, subcode: 1_366_046, ...BAD_IMAGE },
   { subcode: 1_366_046, ...BAD_IMAGE },
-  { subcode: 2_069_019, ...UNFETCHED },
-  { code: 324, ...UNFETCHED },
-  { code: 389, ...UNFETCHED },
+  { subcode: 2_069_019, ...NOT_FETCHED },
+  { code: 324, ...NOT_FETCHED },
+  { code: 389, ...NOT_FETCHED },
   { code: 352, class: 'validation', message: 'does not support the format of a video' },
   { subcode: 1_363_047, ...TROUBLE },
   { subcode: 1_609_010, ...TROUBLE },

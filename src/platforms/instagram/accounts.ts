@@ -2,7 +2,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, Profile } from '../contract.ts'
 import { readIssuedToken } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { instagramProfile } from '../shared/graph/instagram-profile.ts'
+import { fetchInstagramProfile } from '../shared/graph/instagram-profile.ts'
 
 interface AccountDeps {
   api: GraphApi
@@ -14,7 +14,7 @@ interface AccountDeps {
 export function createAccounts({ api, appId, appSecret }: AccountDeps) {
   return {
     profile: ({ accountId, accessToken }: Credentials, options: CallOptions): Promise<Profile> =>
-      instagramProfile(api, accountId, { ...options, token: accessToken }),
+      fetchInstagramProfile(api, accountId, { ...options, token: accessToken }),
 
     /** A token that is exchanged again gets a new life, or keeps the one it has: nothing says which (platforms.md 5a). */
     async renew({ version: _, ...account }: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>> {

@@ -4,7 +4,7 @@ import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
 import { createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
-import { instagramDialect } from './dialect.ts'
+import { instagramDialect } from './container-dialect.ts'
 import { INSTAGRAM_ERRORS } from './errors.ts'
 import { createMetrics } from './metrics.ts'
 
@@ -21,25 +21,25 @@ export interface InstagramOptions extends ContainerTimes {
 }
 
 const CONNECTIONS = 64
-const MAKING_CONNECTIONS = 16
+const CONTAINER_CONNECTIONS = 16
 const READING_CONNECTIONS = 8
 /** platforms.md 4d. */
 const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 4 / 5, maxAspect: 1.91 }
 
 /** Instagram, by containers; its accounts come with those of Facebook. */
 export function createInstagram({ graphUrl, version, appId, appSecret, userAgent, ...options }: InstagramOptions) {
-  const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
-  const making = createHttpClient({ userAgent, connections: MAKING_CONNECTIONS })
+  const client = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
   // Apart, so that counting what is out keeps nothing from getting out.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const baseUrl = `${withoutTrailingSlashes(graphUrl)}/${version}`
   const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const
-  const api = createGraphApi({ ...graph, http: calls })
+  const api = createGraphApi({ ...graph, http: client })
   const posts = createContainerPosts({
     ...options,
     platform: 'instagram',
     api,
-    makingApi: createGraphApi({ ...graph, http: making }),
+    containerApi: createGraphApi({ ...graph, http: containerClient }),
     dialect: instagramDialect,
     image: { types: ['image/jpeg'], shape: SHAPE },
   })
@@ -48,6 +48,6 @@ export function createInstagram({ graphUrl, version, appId, appSecret, userAgent
   const adapter: PlatformAdapter = { platform: 'instagram', ...posts, ...accounts, ...metrics }
   return {
     adapter,
-    close: async () => void (await Promise.all([calls, making, reading].map((client) => client.close()))),
+    close: async () => void (await Promise.all([client, containerClient, reading].map((client) => client.close()))),
   }
 }

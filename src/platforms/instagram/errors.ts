@@ -3,11 +3,11 @@ import { CONTAINER_GONE } from '../shared/graph/containers.ts'
 import type { GraphRule } from '../shared/graph/errors.ts'
 
 const GONE = { class: 'media_not_ready', message: 'no longer has what was prepared', kind: CONTAINER_GONE } as const
-const UNFETCHED = { class: 'media_fetch_failed', message: 'could not fetch an image or video' } as const
+const NOT_FETCHED = { class: 'media_fetch_failed', message: 'could not fetch an image or video' } as const
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes (platforms.md 4g). */
 export const INSTAGRAM_ERRORS: readonly GraphRule[] = [
-  { code: -2, subcode: 2_207_003, ...UNFETCHED },
+  { code: -2, subcode: 2_207_003, ...NOT_FETCHED },
   { code: -2, subcode: 2_207_020, ...GONE, waitMs: SECOND },
   { code: -1, subcode: 2_207_001, class: 'transient', message: 'has trouble at the moment', certain: false },
   { code: -1, subcode: 2_207_032, class: 'transient', message: 'could not take the post' },
@@ -32,7 +32,7 @@ export const INSTAGRAM_ERRORS: readonly GraphRule[] = [
   { code: 100, subcode: 2_207_028, class: 'validation', message: 'takes 2 to 10 images and videos in a carousel' },
   { code: 100, subcode: 2_207_040, class: 'validation', message: 'takes at most 20 mentions in a post' },
   { code: 352, subcode: 2_207_026, class: 'validation', message: 'does not support the format of a video' },
-  { code: 9_004, subcode: 2_207_052, ...UNFETCHED },
+  { code: 9_004, subcode: 2_207_052, ...NOT_FETCHED },
   {
     code: 9_007,
     subcode: 2_207_027,

@@ -2,7 +2,7 @@ import { HOUR } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, PlatformFacts } from '../contract.ts'
 import { readApplication, type Status } from './responses.ts'
 import type { Api } from './api.ts'
-import { isNoAnswerToBeHad } from './errors.ts'
+import { isFinalRefusal } from './errors.ts'
 
 interface ApplicationNameDeps {
   api: Api
@@ -11,7 +11,7 @@ interface ApplicationNameDeps {
 }
 
 /** How long a server that cannot name the application is not asked again. */
-const ASK_AGAIN_MS = HOUR
+const RETRY_AFTER_MS = HOUR
 
 /**
  * The name that this service registered with, which the server puts on what it publishes. The server's endpoint for it is optional, so
@@ -20,17 +20,17 @@ const ASK_AGAIN_MS = HOUR
 export function createApplicationName({ api, clientId, facts }: ApplicationNameDeps) {
   const fact = `mastodon/${api.base}/${clientId}/applicationName`
   let known: string | null = null
-  let askAgainAt = 0
+  let refreshAt = 0
 
   /** @returns null when the server does not tell; then any status may be ours */
   async function find({ accessToken: token }: Credentials, { signal }: CallOptions): Promise<string | null> {
     known ??= await facts.find(fact)
-    if (known !== null || Date.now() < askAgainAt) return known
+    if (known !== null || Date.now() < refreshAt) return known
     try {
       learn((await api.get('/api/v1/apps/verify_credentials', {}, readApplication, { token, signal })).body)
     } catch (error) {
-      if (!isNoAnswerToBeHad(error)) throw error
-      askAgainAt = Date.now() + ASK_AGAIN_MS
+      if (!isFinalRefusal(error)) throw error
+      refreshAt = Date.now() + RETRY_AFTER_MS
     }
     return known
   }

@@ -1,11 +1,11 @@
 import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import { PlatformError } from '../errors.ts'
-import { foreignStatusOf } from '../shared/foreign-answer.ts'
-import type { HttpAnswer } from '../shared/http.ts'
-import { meaningOf, refused, type Meaning } from '../shared/refusals.ts'
+import { getForeignStatus } from '../shared/foreign-response.ts'
+import type { HttpResponse } from '../shared/http.ts'
+import { classifyStatus, toRefusalError, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readError } from './responses.ts'
-import { resetAt } from './limits.ts'
+import { parseReset } from './call-windows.ts'
 
 /** Refusals that the adapter itself acts on. */
 type Kind = 'missing' | 'media-missing' | 'media-broken'
@@ -101,34 +101,34 @@ const RULES: Rule[] = [
   },
 ]
 
-export function isOwnError({ text }: HttpAnswer): boolean {
+export function isOwnError({ text }: HttpResponse): boolean {
   return readError(text) !== null
 }
 
 /** What an answer other than 2xx means. */
-export function refusalOf(answer: HttpAnswer): PlatformError {
+export function toError(answer: HttpResponse): PlatformError {
   const { status } = answer
   const { error: text = '', error_description: description } = readError(answer.text) ?? {}
   const rule = RULES.find((one) => one.status === status && (!one.text || one.text.test(text)))
-  const meaning = rule ?? meaningOf(status, 'Mastodon')
+  const meaning = rule ?? classifyStatus(status, 'Mastodon')
   // OAuth names its errors and describes them; everything else is a sentence.
   const reason = description ? { code: text, text: description } : { text }
-  return refused(status, meaning, { retryAfterMs: waitOf(meaning.class, answer), reason })
+  return toRefusalError(status, meaning, { retryAfterMs: toRetryAfterMs(meaning.class, answer), reason })
 }
 
 /** Whether a question got a definite no, from the server or from whatever stands in front of it: asking again does not help now. */
-export function isNoAnswerToBeHad(error: unknown): boolean {
-  if (foreignStatusOf(error) !== null) return true
+export function isFinalRefusal(error: unknown): boolean {
+  if (getForeignStatus(error) !== null) return true
   return error instanceof PlatformError && ['not_found', 'permission', 'validation'].includes(error.class)
 }
 
 /** Every answer says when the rate limit begins anew; that is worth waiting for only when the limit was the reason. */
-function waitOf(errorClass: PlatformErrorClass, answer: HttpAnswer): number | undefined {
+function toRetryAfterMs(errorClass: PlatformErrorClass, answer: HttpResponse): number | undefined {
   if (errorClass === 'transient') return retryAfterMs(answer)
-  return errorClass === 'rate_limited' ? (retryAfterMs(answer) ?? untilReset(answer)) : undefined
+  return errorClass === 'rate_limited' ? (retryAfterMs(answer) ?? toResetWaitMs(answer)) : undefined
 }
 
-function untilReset(answer: HttpAnswer): number | undefined {
-  const at = resetAt(answer)
+function toResetWaitMs(answer: HttpResponse): number | undefined {
+  const at = parseReset(answer)
   return at === undefined ? undefined : Math.max(0, at - Date.now())
 }

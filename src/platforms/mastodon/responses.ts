@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { answerReader } from '../shared/responses.ts'
+import { responseReader } from '../shared/responses.ts'
 
 /** The parts we use of what Mastodon answers, each beside its description. */
 
@@ -10,7 +10,7 @@ const count = Type.Optional(Type.Unknown())
 
 /** https://docs.joinmastodon.org/entities/Token/ */
 const Token = Type.Object({ access_token: Type.String({ minLength: 1 }), scope: Type.String() })
-export const readToken = answerReader(Token)
+export const readToken = responseReader(Token)
 
 /** https://docs.joinmastodon.org/entities/Account/ */
 const Account = Type.Object({
@@ -23,15 +23,15 @@ const Account = Type.Object({
   followers_count: count,
 })
 export type Account = Static<typeof Account>
-export const readAccount = answerReader(Account)
+export const readAccount = responseReader(Account)
 
 /** https://docs.joinmastodon.org/entities/Application/ */
 const Application = Type.Object({ name: Type.String() })
-export const readApplication = answerReader(Application)
+export const readApplication = responseReader(Application)
 
 /** https://docs.joinmastodon.org/entities/MediaAttachment/ */
 const MediaAttachment = Type.Object({ id: Type.String({ minLength: 1 }) })
-export const readMediaAttachment = answerReader(MediaAttachment)
+export const readMediaAttachment = responseReader(MediaAttachment)
 
 /** https://docs.joinmastodon.org/entities/Status/ */
 const Status = Type.Object({
@@ -48,8 +48,8 @@ const Status = Type.Object({
   media_attachments: Type.Array(MediaAttachment),
 })
 export type Status = Static<typeof Status>
-export const readStatus = answerReader(Status)
-export const readStatuses = answerReader(Type.Array(Status))
+export const readStatus = responseReader(Status)
+export const readStatuses = responseReader(Type.Array(Status))
 
 /** The same entity, where only what people made of it is wanted. Quotes are counted since 4.5. */
 const CountedStatus = Type.Object({
@@ -60,12 +60,12 @@ const CountedStatus = Type.Object({
   replies_count: count,
 })
 export type CountedStatus = Static<typeof CountedStatus>
-export const readCountedStatus = answerReader(CountedStatus)
-export const readCountedStatuses = answerReader(Type.Array(CountedStatus))
+export const readCountedStatus = responseReader(CountedStatus)
+export const readCountedStatuses = responseReader(Type.Array(CountedStatus))
 
 /** https://docs.joinmastodon.org/entities/StatusSource/ */
 const StatusSource = Type.Object({ text: Type.String() })
-export const readStatusSource = answerReader(StatusSource)
+export const readStatusSource = responseReader(StatusSource)
 
 const limit = Type.Optional(Type.Integer({ minimum: 1 }))
 
@@ -88,8 +88,8 @@ const Instance = Type.Object({
   }),
 })
 export type Instance = Static<typeof Instance>
-export const readInstance = answerReader(Instance)
+export const readInstance = responseReader(Instance)
 
 /** https://docs.joinmastodon.org/entities/Error/ */
 const MastodonError = Type.Object({ error: Type.String({ minLength: 1 }), error_description: nullable(Type.String()) })
-export const readError = answerReader(MastodonError)
+export const readError = responseReader(MastodonError)

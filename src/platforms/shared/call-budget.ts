@@ -1,5 +1,5 @@
 import { PlatformError } from '../errors.ts'
-import type { HttpAnswer, HttpClient, HttpRequest } from './http.ts'
+import type { HttpResponse, HttpClient, HttpRequest } from './http.ts'
 
 /** What an answer tells of a limit that its call counted against. */
 export interface CallWindow {
@@ -10,28 +10,28 @@ export interface CallWindow {
   endsAt: number
 }
 
-interface BudgetDeps {
+interface CallBudgetOptions {
   label: string
-  windowsIn(answer: Pick<HttpAnswer, 'header'>): CallWindow[]
+  parseWindows(answer: Pick<HttpResponse, 'header'>): CallWindow[]
   /** Whose limit a call counts against, as far as it is not everybody's. */
-  whoseOf?(call: Pick<HttpRequest, 'url' | 'headers'>): string
+  toBudgetKey?(call: Pick<HttpRequest, 'url' | 'headers'>): string
 }
 
 /** The part of a limit that is left to publishing. */
-const KEPT_PART = 0.5
-const MOST_REMEMBERED = 20_000
+const RESERVED_SHARE = 0.5
+const MAX_REMEMBERED = 20_000
 
 /**
  * Whoever looks at counts takes calls from whoever publishes. Every answer tells what is left, also of what other processes took, so
  * reading stops where one more call would be at the cost of publishing.
  */
-export function createCallBudget({ label, windowsIn, whoseOf = () => '' }: BudgetDeps) {
+export function createCallBudget({ label, parseWindows, toBudgetKey = () => '' }: CallBudgetOptions) {
   const windows = new Map<string, Map<string, CallWindow>>()
 
-  function note(whose: string, answer: HttpAnswer): void {
-    for (const window of windowsIn(answer)) {
+  function recordWindows(whose: string, answer: HttpResponse): void {
+    for (const window of parseWindows(answer)) {
       if (![window.limit, window.remaining, window.endsAt].every(Number.isFinite)) continue
-      if (windows.size >= MOST_REMEMBERED) windows.clear()
+      if (windows.size >= MAX_REMEMBERED) windows.clear()
       const theirs = windows.get(whose) ?? new Map<string, CallWindow>()
       windows.set(whose, theirs.set(window.span, window))
     }
@@ -41,7 +41,7 @@ export function createCallBudget({ label, windowsIn, whoseOf = () => '' }: Budge
   function assertRoom(whose: string): void {
     const now = Date.now()
     const spent = [...(windows.get(whose)?.values() ?? [])].filter(
-      ({ limit, remaining, endsAt }) => endsAt > now && remaining <= limit * KEPT_PART,
+      ({ limit, remaining, endsAt }) => endsAt > now && remaining <= limit * RESERVED_SHARE,
     )
     if (spent.length === 0) return
     throw new PlatformError('rate_limited', `What is left of the calls to ${label} is kept for publishing`, {
@@ -50,12 +50,12 @@ export function createCallBudget({ label, windowsIn, whoseOf = () => '' }: Budge
     })
   }
 
-  function watch(http: HttpClient): HttpClient {
+  function observe(http: HttpClient): HttpClient {
     return {
       ...http,
       async send(call) {
         const answer = await http.send(call)
-        note(whoseOf(call), answer)
+        recordWindows(toBudgetKey(call), answer)
         return answer
       },
     }
@@ -63,14 +63,14 @@ export function createCallBudget({ label, windowsIn, whoseOf = () => '' }: Budge
 
   return {
     /** The same client, with what its answers tell noted. */
-    watch,
+    watch: observe,
     /** For calls that can wait: the same client, as long as there is room. */
-    sparing(http: HttpClient): HttpClient {
-      const watched = watch(http)
+    throttle(http: HttpClient): HttpClient {
+      const watched = observe(http)
       return {
         ...watched,
         async send(call) {
-          assertRoom(whoseOf(call))
+          assertRoom(toBudgetKey(call))
           return watched.send(call)
         },
       }

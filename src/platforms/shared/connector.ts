@@ -17,21 +17,21 @@ export function createConnector(timeoutMs: number) {
   const spares = new Map<string, Set<Socket>>()
   const opening = new Map<string, number>()
 
-  function sparesOf(server: string): Set<Socket> {
+  function getSpares(server: string): Set<Socket> {
     const kept = spares.get(server) ?? new Set()
     spares.set(server, kept)
     return kept
   }
 
-  function keep(server: string, socket: Socket): void {
-    const kept = sparesOf(server).add(socket)
+  function storeSpare(server: string, socket: Socket): void {
+    const kept = getSpares(server).add(socket)
     socket.once('close', () => kept.delete(socket))
     setTimeout(() => kept.delete(socket) && socket.destroy(), SPARE_LIFE_MS).unref()
     socket.unref()
   }
 
-  function take(server: string): Socket | undefined {
-    const kept = sparesOf(server)
+  function takeSpare(server: string): Socket | undefined {
+    const kept = getSpares(server)
     const socket = [...kept].find((spare) => !spare.destroyed)
     if (socket) kept.delete(socket)
     return socket?.ref()
@@ -39,7 +39,7 @@ export function createConnector(timeoutMs: number) {
 
   return {
     connect: ((options, callback) => {
-      const spare = take(nameOf(options))
+      const spare = takeSpare(toServerName(options))
       if (spare) queueMicrotask(() => callback(null, spare))
       else open(options, callback)
     }) satisfies buildConnector.connector,
@@ -48,13 +48,13 @@ export function createConnector(timeoutMs: number) {
     warm(url: URL): void {
       const { protocol, host, port } = url
       const options = { protocol, hostname: url.hostname.replace(/^\[|\]$/g, ''), host, port }
-      const server = nameOf(options)
+      const server = toServerName(options)
       const underWay = opening.get(server) ?? 0
-      if (sparesOf(server).size + underWay >= MAX_SPARES) return
+      if (getSpares(server).size + underWay >= MAX_SPARES) return
       opening.set(server, underWay + 1)
       open(options, (error, socket) => {
         opening.set(server, opening.get(server)! - 1)
-        if (!error) keep(server, socket)
+        if (!error) storeSpare(server, socket)
       })
     },
 
@@ -64,6 +64,10 @@ export function createConnector(timeoutMs: number) {
   }
 }
 
-function nameOf({ protocol, hostname, port }: Pick<buildConnector.Options, 'protocol' | 'hostname' | 'port'>): string {
+function toServerName({
+  protocol,
+  hostname,
+  port,
+}: Pick<buildConnector.Options, 'protocol' | 'hostname' | 'port'>): string {
   return `${protocol}//${hostname}:${port}`
 }

@@ -4,16 +4,16 @@ import { createConnector } from './connector.ts'
 
 const CONNECT_TIMEOUT_MS = 5 * SECOND
 const TOTAL_TIMEOUT_MS = 30 * SECOND
-const MAX_ANSWER_BYTES = 2 * 1_048_576
+const MAX_RESPONSE_BYTES = 2 * 1_048_576
 /** For lists of posts, whose texts may be long. */
-export const MANY_POSTS_BYTES = 8 * 1_048_576
+export const MAX_LISTING_BYTES = 8 * 1_048_576
 
 export interface HttpClientOptions {
   /** Names this service, its version and a contact address in every request; some servers refuse requests without it. */
   userAgent: string
   /** Connections to one server at a time; further requests wait for one, within their own deadline. */
   connections: number
-  maxAnswerBytes?: number
+  maxResponseBytes?: number
 }
 
 export interface HttpRequest {
@@ -26,7 +26,7 @@ export interface HttpRequest {
   timeoutMs?: number
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   status: number
   /** By its lower-case name. */
   header(name: string): string | undefined
@@ -56,12 +56,12 @@ export function createHttpClient(options: HttpClientOptions) {
     connections: options.connections,
     connect: connector.connect,
     allowH2: false,
-    maxResponseSize: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+    maxResponseSize: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
   })
 
   return {
     /** @throws HttpFailure */
-    async send(call: HttpRequest): Promise<HttpAnswer> {
+    async send(call: HttpRequest): Promise<HttpResponse> {
       const signal = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs ?? TOTAL_TIMEOUT_MS)])
       let sent = false
       const onStart = () => {
@@ -71,8 +71,8 @@ export function createHttpClient(options: HttpClientOptions) {
       }
       try {
         signal.throwIfAborted()
-        const answering = request(call.url, {
-          dispatcher: agent.compose(noting(onStart)),
+        const pending = request(call.url, {
+          dispatcher: agent.compose(interceptStart(onStart)),
           method: call.method,
           // A compressed answer could unfold without limit; ours are small.
           headers: { ...call.headers, 'user-agent': options.userAgent, 'accept-encoding': 'identity' },
@@ -80,10 +80,10 @@ export function createHttpClient(options: HttpClientOptions) {
           signal,
         })
         // undici looks at the signal of a waiting request only when its turn comes.
-        const answer = await Promise.race([answering, rejectOnAbort(signal, () => !sent)])
-        return await readAnswer(answer)
+        const answer = await Promise.race([pending, rejectOnAbort(signal, () => !sent)])
+        return await readResponse(answer)
       } catch (error) {
-        throw new HttpFailure(explain(error, signal), { sent, cause: error })
+        throw new HttpFailure(describeFailure(error, signal), { sent, cause: error })
       }
     },
     /** Has a connection to the server ready for a call within the next seconds. */
@@ -103,13 +103,13 @@ function rejectOnAbort(signal: AbortSignal, isWanted: () => boolean): Promise<ne
   })
 }
 
-class UnreadableAnswer extends Error {}
+class UnreadableResponse extends Error {}
 
-async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<HttpAnswer> {
+async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<HttpResponse> {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') {
     body.destroy()
-    throw new UnreadableAnswer(`unwanted content encoding ${String(encoding)}`)
+    throw new UnreadableResponse(`unwanted content encoding ${String(encoding)}`)
   }
   const text = await body.text()
   return {
@@ -123,7 +123,7 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
  * Tells when a request goes out on an open connection. Whatever fails before that (a name that does not resolve, a refused
  * connection, a deadline while waiting in line) is a request the server cannot have seen.
  */
-function noting(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
+function interceptStart(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
     dispatch(options, {
       onRequestStart(controller, context) {
@@ -141,10 +141,10 @@ function noting(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
 /** Too long, too long already in its headers, or no HTTP at all. */
 function isUnreadable(error: unknown, code: string): boolean {
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === 'UND_ERR_HEADERS_OVERFLOW') return true
-  return error instanceof UnreadableAnswer || (error as Error).name === 'HTTPParserError'
+  return error instanceof UnreadableResponse || (error as Error).name === 'HTTPParserError'
 }
 
-function explain(error: unknown, signal: AbortSignal): string {
+function describeFailure(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) {
     return (signal.reason as Error | undefined)?.name === 'TimeoutError'
       ? 'did not answer in time'

@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache'
 import type { MediaItem } from '../../domain/posts/post.ts'
 import type { CallOptions, MediaSource } from '../contract.ts'
 import type { ImageLimits, PreparedImage } from './images.ts'
-import { createMediaTurns } from './media-turns.ts'
+import { createMediaLimiter } from './media-limiter.ts'
 
 /** For all platforms together: unpacked, an image takes many times what its file does (ADR 0007). */
-const inTurnToConvert = createMediaTurns({ atOnce: 2, perUser: 1 })
+const limitConversions = createMediaLimiter({ concurrency: 2, perUser: 1 })
 
 const CACHE_BYTES = 48_000_000
 
@@ -28,7 +28,7 @@ export async function loadImage(
   { signal }: CallOptions,
 ): Promise<PreparedImage & { isAsStored: boolean }> {
   // A user has one conversion at a time, so whoever asks for the same one meanwhile finds it in the cache afterwards.
-  return inTurnToConvert(item, () => convert(media, item, limits, { signal }), { signal })
+  return limitConversions(item, () => convert(media, item, limits, { signal }), { signal })
 }
 
 async function convert(media: MediaSource, item: MediaItem, limits: ImageLimits, { signal }: CallOptions) {

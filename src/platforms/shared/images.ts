@@ -47,7 +47,7 @@ const LOSSLESS_PIXELS = 4_000_000
 const LOSSLESS_SIDE = Math.sqrt(LOSSLESS_PIXELS)
 
 /** Behind what was transparent, and around what was too narrow, where the type knows no transparency. */
-const PAPER = '#ffffff'
+const BACKGROUND = '#ffffff'
 
 interface Size {
   width: number
@@ -83,17 +83,17 @@ export async function prepareImage(source: Uint8Array, limits: ImageLimits, name
 async function prepare(source: Uint8Array, limits: ImageLimits): Promise<PreparedImage> {
   // Reads the header alone, so the limit is checked here, where all frames count.
   const found = await sharp(source, { limitInputPixels: false }).metadata()
-  const problem = pixelProblem(pixelsOf(found))
+  const problem = pixelProblem(countPixels(found))
   if (problem !== null) throw new PlatformError('validation', problem, { certain: true })
   const isUpright = (found.orientation ?? 1) === 1
-  const asItIs = { bytes: source, mimeType: FORMATS[found.format] ?? '', width: found.width, height: found.height }
-  if (isUpright && !hasNotes(found) && fits(asItIs, limits)) return asItIs
+  const original = { bytes: source, mimeType: FORMATS[found.format] ?? '', width: found.width, height: found.height }
+  if (isUpright && !hasMetadata(found) && isWithinLimits(original, limits)) return original
   const upright = () => open(source).autoOrient()
   const size = isTurned(found) ? { width: found.height, height: found.width } : found
   const hasWrongShape = limits.shape !== undefined && !hasShape(size, limits.shape)
-  if (!hasWrongShape && isWorthKeeping(source, found, limits)) {
+  if (!hasWrongShape && canStayLossless(source, found, limits)) {
     const lossless = await toImage(found.format === 'png' ? upright().png() : upright().webp({ lossless: true }))
-    if (fits(lossless, limits)) return lossless
+    if (isWithinLimits(lossless, limits)) return lossless
   }
   const scaled = await scale(upright(), found.hasAlpha)
   return hasWrongShape ? reshape(scaled, limits, limits.shape!) : shrink(scaled, limits)
@@ -105,11 +105,11 @@ function open(source: Uint8Array): Sharp {
   return pipeline.timeout({ seconds: PASS_TIMEOUT_SECONDS })
 }
 
-function pixelsOf({ width, height, pageHeight = height, pages = 1 }: Metadata): number {
+function countPixels({ width, height, pageHeight = height, pages = 1 }: Metadata): number {
   return width * pageHeight * pages
 }
 
-function isWorthKeeping(source: Uint8Array, { width, height, format }: Metadata, { maxBytes }: ImageLimits): boolean {
+function canStayLossless(source: Uint8Array, { width, height, format }: Metadata, { maxBytes }: ImageLimits): boolean {
   const isLossless = format === 'png' || format === 'webp'
   return isLossless && source.length <= maxBytes && width * height <= LOSSLESS_PIXELS
 }
@@ -121,8 +121,8 @@ async function scale(upright: Sharp, hasAlpha: boolean): Promise<Scaled> {
     .raw()
     .toBuffer({ resolveWithObject: true })
   const { width, height, channels } = info
-  const again = () => sharp(data, { raw: { width, height, channels } }).timeout({ seconds: PASS_TIMEOUT_SECONDS })
-  return { width, height, hasAlpha, open: again }
+  const reopen = () => sharp(data, { raw: { width, height, channels } }).timeout({ seconds: PASS_TIMEOUT_SECONDS })
+  return { width, height, hasAlpha, open: reopen }
 }
 
 function shrink(image: Scaled, limits: ImageLimits): Promise<PreparedImage> {
@@ -137,16 +137,16 @@ function reshape(image: Scaled, limits: ImageLimits, shape: ImageShape): Promise
   const { width, height } = image
   const wanted = Math.min(Math.max(width / height, minAspect), maxAspect)
   const frameWidth = Math.max(width, height * wanted)
-  const background = keepsAlpha(image, limits) ? { r: 0, g: 0, b: 0, alpha: 0 } : PAPER
+  const background = shouldKeepAlpha(image, limits) ? { r: 0, g: 0, b: 0, alpha: 0 } : BACKGROUND
   return encodeUntilItFits(image, limits, (side) => {
     const widest = Math.max(minWidth, Math.min(side, maxWidth))
-    const canvas = canvasOf(Math.round(Math.min(Math.max(frameWidth, minWidth), widest)), wanted, minAspect)
+    const canvas = toCanvas(Math.round(Math.min(Math.max(frameWidth, minWidth), widest)), wanted, minAspect)
     return image.open().resize({ ...canvas, fit: 'contain', background })
   })
 }
 
 /** Whole pixels, rounded to the side on which the image may be. */
-function canvasOf(width: number, aspect: number, minAspect: number): Size {
+function toCanvas(width: number, aspect: number, minAspect: number): Size {
   const height = width / aspect
   return { width, height: aspect <= minAspect ? Math.floor(height) : Math.ceil(height) }
 }
@@ -158,26 +158,29 @@ async function encodeUntilItFits(
   resize: (side: number) => Sharp,
 ): Promise<PreparedImage> {
   let side = Math.max(image.width, image.height)
-  if (outputOf(image, limits) === 'png') side = Math.min(side, LOSSLESS_SIDE)
+  if (chooseFormat(image, limits) === 'png') side = Math.min(side, LOSSLESS_SIDE)
   for (const [index, quality] of QUALITIES.entries()) {
     if (index === QUALITIES.length - 1) side = Math.min(side, LAST_SIDE)
     const encoded = await toImage(encode(resize(Math.floor(side)), image, quality, limits))
-    if (fits(encoded, limits)) return encoded
-    side *= Math.min(SIZE_MARGIN, shrinkage(encoded, limits))
+    if (isWithinLimits(encoded, limits)) return encoded
+    side *= Math.min(SIZE_MARGIN, toScaleFactor(encoded, limits))
   }
   throw new Error('still too large at the smallest size')
 }
 
 /** The factor for the sides of an image that is too large. */
-function shrinkage({ bytes, width, height }: PreparedImage, { maxBytes, maxPixels = Infinity }: ImageLimits): number {
+function toScaleFactor(
+  { bytes, width, height }: PreparedImage,
+  { maxBytes, maxPixels = Infinity }: ImageLimits,
+): number {
   const part = Math.min(maxBytes / bytes.length, maxPixels / (width * height))
   return Math.sqrt(part) * SIZE_MARGIN
 }
 
 function encode(resized: Sharp, image: Scaled, quality: number, limits: ImageLimits): Sharp {
-  switch (outputOf(image, limits)) {
+  switch (chooseFormat(image, limits)) {
     case 'jpeg':
-      return resized.flatten({ background: PAPER }).jpeg({ quality })
+      return resized.flatten({ background: BACKGROUND }).jpeg({ quality })
     case 'webp':
       // More effort doubles the time and saves one byte in fifty.
       return resized.webp({ quality, effort: 2 })
@@ -186,20 +189,20 @@ function encode(resized: Sharp, image: Scaled, quality: number, limits: ImageLim
   }
 }
 
-function outputOf(image: Scaled, limits: ImageLimits): 'jpeg' | 'webp' | 'png' {
-  if (!keepsAlpha(image, limits) && takes(limits, 'image/jpeg')) return 'jpeg'
-  return takes(limits, 'image/webp') ? 'webp' : 'png'
+function chooseFormat(image: Scaled, limits: ImageLimits): 'jpeg' | 'webp' | 'png' {
+  if (!shouldKeepAlpha(image, limits) && acceptsType(limits, 'image/jpeg')) return 'jpeg'
+  return acceptsType(limits, 'image/webp') ? 'webp' : 'png'
 }
 
-function takes({ types }: ImageLimits, type: string): boolean {
+function acceptsType({ types }: ImageLimits, type: string): boolean {
   return types?.includes(type) ?? true
 }
 
-function keepsAlpha({ hasAlpha }: Scaled, limits: ImageLimits): boolean {
-  return hasAlpha && (takes(limits, 'image/webp') || takes(limits, 'image/png'))
+function shouldKeepAlpha({ hasAlpha }: Scaled, limits: ImageLimits): boolean {
+  return hasAlpha && (acceptsType(limits, 'image/webp') || acceptsType(limits, 'image/png'))
 }
 
-function fits({ bytes, mimeType, width, height }: PreparedImage, limits: ImageLimits): boolean {
+function isWithinLimits({ bytes, mimeType, width, height }: PreparedImage, limits: ImageLimits): boolean {
   const { maxBytes, maxPixels = Infinity, types = Object.values(FORMATS), shape } = limits
   if (shape && !hasShape({ width, height }, shape)) return false
   return bytes.length <= maxBytes && width * height <= maxPixels && types.includes(mimeType)
@@ -220,7 +223,7 @@ async function toImage(pipeline: Sharp): Promise<PreparedImage> {
   return { bytes: data, mimeType: FORMATS[info.format]!, width: info.width, height: info.height }
 }
 
-function hasNotes({ exif, xmp, iptc, comments }: Metadata): boolean {
+function hasMetadata({ exif, xmp, iptc, comments }: Metadata): boolean {
   return Boolean(exif ?? xmp ?? iptc ?? (comments && comments.length > 0))
 }
 

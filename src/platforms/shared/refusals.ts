@@ -33,13 +33,13 @@ interface RefusalDetails {
   reason: { code?: string | number | undefined; text?: string | undefined }
 }
 
-export function refused(
+export function toRefusalError(
   status: number,
   { class: errorClass, message, kind, certain, connectReason }: Meaning<string>,
   { retryAfterMs, reason }: RefusalDetails,
 ): PlatformError {
   return new PlatformError(errorClass, message, {
-    certain: certain ?? isRefusal(status),
+    certain: certain ?? isRefusalStatus(status),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(connectReason && { connectReason }),
     reason,
@@ -48,9 +48,9 @@ export function refused(
 }
 
 /** What a status means that has no row of its own. */
-export function meaningOf(status: number, label: string): Meaning {
+export function classifyStatus(status: number, label: string): Meaning {
   if (status >= 500) return { class: 'transient', message: `${label} has trouble at the moment` }
-  if (isRefusal(status)) return { class: 'validation', message: `${label} refused the post as invalid` }
+  if (isRefusalStatus(status)) return { class: 'validation', message: `${label} refused the post as invalid` }
   return { class: 'transient', message: `${label} answered in an unexpected way` }
 }
 
@@ -64,6 +64,6 @@ export function isRefusedAs(error: unknown, kind: string): error is PlatformErro
   return error instanceof PlatformError && error.cause instanceof Refusal && error.cause.kind === kind
 }
 
-function isRefusal(status: number): boolean {
+function isRefusalStatus(status: number): boolean {
   return status >= 400 && status < 500
 }

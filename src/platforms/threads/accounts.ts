@@ -1,10 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../contract.ts'
+import type { CallOptions, AuthorizedAccount, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { noLogin } from '../shared/no-login.ts'
-import { answerReader } from '../shared/responses.ts'
+import { toLoginError } from '../shared/login-error.ts'
+import { responseReader } from '../shared/responses.ts'
 import { readIssuedToken, readQuota } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 
@@ -29,7 +29,7 @@ const Me = Type.Object({
   threads_biography: Type.Optional(Type.String()),
 })
 type Me = Static<typeof Me>
-const readMe = answerReader(Me)
+const readMe = responseReader(Me)
 
 const PROFILE_FIELDS = 'id,username,name,threads_profile_picture_url,threads_biography'
 
@@ -52,7 +52,7 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
     // The redirect ends with `#_`, which some clients hand on as a part of it.
     const code = query['code']?.replace(/#_$/, '')
     if (error !== undefined || !code) {
-      throw noLogin('Threads', query)
+      throw toLoginError('Threads', query)
     }
     const short = await tokenApi.post(
       '/oauth/access_token',
@@ -72,15 +72,19 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
       readIssuedToken,
       { ...options, token: short.access_token },
     )
-    return connectionOf(long.access_token, endOf(long.expires_in), options)
+    return fetchAccount(long.access_token, toExpiry(long.expires_in), options)
   }
 
-  async function connectionOf(token: string, endsAt: Date | undefined, options: CallOptions): Promise<Connection> {
-    const me = await ownAccount(token, options)
+  async function fetchAccount(
+    token: string,
+    endsAt: Date | undefined,
+    options: CallOptions,
+  ): Promise<AuthorizedAccount> {
+    const me = await fetchOwnAccount(token, options)
     await assertMayPublish(me, token, options)
     return {
       credentials: { accountId: me.id, handle: me.username, accessToken: token, ...(endsAt && { endsAt }) },
-      profile: profileOf(me),
+      profile: toProfile(me),
     }
   }
 
@@ -90,7 +94,7 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
     await api.get(path, { fields: 'quota_usage,config' }, readQuota, { ...options, token })
   }
 
-  async function ownAccount(token: string, options: CallOptions): Promise<Me> {
+  async function fetchOwnAccount(token: string, options: CallOptions): Promise<Me> {
     return api.get('/me', { fields: PROFILE_FIELDS }, readMe, { ...options, token })
   }
 
@@ -99,7 +103,7 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
     connect,
 
     profile: async (account: Credentials, options: CallOptions): Promise<Profile> =>
-      profileOf(await ownAccount(account.accessToken, options)),
+      toProfile(await fetchOwnAccount(account.accessToken, options)),
 
     /** Refused for tokens younger than a day (platforms.md 3a): those have their whole life before them, and stay as they are. */
     async renew({ version: _, ...account }: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>> {
@@ -111,7 +115,7 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
           readIssuedToken,
           call,
         )
-        const endsAt = endOf(renewed.expires_in) ?? account.endsAt
+        const endsAt = toExpiry(renewed.expires_in) ?? account.endsAt
         return { ...account, accessToken: renewed.access_token, ...(endsAt && { endsAt }) }
       } catch (error) {
         if (error instanceof PlatformError && error.class === 'validation') return account
@@ -121,11 +125,11 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
   }
 }
 
-function endOf(expiresInSeconds: number | undefined): Date | undefined {
+function toExpiry(expiresInSeconds: number | undefined): Date | undefined {
   return expiresInSeconds === undefined ? undefined : new Date(Date.now() + expiresInSeconds * SECOND)
 }
 
-function profileOf({ username, name, ...me }: Me): Profile {
+function toProfile({ username, name, ...me }: Me): Profile {
   const avatar = me.threads_profile_picture_url ?? ''
   const description = me.threads_biography?.trim() ?? ''
   return {

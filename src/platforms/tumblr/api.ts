@@ -2,11 +2,11 @@ import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { createCalls, form } from '../shared/calls.ts'
+import { createSender, toFormBody } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { readLimits, readUser } from './responses.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
-import { isOwnError, refusalOf, untilTomorrow } from './errors.ts'
+import { isOwnError, toError, toDailyLimitError } from './errors.ts'
 import type { Signer, TokenPair } from './oauth1.ts'
 
 interface ApiDeps {
@@ -36,7 +36,7 @@ type Reader<T> = (text: string) => T | null
 /** Calls to https://www.tumblr.com/docs/en/api/v2, each signed. */
 export function createApi({ http, apiUrl, sign }: ApiDeps) {
   const base = withoutTrailingSlashes(apiUrl)
-  const sendCall = createCalls(http, { label: 'Tumblr', refusalOf, isOwnError })
+  const sendCall = createSender(http, { label: 'Tumblr', toError, isPlatformError: isOwnError })
 
   async function send<T>(
     { method, path, params, fields, body }: Call,
@@ -48,7 +48,7 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
     if (params) url.search = new URLSearchParams(params).toString()
     const authorization = sign({ method, url, token, ...(fields && { fields }) })
     const headers = { accept: 'application/json', authorization }
-    const content = fields ? form(fields) : body
+    const content = fields ? toFormBody(fields) : body
     const call = { method, url, ...limits, ...content, headers: { ...content?.headers, ...headers } }
     return (await sendCall(call, read)).body
   }
@@ -58,14 +58,14 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
     try {
       return await send(call, read, options)
     } catch (error) {
-      if (isRefusedAs(error, 'login') && call.path !== USER_INFO) throw await afterLoginCheck(error, options)
-      if (isRefusedAs(error, 'day-limit')) throw untilTomorrow(error, await waitForTomorrow(options))
+      if (isRefusedAs(error, 'login') && call.path !== USER_INFO) throw await recheckLogin(error, options)
+      if (isRefusedAs(error, 'day-limit')) throw toDailyLimitError(error, await fetchDailyResetMs(options))
       throw error
     }
   }
 
   /** One 401 is not yet the end of a login (platforms.md 7g). */
-  async function afterLoginCheck(refusal: PlatformError, options: ApiOptions): Promise<PlatformError> {
+  async function recheckLogin(refusal: PlatformError, options: ApiOptions): Promise<PlatformError> {
     try {
       await send({ method: 'GET', path: USER_INFO }, readUser, options)
     } catch (error) {
@@ -77,7 +77,7 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
     })
   }
 
-  async function waitForTomorrow(options: ApiOptions): Promise<number | undefined> {
+  async function fetchDailyResetMs(options: ApiOptions): Promise<number | undefined> {
     try {
       const { user } = await send({ method: 'GET', path: '/user/limits' }, readLimits, options)
       const spent = Object.values(user).filter(({ remaining }) => remaining <= 0)

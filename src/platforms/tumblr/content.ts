@@ -28,38 +28,38 @@ export type Block = TextBlock | MediaBlock
 
 const LONGEST_BLOCK = 4_096
 /** Of a thousand that a post may have, most; the others are for images and videos. */
-const MOST_TEXT_BLOCKS = 900
-const MOST_LINKS = 100
-const MOST_TAGS = 30
+const MAX_TEXT_BLOCKS = 900
+const MAX_LINKS = 100
+const MAX_TAGS = 30
 const LONGEST_TAG = 139
 
 /** A block for each paragraph, with its links marked. */
-export function textBlocks(text: string): TextBlock[] {
+export function toTextBlocks(text: string): TextBlock[] {
   const paragraphs = text
     .replace(/\r\n?/g, '\n')
     .split(/\n\s*\n/)
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== '')
-  const fitting = paragraphs.length > MOST_TEXT_BLOCKS ? gather(paragraphs) : paragraphs
+  const fitting = paragraphs.length > MAX_TEXT_BLOCKS ? joinParagraphs(paragraphs) : paragraphs
   let links = 0
-  return fitting.flatMap(cut).map((block) => {
-    const formatting = linkRanges(block, MOST_LINKS - links)
+  return fitting.flatMap(splitParagraph).map((block) => {
+    const formatting = toLinkRanges(block, MAX_LINKS - links)
     links += formatting.length
     return { type: 'text', text: block, ...(formatting.length > 0 && { formatting }) }
   })
 }
 
 /** The hashtags of a text, which Tumblr keeps apart from it. */
-export function tagsOf(text: string): string[] {
+export function parseTags(text: string): string[] {
   const tags = new Map<string, string>()
-  for (const [, tag = ''] of withoutLinks(text).matchAll(HASHTAG)) {
-    if (tags.size === MOST_TAGS) break
+  for (const [, tag = ''] of removeLinks(text).matchAll(HASHTAG)) {
+    if (tags.size === MAX_TAGS) break
     if (countCodePoints(tag) <= LONGEST_TAG && !tags.has(tag.toLowerCase())) tags.set(tag.toLowerCase(), tag)
   }
   return [...tags.values()]
 }
 
-function withoutLinks(text: string): string {
+function removeLinks(text: string): string {
   let from = 0
   const between = findLinks(text).map(({ url, index }) => {
     const words = text.slice(from, index)
@@ -74,7 +74,7 @@ const HASHTAG = /(?<=^|[^\p{L}\p{N}_/&#])#([\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*)/gu
 const GAP = '\n\n'
 
 /** As few blocks as the paragraphs fit in. */
-function gather(paragraphs: string[]): string[] {
+function joinParagraphs(paragraphs: string[]): string[] {
   const blocks: string[][] = []
   let length = Infinity
   for (const paragraph of paragraphs) {
@@ -88,7 +88,7 @@ function gather(paragraphs: string[]): string[] {
 }
 
 /** Cuts what is too long for one block, between words where there are any. */
-function cut(paragraph: string): string[] {
+function splitParagraph(paragraph: string): string[] {
   const characters = [...paragraph]
   const pieces: string[] = []
   let from = 0
@@ -103,7 +103,7 @@ function cut(paragraph: string): string[] {
 }
 
 /** The first links of a block; what is beyond `most` stays in the text without a mark. */
-function linkRanges(block: string, most: number): LinkRange[] {
+function toLinkRanges(block: string, most: number): LinkRange[] {
   let [index, counted] = [0, 0]
   return findLinks(block)
     .slice(0, most)
@@ -116,7 +116,7 @@ function linkRanges(block: string, most: number): LinkRange[] {
     })
 }
 
-export function mediaBlock(kind: MediaKind, media: MediaObject, altText: string): MediaBlock {
+export function toMediaBlock(kind: MediaKind, media: MediaObject, altText: string): MediaBlock {
   if (kind === 'video') return { type: 'video', provider: 'tumblr', media }
   return { type: 'image', media: [media], ...(altText !== '' && { alt_text: altText }) }
 }
@@ -128,17 +128,17 @@ export interface FormattedText {
 }
 
 export function formatText(text: string): FormattedText {
-  return { blocks: textBlocks(text), tags: tagsOf(text).join(',') }
+  return { blocks: toTextBlocks(text), tags: parseTags(text).join(',') }
 }
 
 /** The body of a call that creates or edits a post: images and videos first, as in posts made on Tumblr itself. */
-export function postBody({ blocks, tags }: FormattedText, media: MediaBlock[], state: 'draft' | 'published') {
+export function toPostBody({ blocks, tags }: FormattedText, media: MediaBlock[], state: 'draft' | 'published') {
   const content: Block[] = [...media, ...blocks]
   return { content, state, tags }
 }
 
 /** What Tumblr made of the files of a post, each as it may be named again; null while it works on one. */
-export function uploadedMedia({ state, content = [] }: Post, count: number): MediaObject[] | null {
+export function findUploadedMedia({ state, content = [] }: Post, count: number): MediaObject[] | null {
   const media = content
     .filter(({ type }) => type === 'image' || type === 'video')
     // Of an image there are several sizes, the widest first.

@@ -1,8 +1,8 @@
 import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { PlatformError } from '../errors.ts'
-import type { HttpAnswer } from '../shared/http.ts'
-import { meaningOf, refused, type Meaning } from '../shared/refusals.ts'
+import type { HttpResponse } from '../shared/http.ts'
+import { classifyStatus, toRefusalError, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readErrors, readMeta } from './responses.ts'
 
@@ -15,7 +15,7 @@ interface Row extends Meaning<Kind> {
 
 const TRANSCODING_WAIT_MS = 2 * MINUTE
 /** Of the clocks, beyond which signatures are refused. */
-const MOST_SKEW_MS = 5 * MINUTE
+const MAX_SKEW_MS = 5 * MINUTE
 
 /** https://www.tumblr.com/docs/en/api/v2#errors-and-error-subcodes (platforms.md 7g). */
 const BY_CODE: Record<number, Row> = {
@@ -50,36 +50,36 @@ const BY_STATUS: Record<number, Row> = {
 }
 
 /** All but the calls of OAuth answer in one envelope. */
-export function isOwnError({ text }: HttpAnswer): boolean {
+export function isOwnError({ text }: HttpResponse): boolean {
   return readMeta(text) !== null
 }
 
 /** What an answer other than 2xx means. */
-export function refusalOf(answer: HttpAnswer): PlatformError {
+export function toError(answer: HttpResponse): PlatformError {
   const { status } = answer
   const errors = readErrors(answer.text)?.errors ?? []
   const named = errors.find((error) => BY_CODE[error.code ?? 0])
   const code = named?.code
   const known = isSkewed(answer) ? SKEWED : (BY_CODE[code ?? 0] ?? BY_STATUS[status])
-  const row: Row = known ?? meaningOf(status, 'Tumblr')
-  const reason = reasonOf(named ?? errors[0] ?? {})
-  return refused(status, row, { retryAfterMs: row.retryAfterMs ?? waitOf(row.class, answer), reason })
+  const row: Row = known ?? classifyStatus(status, 'Tumblr')
+  const reason = toReason(named ?? errors[0] ?? {})
+  return toRefusalError(status, row, { retryAfterMs: row.retryAfterMs ?? toRetryAfterMs(row.class, answer), reason })
 }
 
-function reasonOf({ code, title, detail }: { code?: number | null; title?: unknown; detail?: unknown }) {
+function toReason({ code, title, detail }: { code?: number | null; title?: unknown; detail?: unknown }) {
   const text = [detail, title].find((part) => typeof part === 'string' && part !== '') as string | undefined
   return { code: code || undefined, text }
 }
 
 const SKEWED: Row = { class: 'transient', message: 'The clocks of Tumblr and of this service do not agree' }
 
-function isSkewed(answer: HttpAnswer): boolean {
+function isSkewed(answer: HttpResponse): boolean {
   const theirs = Date.parse(answer.header('date') ?? '')
-  return answer.status === 401 && Math.abs(theirs - Date.now()) > MOST_SKEW_MS
+  return answer.status === 401 && Math.abs(theirs - Date.now()) > MAX_SKEW_MS
 }
 
 /** Every answer tells when hour and day begin anew; that is worth waiting for only where nothing is left of them. */
-function waitOf(errorClass: PlatformErrorClass, answer: HttpAnswer): number | undefined {
+function toRetryAfterMs(errorClass: PlatformErrorClass, answer: HttpResponse): number | undefined {
   if (errorClass === 'transient') return retryAfterMs(answer)
   if (errorClass !== 'rate_limited') return undefined
   const waits = ['perhour', 'perday']
@@ -90,7 +90,7 @@ function waitOf(errorClass: PlatformErrorClass, answer: HttpAnswer): number | un
 }
 
 /** A limit of the day, and how long that still is: asked again within the hour where Tumblr does not say. */
-export function untilTomorrow(refusal: PlatformError, waitMs = HOUR): PlatformError {
+export function toDailyLimitError(refusal: PlatformError, waitMs = HOUR): PlatformError {
   const { class: errorClass, message } = refusal
   return new PlatformError(errorClass, message, { certain: true, retryAfterMs: waitMs, cause: refusal })
 }

@@ -196,7 +196,7 @@ describe('media source', () => {
 
   it.each(refused)('refuses a file that %s', async (words, make) => {
     const item = { ...(await make()), originalFilename: 'cat.png' }
-    for (const ask of [media.open, media.address]) {
+    for (const ask of [media.open, media.publicUrl]) {
       const error = await ask(item).catch((reason: unknown) => reason)
       expect(error).toBeInstanceOf(MediaUnavailableError)
       expect((error as Error).message).toContain('The file cat.png')
@@ -217,7 +217,7 @@ describe('media source', () => {
         return found
       },
     })
-    const address = await watched.address(item)
+    const address = await watched.publicUrl(item)
     expect(reads).toEqual([4_100])
     expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(body)).toBe(true)
   })
@@ -226,7 +226,7 @@ describe('media source', () => {
     const item = { ...(await stored(await image('jpeg'), 'image/jpg')), mimeType: 'image/jpeg' }
     const typeOf = async (address: string) => (await fetch(address)).headers.get('content-type')
     expect(await typeOf(item.storageUrl)).toBe('image/jpg')
-    const address = await media.address(item)
+    const address = await media.publicUrl(item)
     expect(address).toBe(item.storageUrl)
     expect(await typeOf(address)).toBe('image/jpeg')
   })
@@ -260,7 +260,7 @@ describe('copies', () => {
     const { media: source, add, kept, close } = await storedMedia()
     const item = await add(await image('webp'), 'image/webp')
     const copy = await copyOf('teal')
-    const address = await source.keepCopy(item, copy, { signal: AbortSignal.timeout(10_000) })
+    const address = await source.storeCopy(item, copy, { signal: AbortSignal.timeout(10_000) })
     close()
     expect(kept).toEqual([address])
     const owner = item.storageKey.split('/')[1]!
@@ -274,17 +274,17 @@ describe('copies', () => {
   it('have one address for equal bytes, and are uploaded once', async () => {
     const item = await stored(await image('webp'), 'image/webp')
     const { put, source } = counting()
-    const first = await source.keepCopy(item, await copyOf('red'))
-    expect(await source.keepCopy(item, await copyOf('red'))).toBe(first)
-    expect(await source.keepCopy(item, await copyOf('blue'))).not.toBe(first)
+    const first = await source.storeCopy(item, await copyOf('red'))
+    expect(await source.storeCopy(item, await copyOf('red'))).toBe(first)
+    expect(await source.storeCopy(item, await copyOf('blue'))).not.toBe(first)
     expect(put.length).toBe(2)
   })
 
   it('are stored again when they may be cleaned away soon', async () => {
     const item = await stored(await image('webp'), 'image/webp')
     const { put, source } = counting(13 * HOUR)
-    const first = await source.keepCopy(item, await copyOf('green'))
-    expect(await source.keepCopy(item, await copyOf('green'))).toBe(first)
+    const first = await source.storeCopy(item, await copyOf('green'))
+    expect(await source.storeCopy(item, await copyOf('green'))).toBe(first)
     expect(put.length).toBe(2)
   })
 })

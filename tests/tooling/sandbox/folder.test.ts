@@ -8,7 +8,7 @@ import { processesFile, takeFolder } from '../../../sandbox/folder.ts'
 import { readOptions, type Options } from '../../../sandbox/options.ts'
 import { closeServer, listenOnLoopback } from '../../../sandbox/platforms/listen.ts'
 import { serviceEnvironment } from '../../../sandbox/service.ts'
-import { settle } from '../../../sandbox/settings.ts'
+import { resolveSettings } from '../../../sandbox/settings.ts'
 import { isAlive } from '../../../scripts/provision.mjs'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -72,7 +72,7 @@ describe('the environment of the service', () => {
     const chosen = readOptions(['--dir', 'world', '--frontend', 'https://app.test'], home, {
       CORS_ORIGINS: 'http://x.test',
     })
-    const { settings } = await settle(chosen)
+    const { settings } = await resolveSettings(chosen)
     const env = serviceEnvironment(settings, addresses, {}, chosen)
     expect(env['FRONTEND_URL']).toBe('https://app.test')
     expect(env['CORS_ORIGINS']?.split(',')).toEqual(
@@ -81,7 +81,7 @@ describe('the environment of the service', () => {
   })
 
   test("leads redirects to the sandbox's page where the user names no frontend", async () => {
-    const { settings } = await settle(options)
+    const { settings } = await resolveSettings(options)
     const env = serviceEnvironment(settings, addresses, {}, options)
     expect(env['FRONTEND_URL']).toBe(`http://localhost:${settings.ports.frontend}`)
   })
@@ -128,9 +128,9 @@ describe('the folder of a sandbox', () => {
 
   test('loses what it knows with --fresh', async () => {
     mkdirSync(options.dir)
-    const { settings: before } = await settle(options)
+    const { settings: before } = await resolveSettings(options)
     await takeFolder({ ...options, fresh: true })
-    expect((await settle(options)).settings.secrets).not.toEqual(before.secrets)
+    expect((await resolveSettings(options)).settings.secrets).not.toEqual(before.secrets)
   })
 
   test('is left alone by --fresh when it is no sandbox', async () => {
@@ -145,9 +145,9 @@ describe('the folder of a sandbox', () => {
 describe('settings', () => {
   test('keep secrets and users from start to start, ports where they are free', async () => {
     mkdirSync(options.dir)
-    const { settings: first } = await settle({ ...options, port: 45_871 })
+    const { settings: first } = await resolveSettings({ ...options, port: 45_871 })
     expect(first.ports.api).toBe(45_871)
-    const { settings: second, moved } = await settle(options)
+    const { settings: second, moved } = await resolveSettings(options)
     expect(second.secrets).toEqual(first.secrets)
     expect(second.users).toEqual(first.users)
     // This process holds the first ones already, as another program would.
@@ -158,7 +158,7 @@ describe('settings', () => {
   test('refuse a port that the user asked for and another program uses', async () => {
     const other = createServer()
     const port = Number(new URL(await listenOnLoopback(other)).port)
-    await expect(settle({ ...options, port })).rejects.toThrow(`Port ${port} is taken by another program.`)
+    await expect(resolveSettings({ ...options, port })).rejects.toThrow(`Port ${port} is taken by another program.`)
     await closeServer(other)
     expect(existsSync(join(options.dir, 'settings.json'))).toBe(false)
   })
@@ -169,23 +169,23 @@ describe('settings', () => {
     await closeServer(other)
     mkdirSync(options.dir)
     writeFileSync(join(options.dir, 'settings.json'), JSON.stringify({ ports: { frontend } }))
-    const { settings } = await settle({ ...options, frontend: `http://localhost:${frontend}` })
+    const { settings } = await resolveSettings({ ...options, frontend: `http://localhost:${frontend}` })
     expect(settings.ports.frontend).not.toBe(frontend)
   })
 
   test('of an older sandbox gain the secrets it did not have, and keep the others', async () => {
     mkdirSync(options.dir)
-    const { settings: first } = await settle(options)
+    const { settings: first } = await resolveSettings(options)
     const { oauthState: _, ...older } = first.secrets
     writeFileSync(join(options.dir, 'settings.json'), JSON.stringify({ ...first, secrets: older }))
-    const { secrets } = (await settle(options)).settings
+    const { secrets } = (await resolveSettings(options)).settings
     expect(secrets).toEqual({ ...older, oauthState: expect.stringMatching(/^[\w-]{64}$/) })
-    expect((await settle(options)).settings.secrets).toEqual(secrets)
+    expect((await resolveSettings(options)).settings.secrets).toEqual(secrets)
   })
 
   test('differ from sandbox to sandbox', async () => {
     const other = { ...options, dir: join(home, 'other') }
-    const [{ settings: one }, { settings: two }] = [await settle(options), await settle(other)]
+    const [{ settings: one }, { settings: two }] = [await resolveSettings(options), await resolveSettings(other)]
     expect(one.secrets.jwt).not.toBe(two.secrets.jwt)
     expect(one.users.user.password).not.toBe(two.users.user.password)
   })

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { refusalOf as blueskyRefusal } from '../../../src/platforms/bluesky/errors.ts'
+import { toError as blueskyRefusal } from '../../../src/platforms/bluesky/errors.ts'
 import type { PlatformError } from '../../../src/platforms/errors.ts'
 import { FACEBOOK_ERRORS } from '../../../src/platforms/facebook/errors.ts'
 import { INSTAGRAM_ERRORS } from '../../../src/platforms/instagram/errors.ts'
-import { refusalOf as mastodonRefusal } from '../../../src/platforms/mastodon/errors.ts'
-import { createGraphErrors } from '../../../src/platforms/shared/graph/errors.ts'
-import type { HttpAnswer } from '../../../src/platforms/shared/http.ts'
+import { toError as mastodonRefusal } from '../../../src/platforms/mastodon/errors.ts'
+import { createErrorClassifier } from '../../../src/platforms/shared/graph/errors.ts'
+import type { HttpResponse } from '../../../src/platforms/shared/http.ts'
 import { THREADS_ERRORS } from '../../../src/platforms/threads/errors.ts'
-import { refusalOf as tumblrRefusal } from '../../../src/platforms/tumblr/errors.ts'
+import { toError as tumblrRefusal } from '../../../src/platforms/tumblr/errors.ts'
 
-const REFUSALS: Record<string, (answer: HttpAnswer) => PlatformError> = {
+const REFUSALS: Record<string, (answer: HttpResponse) => PlatformError> = {
   bluesky: blueskyRefusal,
   mastodon: mastodonRefusal,
   tumblr: tumblrRefusal,
-  threads: createGraphErrors('Threads', THREADS_ERRORS),
-  facebook: createGraphErrors('Facebook', FACEBOOK_ERRORS),
-  instagram: createGraphErrors('Instagram', INSTAGRAM_ERRORS),
+  threads: createErrorClassifier('Threads', THREADS_ERRORS),
+  facebook: createErrorClassifier('Facebook', FACEBOOK_ERRORS),
+  instagram: createErrorClassifier('Instagram', INSTAGRAM_ERRORS),
 }
 
 const refused = (platform: string, status: number, body: unknown) =>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { LedgerEntry } from '../../fault-proxy.ts'
+import type { LedgerEntry } from '../../proxied-platform.ts'
 import type { Table } from '../tables.ts'
 import type { Counted, Counting } from './insights.ts'
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../../fault-proxy.ts'
+import type { SandboxResponse } from '../../proxied-platform.ts'
 import { RefusedCall } from '../refused-call.ts'
 
 /** What of an error answer differs from case to case (platforms.md 3g). */
@@ -68,7 +68,7 @@ export interface GraphParams {
 export type GraphRoute<Caller> = [
   method: string,
   path: RegExp,
-  handle: (call: GraphCall<Caller>) => Answer | Promise<Answer>,
+  handle: (call: GraphCall<Caller>) => SandboxResponse | Promise<SandboxResponse>,
 ]
 
 /** The fields of one node; a function is asked only when its field is. */

@@ -1,6 +1,5 @@
-import type { Answer } from '../../fault-proxy.ts'
-import { ControlError, type Control } from '../../control.ts'
-import { NOBODY } from '../crowd.ts'
+import { type SandboxResponse, type Control, ControlError } from '../../proxied-platform.ts'
+import { NO_CROWD } from '../crowd.ts'
 import { inWordsOf } from '../metric-words.ts'
 import { badParameter, type GraphParams } from './graph.ts'
 
@@ -17,7 +16,7 @@ interface CountedPost {
  * Counts that nobody in the sandbox makes by hand. Insights tell them late, as the real ones are worked out some time after: by how much
  * is set with `POST {control}/insights {"lagMs": 0}`.
  */
-export function createCounting(words: Record<string, string>, crowd = NOBODY) {
+export function createCounting(words: Record<string, string>, crowd = NO_CROWD) {
   let lagMs = 0
   const until = (at: number, { text, createdAt, counted = [] }: CountedPost): Record<string, number> =>
     Object.assign(
@@ -61,7 +60,7 @@ export function askedMetrics(params: GraphParams, known: readonly string[]): str
 }
 
 /** What is left out is not known. */
-export function insightsOf(id: string, metrics: string[], valueOf: (metric: string) => unknown): Answer {
+export function insightsOf(id: string, metrics: string[], valueOf: (metric: string) => unknown): SandboxResponse {
   const data = metrics.map((name) => ({
     ...described(id, name, 'lifetime'),
     values: [{ value: valueOf(name) }],

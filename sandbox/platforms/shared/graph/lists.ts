@@ -1,4 +1,4 @@
-import type { Answer } from '../../fault-proxy.ts'
+import type { SandboxResponse } from '../../proxied-platform.ts'
 import type { GraphParams } from './graph.ts'
 
 const USUAL = 25
@@ -9,7 +9,7 @@ export function pageThrough<T extends { id: string; createdAt: number }>(
   all: T[],
   params: GraphParams,
   present: (one: T) => object,
-): Answer {
+): SandboxResponse {
   const limit = Math.min(Number(params.get('limit') ?? USUAL) || USUAL, MOST)
   const [since, until] = [Number(params.get('since') ?? 0), Number(params.get('until') ?? Infinity)]
   const within = all.filter(({ createdAt }) => createdAt / 1_000 >= since && createdAt / 1_000 <= until)

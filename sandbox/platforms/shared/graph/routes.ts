@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Answer } from '../../fault-proxy.ts'
+import type { SandboxResponse } from '../../proxied-platform.ts'
 import { RefusedCall } from '../refused-call.ts'
 import type { Call, Route } from '../server.ts'
 import { selectFields } from './fields.ts'
@@ -23,7 +23,7 @@ export function graphRoutes<Caller>(deps: GraphDeps<Caller>): Route[] {
   const path = new RegExp(`${deps.version.source}/`)
   return ['GET', 'POST', 'DELETE'].map((method): Route => [method, path, (call) => answerTo(method, call)])
 
-  async function answerTo(method: string, call: Call): Promise<Answer> {
+  async function answerTo(method: string, call: Call): Promise<SandboxResponse> {
     const params = graphParams(call.params)
     const token = tokenIn(call.request) ?? params.get('access_token')
     // An application's own token is looked at by the few routes that take one.
@@ -38,7 +38,7 @@ export function graphRoutes<Caller>(deps: GraphDeps<Caller>): Route[] {
     }
   }
 
-  function handle(call: GraphCall<Caller>, asked: string): Answer | Promise<Answer> {
+  function handle(call: GraphCall<Caller>, asked: string): SandboxResponse | Promise<SandboxResponse> {
     const inGraph = withOwnId(asked.replace(/\/$/, ''), call.caller)
     for (const { routes } of deps.modules) {
       for (const [method, pattern, answer] of routes) {

@@ -1,7 +1,7 @@
 import { withoutTrailingSlashes } from '../../../domain/shared/text.ts'
-import { createCalls, form } from '../calls.ts'
+import { createSender, toFormBody } from '../calls.ts'
 import type { HttpClient, HttpRequest } from '../http.ts'
-import { createGraphErrors, isOwnError, type GraphRule } from './errors.ts'
+import { createErrorClassifier, isGraphError, type GraphRule } from './errors.ts'
 
 export interface GraphApiOptions {
   http: HttpClient
@@ -29,7 +29,11 @@ export type GraphParams = Record<string, string | undefined>
  */
 export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphApiOptions) {
   const base = withoutTrailingSlashes(baseUrl)
-  const call = createCalls(http, { label, refusalOf: createGraphErrors(label, rules), isOwnError })
+  const call = createSender(http, {
+    label,
+    toError: createErrorClassifier(label, rules),
+    isPlatformError: isGraphError,
+  })
 
   async function send<T>(
     request: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
@@ -41,7 +45,7 @@ export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphAp
     return (await call({ ...request, ...options, headers }, read)).body
   }
 
-  function given(params: GraphParams, { token }: CallOptions): Record<string, string> {
+  function toParams(params: GraphParams, { token }: CallOptions): Record<string, string> {
     const inParameter = tokenIn === 'parameter' ? { access_token: token } : {}
     const all = Object.entries({ ...params, ...inParameter })
     return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== undefined))
@@ -54,12 +58,16 @@ export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphAp
 
     get<T>(path: string, params: GraphParams, read: (text: string) => T | null, options: CallOptions): Promise<T> {
       const url = new URL(`${base}${path}`)
-      url.search = new URLSearchParams(given(params, options)).toString()
+      url.search = new URLSearchParams(toParams(params, options)).toString()
       return send({ method: 'GET', url }, read, options)
     },
 
     post<T>(path: string, fields: GraphParams, read: (text: string) => T | null, options: CallOptions): Promise<T> {
-      return send({ method: 'POST', url: new URL(`${base}${path}`), ...form(given(fields, options)) }, read, options)
+      return send(
+        { method: 'POST', url: new URL(`${base}${path}`), ...toFormBody(toParams(fields, options)) },
+        read,
+        options,
+      )
     },
   }
 }

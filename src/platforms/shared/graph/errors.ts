@@ -3,10 +3,10 @@ import type { PlatformErrorClass } from '../../../domain/posts/failure.ts'
 import type { ConnectReason } from '../../../domain/accounts/platform-connect.ts'
 import { MINUTE } from '../../../domain/shared/times.ts'
 import { PlatformError } from '../../errors.ts'
-import { answerReader } from '../responses.ts'
-import type { HttpAnswer } from '../http.ts'
+import { responseReader } from '../responses.ts'
+import type { HttpResponse } from '../http.ts'
 import { retryAfterMs } from '../retry-after.ts'
-import { regainAccessMs } from './usage.ts'
+import { toRegainAccessMs } from './usage.ts'
 
 /** https://developers.facebook.com/docs/graph-api/guides/error-handling */
 const GraphError = Type.Object({
@@ -19,17 +19,17 @@ const GraphError = Type.Object({
     is_transient: Type.Optional(Type.Boolean()),
   }),
 })
-const readError = answerReader(GraphError)
+const readError = responseReader(GraphError)
 
 /** What tells an error of the Graph API from that of another server; some token hosts put it in other words. */
-const readOwnError = answerReader(
+const readOwnError = responseReader(
   Type.Union([
     Type.Object({ error: Type.Object({ code: Type.Number(), type: Type.String() }) }),
     Type.Object({ error_type: Type.String(), error_message: Type.String() }),
   ]),
 )
 
-export function isOwnError({ text }: HttpAnswer): boolean {
+export function isGraphError({ text }: HttpResponse): boolean {
   return readOwnError(text) !== null
 }
 
@@ -71,7 +71,7 @@ class GraphRefusal extends Error {
 
 /** Calls made while a limit holds make it hold longer (platforms.md 5d). */
 const LIMIT_WAIT_MS = 15 * MINUTE
-const LIMITED = { class: 'rate_limited', message: 'asks to slow down', waitMs: LIMIT_WAIT_MS } as const
+const RATE_LIMITED = { class: 'rate_limited', message: 'asks to slow down', waitMs: LIMIT_WAIT_MS } as const
 const NOT_ALLOWED = {
   class: 'permission',
   message: 'was not allowed enough when it was connected: connect it again',
@@ -89,12 +89,12 @@ const COMMON: readonly GraphRule[] = [
   { code: 3, ...NOT_ALLOWED },
   { code: 10, ...NOT_ALLOWED },
   { code: [200, 299], ...NOT_ALLOWED },
-  { code: 4, ...LIMITED },
-  { code: 17, ...LIMITED },
-  { code: 32, ...LIMITED },
-  { code: 341, ...LIMITED },
-  { code: 613, ...LIMITED },
-  { code: [80_000, 80_999], ...LIMITED },
+  { code: 4, ...RATE_LIMITED },
+  { code: 17, ...RATE_LIMITED },
+  { code: 32, ...RATE_LIMITED },
+  { code: 341, ...RATE_LIMITED },
+  { code: 613, ...RATE_LIMITED },
+  { code: [80_000, 80_999], ...RATE_LIMITED },
   { code: 1, ...TROUBLE, certain: false },
   { code: 2, ...TROUBLE, certain: false },
   { code: 100, class: 'validation', message: 'refused the post as invalid' },
@@ -106,20 +106,25 @@ const BY_STATUS: Readonly<Record<number, Meaning>> = {
   403: { class: 'transient', message: 'did not let the request in' },
   404: { class: 'not_found', message: 'does not know what was asked for' },
   408: { class: 'transient', message: 'did not get the request in time', certain: false },
-  429: LIMITED,
+  429: RATE_LIMITED,
 }
 
-const WAITING: readonly PlatformErrorClass[] = ['rate_limited', 'transient', 'media_not_ready', 'media_fetch_failed']
+const RETRIED_CLASSES: readonly PlatformErrorClass[] = [
+  'rate_limited',
+  'transient',
+  'media_not_ready',
+  'media_fetch_failed',
+]
 
 /** Reads failures by the tables: code and subcode, then code, then `is_transient`, then the status (platforms.md section 8). */
-export function createGraphErrors(label: string, ownRules: readonly GraphRule[]) {
+export function createErrorClassifier(label: string, ownRules: readonly GraphRule[]) {
   const rules = [...ownRules, ...COMMON]
   const [exact, byCode] = [true, false].map((is) => rules.filter((rule) => isExact(rule) === is)) as [
     GraphRule[],
     GraphRule[],
   ]
 
-  function meaningOf({ status, text }: HttpAnswer) {
+  function classify({ status, text }: HttpResponse) {
     const {
       code,
       error_subcode: subcode,
@@ -127,12 +132,14 @@ export function createGraphErrors(label: string, ownRules: readonly GraphRule[])
       message = '',
       error_user_msg: forPeople,
     } = readError(text)?.error ?? {}
-    const fits = (rule: GraphRule) =>
+    const matches = (rule: GraphRule) =>
       (rule.code === undefined || isWithin(code, rule.code)) &&
       (rule.subcode === undefined || rule.subcode === subcode) &&
       (rule.text === undefined || rule.text.test(message))
     const meaning =
-      exact.find(fits) ?? byCode.find(fits) ?? (isTransient ? { ...TROUBLE, certain: false } : byStatus(status))
+      exact.find(matches) ??
+      byCode.find(matches) ??
+      (isTransient ? { ...TROUBLE, certain: false } : classifyStatus(status))
     const reason = {
       code: code !== undefined && subcode !== undefined ? `${code}/${subcode}` : code,
       text: typeof forPeople === 'string' && forPeople !== '' ? forPeople : message,
@@ -144,13 +151,13 @@ export function createGraphErrors(label: string, ownRules: readonly GraphRule[])
    * What an answer other than 2xx means. Some refusals come with a 5xx, whose code tells the class; yet whether nothing was done
    * is certain only of a 4xx.
    */
-  return function refusalOf(answer: HttpAnswer): PlatformError {
-    const { meaning, reason, cause } = meaningOf(answer)
+  return function toError(answer: HttpResponse): PlatformError {
+    const { meaning, reason, cause } = classify(answer)
     const isRefusal = answer.status >= 400 && answer.status < 500
-    const wait = retryAfterMs(answer) ?? regainAccessMs(answer) ?? meaning.waitMs
+    const wait = retryAfterMs(answer) ?? toRegainAccessMs(answer) ?? meaning.waitMs
     return new PlatformError(meaning.class, `${label} ${meaning.message}`, {
       certain: isRefusal && meaning.certain !== false,
-      ...(WAITING.includes(meaning.class) && wait !== undefined && { retryAfterMs: wait }),
+      ...(RETRIED_CLASSES.includes(meaning.class) && wait !== undefined && { retryAfterMs: wait }),
       ...(meaning.connectReason && { connectReason: meaning.connectReason }),
       reason,
       cause,
@@ -163,16 +170,16 @@ export function isRefusedAs(error: unknown, kind: string): error is PlatformErro
   return error instanceof PlatformError && error.cause instanceof GraphRefusal && error.cause.kind === kind
 }
 
-export function isOfClass(error: unknown, errorClass: PlatformErrorClass): error is PlatformError {
+export function isErrorClass(error: unknown, errorClass: PlatformErrorClass): error is PlatformError {
   return error instanceof PlatformError && error.class === errorClass
 }
 
 /** An account that cannot be found is one that the login may not see any more. */
-export async function shownAccount<T>(label: string, asked: Promise<T>): Promise<T> {
+export async function requireVisibleAccount<T>(label: string, asked: Promise<T>): Promise<T> {
   try {
     return await asked
   } catch (error) {
-    if (!isOfClass(error, 'not_found')) throw error
+    if (!isErrorClass(error, 'not_found')) throw error
     const message = `${label} does not show this account any more: connect it again`
     throw new PlatformError('permission', message, { certain: true, cause: error })
   }
@@ -187,7 +194,7 @@ function isWithin(code: number | undefined, wanted: NonNullable<GraphRule['code'
   return typeof wanted === 'number' ? code === wanted : code >= wanted[0] && code <= wanted[1]
 }
 
-function byStatus(status: number): Meaning {
+function classifyStatus(status: number): Meaning {
   if (status >= 500) return TROUBLE
   if (status < 400) return { class: 'transient', message: 'answered in an unexpected way', certain: false }
   return BY_STATUS[status] ?? { class: 'validation', message: 'refused the post as invalid' }

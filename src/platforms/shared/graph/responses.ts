@@ -1,21 +1,21 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { answerReader } from '../responses.ts'
+import { responseReader } from '../responses.ts'
 
 /** The parts we use of what several hosts of the Graph API answer alike. */
 
 const text = Type.String({ minLength: 1 })
 
 /** https://developers.facebook.com/docs/graph-api/overview: what was made. */
-export const readMade = answerReader(Type.Object({ id: text }))
+export const readCreatedId = responseReader(Type.Object({ id: text }))
 
 /** https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived; seconds. */
 const IssuedToken = Type.Object({
   access_token: text,
   expires_in: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
 })
-export const readIssuedToken = answerReader(IssuedToken)
+export const readIssuedToken = responseReader(IssuedToken)
 
-export const readPermalink = answerReader(Type.Object({ permalink: Type.String() }))
+export const readPermalink = responseReader(Type.Object({ permalink: Type.String() }))
 
 /** https://developers.facebook.com/docs/graph-api/results */
 const OwnPosts = Type.Object({
@@ -32,10 +32,10 @@ const OwnPosts = Type.Object({
   paging: Type.Optional(Type.Object({ cursors: Type.Optional(Type.Object({ after: Type.Optional(Type.String()) })) })),
 })
 export type OwnPost = Static<typeof OwnPosts>['data'][number]
-export const readOwnPosts = answerReader(OwnPosts)
+export const readOwnPosts = responseReader(OwnPosts)
 
 /** https://developers.facebook.com/docs/instagram-platform/content-publishing#rate-limit and its like on Threads. */
-export const readQuota = answerReader(
+export const readQuota = responseReader(
   Type.Object({
     data: Type.Array(
       Type.Object({

@@ -40,7 +40,7 @@ function registryWith(blobLimitBytes: number): PlatformRegistry {
     instagram: null,
     publishTimeoutMs: 5_000,
     userAgent: USER_AGENT,
-    unansweredSettleMs: 600_000,
+    unansweredInFlightMs: 600_000,
     media,
     facts: memoryFacts(),
   })

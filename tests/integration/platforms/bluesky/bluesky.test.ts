@@ -15,7 +15,7 @@ import type {
   PlatformAdapter,
   SearchOptions,
 } from '../../../../src/platforms/contract.ts'
-import { recordKey } from '../../../../src/platforms/bluesky/record-key.ts'
+import { deriveRecordKey } from '../../../../src/platforms/bluesky/record-key.ts'
 import { createPlatformRegistry, type PlatformRegistry } from '../../../../src/platforms/registry.ts'
 import { answeredByOthers } from '../shared/foreign-suite.ts'
 import {
@@ -68,7 +68,7 @@ function registryAt(entryUrl: string): PlatformRegistry {
     instagram: null,
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     userAgent: USER_AGENT,
-    unansweredSettleMs: 600_000,
+    unansweredInFlightMs: 600_000,
     media,
     facts: memoryFacts(),
   })
@@ -331,7 +331,7 @@ describe('posts', () => {
     const delivery = newDelivery(new Date('2026-03-04T05:06:07.089Z'))
     const { value, uri } = await recordOf(await publish(newPost('then'), delivery))
     expect(value.createdAt).toBe('2026-03-04T05:06:07.089Z')
-    expect(uri.endsWith(recordKey(delivery.key, delivery.startedAt))).toBe(true)
+    expect(uri.endsWith(deriveRecordKey(delivery.key, delivery.startedAt))).toBe(true)
   })
 
   it('are refused by the server when they are too long', async () => {
@@ -630,18 +630,21 @@ describe('reconcile', () => {
   it('steps aside when somebody else’s record has the key', async () => {
     const delivery = newDelivery()
     const post = newPost(`second choice ${delivery.key}`)
-    await plant(recordKey(delivery.key, delivery.startedAt), { text: 'foreign', createdAt: '2020-01-01T00:00:00.000Z' })
+    await plant(deriveRecordKey(delivery.key, delivery.startedAt), {
+      text: 'foreign',
+      createdAt: '2020-01-01T00:00:00.000Z',
+    })
     expect(await platformErrorOf(publish(post, delivery))).toMatchObject({ class: 'duplicate', certain: false })
     expect(await adapter.reconcile(post, account, delivery, options())).toBe('absent')
     const published = await adapter.publish(post, account, delivery, options())
-    expect(published.platformPostId.endsWith(recordKey(delivery.key, delivery.startedAt, 1))).toBe(true)
+    expect(published.platformPostId.endsWith(deriveRecordKey(delivery.key, delivery.startedAt, 1))).toBe(true)
     expect(await adapter.reconcile(post, account, delivery, options())).toEqual(published)
   })
 
   it('does not guess when its own post was edited elsewhere', async () => {
     const delivery = newDelivery()
     const post = newPost('as we wrote it')
-    await plant(recordKey(delivery.key, delivery.startedAt), {
+    await plant(deriveRecordKey(delivery.key, delivery.startedAt), {
       text: 'edited',
       createdAt: delivery.startedAt.toISOString(),
     })

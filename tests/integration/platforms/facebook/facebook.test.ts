@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Fault } from '../../../../sandbox/platforms/faults.ts'
 import type { Page } from '../../../../sandbox/platforms/meta/state.ts'
 import type { MediaItem, Published } from '../../../../src/domain/posts/post.ts'
-import type { Credentials, DeliveryLog, OutgoingPost } from '../../../../src/platforms/contract.ts'
+import type { Credentials, DeliveryCheckpoints, OutgoingPost } from '../../../../src/platforms/contract.ts'
 import { answeredByOthers } from '../shared/foreign-suite.ts'
 import { facebookWorld, PUBLISH_TIMEOUT_MS, type FacebookWorld } from './facebook-support.ts'
 import { REDIRECT_URI, SCOPES, VERSION } from '../shared/meta-support.ts'
@@ -38,12 +38,16 @@ afterAll(async () => {
 })
 beforeEach(() => world.control.clearFaults())
 
-async function publish(post: OutgoingPost, delivery: DeliveryLog = newDelivery(), as = account): Promise<Published> {
+async function publish(
+  post: OutgoingPost,
+  delivery: DeliveryCheckpoints = newDelivery(),
+  as = account,
+): Promise<Published> {
   await world.adapter.prepare(post, as, delivery, options())
   return world.adapter.publish(post, as, delivery, options())
 }
 
-const reconcile = (post: OutgoingPost, delivery: DeliveryLog, overrides = {}, as = account) =>
+const reconcile = (post: OutgoingPost, delivery: DeliveryCheckpoints, overrides = {}, as = account) =>
   world.adapter.reconcile(post, as, delivery, searchOptions(overrides))
 
 const ledgerOf = async ({ accountId }: Credentials) =>
@@ -334,7 +338,7 @@ describe('photos', () => {
   it('keep what was uploaded when a later one fails', async () => {
     const delivery = newDelivery()
     const post = newPost('second fails', [await png(), await png()])
-    const failing: DeliveryLog = {
+    const failing: DeliveryCheckpoints = {
       ...delivery,
       async save(name, value) {
         await delivery.save(name, value)
@@ -368,10 +372,10 @@ describe('photos', () => {
     const delivery = newDelivery()
     const post = newPost('old photos', [await png()])
     await world.adapter.prepare(post, account, delivery, options())
-    const { id } = JSON.parse(delivery.handle('photo.0')!) as { id: string }
+    const { id } = JSON.parse(delivery.get('photo.0')!) as { id: string }
     await delivery.save('photo.0', JSON.stringify({ id, uploadedAt: Date.now() - 13 * 3_600_000 }))
     await world.adapter.prepare(post, account, delivery, options())
-    expect(JSON.parse(delivery.handle('photo.0')!)).not.toMatchObject({ id })
+    expect(JSON.parse(delivery.get('photo.0')!)).not.toMatchObject({ id })
   })
 
   it('that are not there are told before the claim', async () => {
@@ -511,7 +515,7 @@ describe('exactly one post', () => {
       await platformErrorOf(slow.adapter.publish(post, as, delivery, options()))
       const look = (minutes: number) =>
         slow.adapter.reconcile(post, as, delivery, searchOptions({ calledAt: new Date(Date.now() - minutes * 60_000) }))
-      expect(await look(9)).toBe('unsettled')
+      expect(await look(9)).toBe('in-flight')
       expect(await look(11)).toBe('absent')
       const [entry] = await slow.control.ledger()
       await expect.poll(() => look(1), { timeout: 20_000 }).toMatchObject({ platformPostId: entry!.id })
@@ -636,7 +640,7 @@ describe('the search for a trace', () => {
     const { account: as } = await world.newAccount()
     const look = (seconds: number) =>
       reconcile(newPost('not yet'), newDelivery(), { calledAt: new Date(Date.now() - seconds * 1_000) }, as)
-    expect(await look(20)).toBe('unsettled')
+    expect(await look(20)).toBe('in-flight')
     expect(await look(40)).toBe('absent')
   })
 

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { insteadOf } from '../../../../sandbox/platforms/foreign-answers.ts'
 import type { Published } from '../../../../src/domain/posts/post.ts'
-import type { Credentials, DeliveryLog, OutgoingPost, PlatformAdapter } from '../../../../src/platforms/contract.ts'
+import type {
+  Credentials,
+  DeliveryCheckpoints,
+  OutgoingPost,
+  PlatformAdapter,
+} from '../../../../src/platforms/contract.ts'
 import { createMastodon } from '../../../../src/platforms/mastodon/adapter.ts'
 import { answeredByOthers } from '../shared/foreign-suite.ts'
 import { USER_AGENT } from '../../../support/user-agent.ts'
@@ -36,12 +41,16 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 beforeEach(() => world.control.clearFaults())
 
-async function publish(post: OutgoingPost, delivery: DeliveryLog = newDelivery(), as = account): Promise<Published> {
+async function publish(
+  post: OutgoingPost,
+  delivery: DeliveryCheckpoints = newDelivery(),
+  as = account,
+): Promise<Published> {
   await world.adapter.prepare(post, as, delivery, options())
   return world.adapter.publish(post, as, delivery, options())
 }
 
-const reconcile = (post: OutgoingPost, delivery: DeliveryLog, overrides = {}, as = account) =>
+const reconcile = (post: OutgoingPost, delivery: DeliveryCheckpoints, overrides = {}, as = account) =>
   world.adapter.reconcile(post, as, delivery, searchOptions(overrides))
 
 const withText = async (text: string) => (await world.control.ledger()).filter((entry) => entry.text === text)
@@ -302,7 +311,7 @@ describe('media', () => {
     ]
     const delivery = newDelivery()
     const post = newPost('second fails', items)
-    const failing: DeliveryLog = {
+    const failing: DeliveryCheckpoints = {
       ...delivery,
       async save(name, value) {
         await delivery.save(name, value)
@@ -643,12 +652,12 @@ describe('the search for a trace', () => {
         return of.adapter.reconcile(post, await of.newAccount(), newDelivery(), searchOptions(overrides))
       }
       for (const wasAnswered of [true, false]) {
-        expect(await look(world, 20, wasAnswered)).toBe('unsettled')
+        expect(await look(world, 20, wasAnswered)).toBe('in-flight')
         expect(await look(world, 40, wasAnswered)).toBe('absent')
       }
-      expect(await look(careless, 20, true)).toBe('unsettled')
+      expect(await look(careless, 20, true)).toBe('in-flight')
       expect(await look(careless, 40, true)).toBe('absent')
-      expect(await look(careless, 9 * 60, false)).toBe('unsettled')
+      expect(await look(careless, 9 * 60, false)).toBe('in-flight')
       expect(await look(careless, 11 * 60, false)).toBe('absent')
     } finally {
       await careless.stop()
@@ -673,7 +682,7 @@ describe('the search for a trace', () => {
         newDelivery(),
         searchOptions(called),
       )
-      expect(found).toBe(isTrusted ? 'absent' : 'unsettled')
+      expect(found).toBe(isTrusted ? 'absent' : 'in-flight')
     } finally {
       await other.stop()
     }

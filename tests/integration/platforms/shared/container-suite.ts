@@ -3,7 +3,7 @@ import type { ContainerStore } from '../../../../sandbox/platforms/shared/graph/
 import type { Published } from '../../../../src/domain/posts/post.ts'
 import type {
   Credentials,
-  DeliveryLog,
+  DeliveryCheckpoints,
   MediaSource,
   OutgoingPost,
   PlatformAdapter,
@@ -69,14 +69,18 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
   const image = async (altText?: string) => stored.add(await picture(400, 400), 'image/jpeg', altText)
   const video = (altText?: string) => stored.add(film(), 'video/mp4', altText)
   const imagePost = async (text: string): Promise<OutgoingPost> => newPost(text, [await image()])
-  const prepare = (post: OutgoingPost, delivery: DeliveryLog, as = account, by = world) =>
+  const prepare = (post: OutgoingPost, delivery: DeliveryCheckpoints, as = account, by = world) =>
     by.adapter.prepare(post, as, delivery, options())
-  const commit = (post: OutgoingPost, delivery: DeliveryLog, as = account, by = world) =>
+  const commit = (post: OutgoingPost, delivery: DeliveryCheckpoints, as = account, by = world) =>
     by.adapter.publish(post, as, delivery, options())
-  const reconcile = (post: OutgoingPost, delivery: DeliveryLog, overrides = {}, as = account) =>
+  const reconcile = (post: OutgoingPost, delivery: DeliveryCheckpoints, overrides = {}, as = account) =>
     world.adapter.reconcile(post, as, delivery, searchOptions(overrides))
 
-  async function publish(post: OutgoingPost, delivery: DeliveryLog = newDelivery(), as = account): Promise<Published> {
+  async function publish(
+    post: OutgoingPost,
+    delivery: DeliveryCheckpoints = newDelivery(),
+    as = account,
+  ): Promise<Published> {
     await prepare(post, delivery, as)
     return commit(post, delivery, as)
   }
@@ -89,7 +93,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       .length
   }
 
-  const containerOf = (delivery: DeliveryLog) => (JSON.parse(delivery.handle('container')!) as { id: string }).id
+  const containerOf = (delivery: DeliveryCheckpoints) => (JSON.parse(delivery.get('container')!) as { id: string }).id
 
   describe('a post', () => {
     it('is seen by nobody before it is published, and then at its address', async () => {
@@ -222,7 +226,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       await prepare(post, delivery, as)
       const first = containerOf(delivery)
       world.store.age(first, age)
-      const kept = JSON.parse(delivery.handle('container')!) as { createdAt: number }
+      const kept = JSON.parse(delivery.get('container')!) as { createdAt: number }
       await delivery.save('container', JSON.stringify({ ...kept, createdAt: kept.createdAt - age }))
       await publish(post, delivery, as)
       expect(containerOf(delivery)).not.toBe(first)
@@ -235,11 +239,11 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       const post = newPost('left unfinished', [await image(), await image()])
       const delivery = newDelivery()
       await prepare(post, delivery, as)
-      const child = JSON.parse(delivery.handle('container.0')!) as { id: string; createdAt: number }
+      const child = JSON.parse(delivery.get('container.0')!) as { id: string; createdAt: number }
       await delivery.save('container.0', JSON.stringify({ ...child, createdAt: child.createdAt - 21 * HOUR }))
       await delivery.save('container', '')
       await publish(post, delivery, as)
-      expect(delivery.handle('container.0')).not.toContain(child.id)
+      expect(delivery.get('container.0')).not.toContain(child.id)
       expect(await requestsTo(createPath, as)).toBe(5)
     })
 
@@ -318,7 +322,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       await prepare(post, delivery)
       await world.control.addFault({ method: 'POST', path: publishPath, times: 1, action })
       expect(await platformErrorOf(commit(post, delivery))).toMatchObject({ certain: false })
-      expect(await reconcile(post, delivery, { calledAt: new Date(), wasAnswered: false })).toBe('unsettled')
+      expect(await reconcile(post, delivery, { calledAt: new Date(), wasAnswered: false })).toBe('in-flight')
       expect(await reconcile(post, delivery)).toBe('absent')
       await publish(post, delivery)
       expect(await withText(post.content.text)).toHaveLength(1)

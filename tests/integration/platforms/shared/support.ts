@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import sharp, { type Sharp } from 'sharp'
 import { inject } from 'vitest'
 import type { Bluesky, BlueskyAccount } from '../../../../sandbox/platforms/bluesky.ts'
-import type { LedgerEntry, LoggedRequest } from '../../../../sandbox/platforms/fault-proxy.ts'
+import type { LedgerEntry, LoggedRequest } from '../../../../sandbox/platforms/proxied-platform.ts'
 import type { Fault } from '../../../../sandbox/platforms/faults.ts'
 import {
   afterAccept,
@@ -15,7 +15,7 @@ import { createMediaSource } from '../../../../src/integrations/storage/media-so
 import { createObjectStorage } from '../../../../src/integrations/storage/storage.ts'
 import type {
   Credentials,
-  DeliveryLog,
+  DeliveryCheckpoints,
   MediaSource,
   OutgoingPost,
   PlatformFacts,
@@ -29,14 +29,14 @@ export function newHandle(): string {
 }
 
 /** A delivery's memory, kept in a map. */
-export function newDelivery(startedAt = new Date()): DeliveryLog & { handles: Map<string, string> } {
+export function newDelivery(startedAt = new Date()): DeliveryCheckpoints & { handles: Map<string, string> } {
   const handles = new Map<string, string>()
   return {
     key: randomUUID(),
     startedAt,
     isRepeat: false,
     handles,
-    handle: (name) => handles.get(name),
+    get: (name) => handles.get(name),
     save: async (name, value) => void handles.set(name, value),
   }
 }
@@ -55,8 +55,8 @@ export function memoryMedia() {
       const { bytes, mimeType } = files.get(item.storageKey)!
       return { stream: new Blob([bytes]).stream(), sizeBytes: bytes.length, mimeType }
     },
-    address: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
-    keepCopy: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
+    publicUrl: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
+    storeCopy: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
   }
   function add(bytes: Uint8Array<ArrayBuffer>, mimeType: string, altText?: string): MediaItem {
     const storageKey = randomUUID()
@@ -84,8 +84,8 @@ export async function storedMedia() {
       opened.push(item.storageKey)
       return source.open(item, options)
     },
-    async keepCopy(item, copy, options) {
-      const address = await source.keepCopy(item, copy, options)
+    async storeCopy(item, copy, options) {
+      const address = await source.storeCopy(item, copy, options)
       kept.push(address)
       return address
     },

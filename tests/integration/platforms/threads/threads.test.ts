@@ -204,7 +204,7 @@ describe('Threads', () => {
     const action = { status: 400, body: { error: { type: 'OAuthException', code: 24, message: 'm' } } }
     await world.control.addFault({ method: 'POST', path: 'threads_publish', times: 1, action })
     await platformErrorOf(world.adapter.publish(post, account, delivery, options()))
-    expect(delivery.handle('container')).toBe('')
+    expect(delivery.get('container')).toBe('')
     await world.adapter.prepare(post, account, delivery, options())
     await world.adapter.publish(post, account, delivery, options())
   })

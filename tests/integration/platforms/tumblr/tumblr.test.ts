@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Published } from '../../../../src/domain/posts/post.ts'
-import type { Credentials, DeliveryLog, OutgoingPost } from '../../../../src/platforms/contract.ts'
+import type { Credentials, DeliveryCheckpoints, OutgoingPost } from '../../../../src/platforms/contract.ts'
 import { answeredByOthers } from '../shared/foreign-suite.ts'
 import { tumblrWorld, REDIRECT_URI, type TumblrWorld } from './tumblr-support.ts'
 import {
@@ -33,12 +33,16 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 beforeEach(() => world.control.clearFaults())
 
-async function publish(post: OutgoingPost, delivery: DeliveryLog = newDelivery(), as = account): Promise<Published> {
+async function publish(
+  post: OutgoingPost,
+  delivery: DeliveryCheckpoints = newDelivery(),
+  as = account,
+): Promise<Published> {
   await world.adapter.prepare(post, as, delivery, options())
   return world.adapter.publish(post, as, delivery, options())
 }
 
-const reconcile = (post: OutgoingPost, delivery: DeliveryLog, as = account) =>
+const reconcile = (post: OutgoingPost, delivery: DeliveryCheckpoints, as = account) =>
   world.adapter.reconcile(post, as, delivery, searchOptions())
 
 const withText = async (text: string) => (await world.control.ledger()).filter((entry) => entry.text === text)

@@ -5,9 +5,9 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 
-interface MediaTurnsOptions {
+interface MediaLimiterOptions {
   /** Files in hand concurrently, of all users. */
-  atOnce: number
+  concurrency: number
   /** Files of one user in hand concurrently, so that a slow one leaves room for other users. */
   perUser: number
 }
@@ -17,11 +17,11 @@ const MAX_WAITING = 20
 const RETRY_AFTER_MS = 5 * SECOND
 
 /** Work on media files, by turns of the users who own them. */
-export function createMediaTurns({ atOnce, perUser }: MediaTurnsOptions) {
-  const limit = createFairLimit({ atOnce, perKey: perUser, waitingPerKey: MAX_WAITING })
+export function createMediaLimiter({ concurrency, perUser }: MediaLimiterOptions) {
+  const limit = createFairLimit({ atOnce: concurrency, perKey: perUser, waitingPerKey: MAX_WAITING })
 
   /** @throws PlatformError `media_not_ready` where too many files of the user wait already; and what `work` throws */
-  return async function inTurn<T>(item: MediaItem, work: () => Promise<T>, { signal }: CallOptions): Promise<T> {
+  return async function runLimited<T>(item: MediaItem, work: () => Promise<T>, { signal }: CallOptions): Promise<T> {
     try {
       return await limit(ownerOf(item.storageKey), work, signal)
     } catch (error) {

@@ -1,7 +1,7 @@
 import { PlatformError } from '../errors.ts'
 
 /** A callback without an authorization code: the user denied access, or the platform refused (RFC 6749 section 4.1.2.1). */
-export function noLogin(label: string, { error, error_description: text }: Record<string, string>): PlatformError {
+export function toLoginError(label: string, { error, error_description: text }: Record<string, string>): PlatformError {
   const isDenied = error === 'access_denied'
   const message = isDenied ? `Access was denied on ${label}` : `${label} sent no login back`
   return new PlatformError('permission', message, {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createVideoSizer } from '../../../../src/platforms/shared/video-size.ts'
+import { createVideoSizer } from '../../../../src/platforms/shared/video-sizer.ts'
 import { film } from '../../../support/film.ts'
 
 /** Read in pieces of this many bytes, as a stream may bring them. */

@@ -19,7 +19,7 @@ export function createVideoSizer() {
   let toSkip = 0
   let size: Size | null = null
 
-  function take(chunk: Uint8Array): void {
+  function consume(chunk: Uint8Array): void {
     let rest = chunk
     while (rest.length > 0 && size === null) {
       const skipped = Math.min(toSkip, rest.length)
@@ -40,13 +40,13 @@ export function createVideoSizer() {
       if (!box) return
       if (box.type === 'tkhd' && box.length <= LONGEST_TRACK_HEADER) {
         if (held.length < box.length) return
-        size = trackSize(held.subarray(box.headerLength, box.length))
+        size = readTrackSize(held.subarray(box.headerLength, box.length))
       }
-      pass(CONTAINERS.has(box.type) ? box.headerLength : box.length)
+      skip(CONTAINERS.has(box.type) ? box.headerLength : box.length)
     }
   }
 
-  function pass(bytes: number): void {
+  function skip(bytes: number): void {
     toSkip = Math.max(0, bytes - held.length)
     held = held.subarray(bytes - toSkip)
   }
@@ -54,7 +54,7 @@ export function createVideoSizer() {
   return {
     async *through(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
       for await (const chunk of source) {
-        take(chunk)
+        consume(chunk)
         yield chunk
       }
     },
@@ -81,7 +81,7 @@ function readHeader(bytes: Buffer): Box | null {
 }
 
 /** Tracks of sound have no size. */
-function trackSize(header: Buffer): Size | null {
+function readTrackSize(header: Buffer): Size | null {
   const isLong = header[0] === 1
   const matrix = isLong ? 52 : 40
   const end = matrix + 36

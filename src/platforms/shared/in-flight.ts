@@ -2,22 +2,23 @@ import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { SearchOptions } from '../contract.ts'
 
 /** How long after its start a call may still take effect (docs/adr/0031), milliseconds. */
-export interface SettleTimes {
+export interface InFlightTimes {
   /** A call that was answered, or whose repeat the platform recognises. */
-  settleMs?: number | undefined
+  inFlightMs?: number | undefined
   /** Any other: a server may have taken the request and work on it long after the client went away. */
-  unansweredSettleMs?: number | undefined
+  unansweredInFlightMs?: number | undefined
 }
 
-const SETTLE_MS = 30 * SECOND
-const UNANSWERED_SETTLE_MS = 10 * MINUTE
+const IN_FLIGHT_MS = 30 * SECOND
+const UNANSWERED_IN_FLIGHT_MS = 10 * MINUTE
 
 /** @param recognisesRepeats whether a repeat of the call cannot publish twice, by a key or by what it publishes */
-export function isSettled(
+export function isNoLongerInFlight(
   { calledAt, wasAnswered }: Pick<SearchOptions, 'calledAt' | 'wasAnswered'>,
   recognisesRepeats: boolean,
-  { settleMs = SETTLE_MS, unansweredSettleMs = UNANSWERED_SETTLE_MS }: SettleTimes,
+  { inFlightMs = IN_FLIGHT_MS, unansweredInFlightMs = UNANSWERED_IN_FLIGHT_MS }: InFlightTimes,
 ): boolean {
   const elapsedMs = Date.now() - calledAt.getTime()
-  return elapsedMs >= (wasAnswered || recognisesRepeats ? Math.min(settleMs, unansweredSettleMs) : unansweredSettleMs)
+  const isShort = wasAnswered || recognisesRepeats
+  return elapsedMs >= (isShort ? Math.min(inFlightMs, unansweredInFlightMs) : unansweredInFlightMs)
 }
