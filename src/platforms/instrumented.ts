@@ -6,7 +6,7 @@ import { PlatformError } from './errors.ts'
 
 type Step = 'prepare' | 'publish' | 'reconcile'
 
-/** Who counts what the adapters did. */
+/** Records the steps of a delivery. */
 interface StepRecorder {
   platformStep(platform: Platform, step: Step, seconds: number): void
   platformFailed(platform: Platform, step: Step, errorClass: string): void
@@ -17,7 +17,10 @@ interface Registry {
   find(platform: Platform): PlatformAdapter | null
 }
 
-/** The same platforms, with every step of a delivery counted and timed, and with errors that repeat neither secrets nor the post. */
+/**
+ * Returns the same platforms with every step of a delivery counted and timed. Their errors contain no secrets and no
+ * post text.
+ */
 export function instrumentPlatforms<R extends Registry>(registry: R, figures: StepRecorder): R {
   const observed = new Map<PlatformAdapter, PlatformAdapter>()
   return {
@@ -64,7 +67,7 @@ function instrument(adapter: PlatformAdapter, figures: StepRecorder): PlatformAd
   }
 }
 
-/** What a platform may repeat in its answer, and nothing of ours may keep: logs and histories hold neither secrets nor words of a post. */
+/** Lists the texts that a platform may echo in its response and that logs and histories must not store. */
 function listSecrets({ content }: OutgoingPost, { accessToken, tokenSecret, refreshToken }: Credentials): string[] {
   const ofFiles = content.mediaItems.flatMap(({ altText, originalFilename }) => [altText, originalFilename])
   return [accessToken, tokenSecret, refreshToken, content.text, ...ofFiles].filter((text) => text !== undefined)

@@ -7,19 +7,19 @@ import { createMastodon, type MastodonOptions } from './mastodon/adapter.ts'
 import { createTumblr, type TumblrOptions } from './tumblr/adapter.ts'
 import { createThreads, type ThreadsOptions } from './threads/adapter.ts'
 
-/** What every platform is given. */
+/** Options that every platform receives. */
 interface SharedOptions {
-  /** Deadline of the one visible call. */
+  /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
-  /** How long such a call may still take effect when it got no answer, where the platform does not recognise repeats. */
+  /** How long an unanswered call may still take effect on platforms that do not recognise repeats, milliseconds. */
   unansweredInFlightMs: number
   media: MediaSource
-  /** Names this service in every call. */
+  /** Sent as `User-Agent` with every call. */
   userAgent: string
   facts: PlatformFacts
 }
 
-/** What is set for each platform; null: it is not set up in this deployment. */
+/** The options of each platform; `null`: not configured in this deployment. */
 export interface PlatformSettings {
   bluesky: Omit<BlueskyOptions, keyof SharedOptions>
   mastodon: Omit<MastodonOptions, keyof SharedOptions> | null
@@ -36,7 +36,7 @@ interface ConnectablePlatform {
   close(): Promise<void>
 }
 
-/** What can be done on which platform. Nothing is opened before the first call. */
+/** Creates the adapters of the configured platforms. Nothing is opened before the first call. */
 export function createPlatformRegistry(options: PlatformSettings & SharedOptions) {
   const { publishTimeoutMs, unansweredInFlightMs, media, facts, userAgent, ...settings } = options
   const common = { publishTimeoutMs, unansweredInFlightMs, media, facts, userAgent }
@@ -51,13 +51,13 @@ export function createPlatformRegistry(options: PlatformSettings & SharedOptions
   const all = Object.values(platforms)
 
   return {
-    /** Null: posts to this platform are not delivered here. */
+    /** `null`: this deployment does not publish on the platform. */
     find: (platform: Platform): PlatformAdapter | null => platforms[platform]?.adapter ?? null,
-    /** Null: accounts of this platform do not connect by typed-in credentials. */
+    /** `null`: accounts of this platform do not connect with typed-in credentials. */
     direct: (platform: Platform): DirectConnect | null => platforms[platform]?.direct ?? null,
-    /** Null: accounts of this platform do not connect on a page of its own. */
+    /** `null`: accounts of this platform do not connect on the platform's page. */
     redirect: (platform: Platform): RedirectConnect | null => platforms[platform]?.redirect ?? null,
-    /** For processes that deliver, before they take work. */
+    /** Called by processes that deliver posts, before they accept work. */
     warmUp: async (): Promise<void> => void (await Promise.all(all.map(async ({ adapter }) => adapter.warmUp?.()))),
     close: async (): Promise<void> => void (await Promise.all(all.map(({ close }) => close()))),
   }

@@ -2,7 +2,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { CallWindow } from '../shared/call-budget.ts'
 import type { HttpResponse, HttpRequest } from '../shared/http.ts'
 
-/** Reading counts against what a server grants an address (platforms.md 2d), which all its accounts share here. */
+/** Reads the limit that a server grants to an IP address; here all its accounts share it. */
 export function parseCallWindows(answer: Pick<HttpResponse, 'header'>): CallWindow[] {
   const readHeader = (name: string) => Number(answer.header(`ratelimit-${name}`) ?? NaN)
   return [

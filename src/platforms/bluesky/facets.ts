@@ -2,10 +2,10 @@ import { AppBskyRichtextFacet, RichText, type Facet } from '@atproto/api'
 import { countText, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 
 /**
- * The links, mentions and hashtags of a text, found as Bluesky's own apps find them (platforms.md 2b). Without facets they
- * would be plain text. A text beyond Bluesky's limits, which the server refuses anyway, gets none: the library's expressions take
- * quadratic time on long texts.
- * @param resolve gives the DID of a handle, or null when there is no such account: then it is no mention
+ * Finds links, mentions and hashtags as Bluesky's own apps do. Without facets they would be plain text.
+ * A text beyond Bluesky's limits gets none: the server refuses it anyway, and the library takes quadratic time on long
+ * texts.
+ * @param resolve returns the DID of a handle, or `null` when there is no such account; then it is no mention
  */
 export async function findFacets(text: string, resolve: (handle: string) => Promise<string | null>): Promise<Facet[]> {
   if (isTooLong(text)) return []
@@ -28,12 +28,12 @@ function resolveMention(facet: Facet, dids: Map<string, string | null>): Facet[]
   return did ? [{ ...facet, features: [{ $type: 'app.bsky.richtext.facet#mention', did }] }] : []
 }
 
-/** Before they are resolved, mentions carry the handle in the place of the DID. */
+/** Unresolved mentions hold the handle in place of the DID. */
 function getMentionedHandle(facet: Facet): string | undefined {
   return facet.features.find((feature) => AppBskyRichtextFacet.isMention(feature))?.did
 }
 
-/** The server refuses a whole post for one bad facet, such as a tag of 64 emoji that has more than 640 bytes. */
+/** The server refuses the whole post for one invalid facet, such as a tag of 64 emoji with more than 640 bytes. */
 function isAcceptable(facet: Facet): boolean {
   return AppBskyRichtextFacet.validateMain(facet).success
 }

@@ -13,13 +13,13 @@ interface MetricsDeps {
   services: ServiceAddresses
 }
 
-/** The most that `getPosts` takes. */
+/** The maximum of `getPosts`. */
 const PER_CALL = 25
 const CONCURRENCY = 5
 
 /**
- * The counts of posts, from the view that Bluesky has of the whole network. It lags behind the account's own server and hides what
- * somebody blocks, so that of a post which it leaves out only the account's own server can tell whether it is gone.
+ * Reads the counts from Bluesky's view of the network. It lags behind the account's own server and hides blocked
+ * content, so only the account's own server decides whether a missing post is deleted.
  */
 export function createMetrics({ xrpc, services }: MetricsDeps): PostMetrics {
   async function read(uris: string[], account: Credentials, options: CallOptions) {
@@ -39,7 +39,7 @@ export function createMetrics({ xrpc, services }: MetricsDeps): PostMetrics {
     return found
   }
 
-  /** Asked where the token was just taken as good: what another server says of an account that moved away proves nothing. */
+  /** Called where the token has just worked: another server's answer about a moved account proves nothing. */
   async function isDeleted(uri: string, account: Credentials, options: CallOptions): Promise<boolean> {
     const [repo = '', collection = '', rkey = ''] = uri.replace('at://', '').split('/')
     if (repo !== account.accountId) return false
@@ -53,7 +53,7 @@ export function createMetrics({ xrpc, services }: MetricsDeps): PostMetrics {
       return false
     } catch (error) {
       if (isRefusedAs(error, 'RecordNotFound')) return true
-      // A definite answer, but to another question.
+      // A definite answer to a different question.
       if (error instanceof PlatformError && error.class === 'validation') return false
       throw error
     }
@@ -69,12 +69,12 @@ function toCounts(post: PostView): PostCounts {
     likes: parseCountOrZero(post.likeCount),
     shares: reposts === null || quotes === null ? null : reposts + quotes,
     comments: parseCountOrZero(post.replyCount),
-    // Left out only where servers do not know of bookmarks.
+    // Absent only on servers without bookmarks.
     saved: parseCount(post.bookmarkCount),
   }
 }
 
-/** A count of nothing may be left out there. */
+/** Counts of zero may be omitted. */
 function parseCountOrZero(value: unknown): number | null {
   return value === undefined ? 0 : parseCount(value)
 }

@@ -26,7 +26,7 @@ import type { Xrpc } from './xrpc.ts'
 
 interface PostDeps {
   xrpc: Xrpc
-  /** Apart from `xrpc`, so that uploads never keep a visible call from its connection. */
+  /** A separate client, so that uploads never take a connection from a visible call. */
   uploads: Xrpc
   services: ServiceAddresses
   media: MediaSource
@@ -36,14 +36,14 @@ interface PostDeps {
 }
 
 const IMAGES_IN_MEMORY = 2
-/** A name is looked up in the few seconds before the instant: one that takes longer makes the post late. */
+/** Handles are resolved seconds before the scheduled time; a slower lookup would delay the post. */
 const LOOKUP_TIMEOUT_MS = 5 * SECOND
 
 const FACETS = 'facets'
-/** How many keys before turned out to be taken by foreign records. */
+/** How many earlier keys were taken by foreign records. */
 const KEY_STEP = 'keyStep'
 
-/** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
+/** Prepares and publishes posts, and reconciles unknown outcomes. */
 export function createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs }: PostDeps) {
   const limitImages = createMediaLimiter({ concurrency: IMAGES_IN_MEMORY, perUser: 1 })
 
@@ -52,7 +52,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     const { findFacets } = await import('./facets.ts')
     if (!checkpoints.get(FACETS)) {
       const facets = await findFacets(post.content.text, (handle) => resolveHandle(account, handle, options))
-      // Most texts have none, and then there is nothing worth a write: finding none again takes no call.
+      // Most texts have no facets. Then nothing is stored, since finding none again takes no call.
       if (facets.length > 0) await checkpoints.save(FACETS, JSON.stringify(facets))
     }
     for (const [index, item] of post.content.mediaItems.entries()) {
@@ -79,7 +79,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       )
       return found.did
     } catch (error) {
-      // An answer that there is no such handle; anything else passes and is tried again.
+      // The handle does not exist. Other errors are temporary and are retried.
       if (error instanceof PlatformError && (error.class === 'validation' || error.class === 'not_found')) return null
       throw error
     }
@@ -120,7 +120,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       collection: POST_COLLECTION,
       rkey: toRecordKey(delivery),
       record,
-      // Create only; the same record again is no change and gets the same answer.
+      // Creates only; writing the same record again changes nothing and gets the same response.
       swapRecord: null,
     }
     const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
@@ -150,7 +150,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
         readStoredRecord,
         options,
       )
-      // Another record in its place says nothing of ours.
+      // A record under another URI says nothing about ours.
       if (stored.uri !== `at://${params.repo}/${params.collection}/${params.rkey}`) return 'undecidable'
       const whose = compareRecord(stored, post.content, delivery.startedAt)
       if (whose === 'ours') return toPublished(stored.uri)
@@ -159,19 +159,19 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       return 'absent'
     } catch (error) {
       if (isRefusedAs(error, 'RecordNotFound')) return 'absent'
-      // A definite answer to another question, such as that the account lives elsewhere now.
+      // A definite answer to a different question, such as a moved account.
       if (error instanceof PlatformError && error.class === 'validation') return 'undecidable'
       throw error
     }
   }
 
-  /** The address with the DID keeps leading to the post when the account takes another handle (platforms.md 2c). */
+  /** A URL with the DID stays valid when the account changes its handle. */
   function toPublished(uri: string): Published {
     const [did, , key] = uri.replace('at://', '').split('/')
     return { platformPostId: uri, platformPostUrl: `${withoutTrailingSlashes(appUrl)}/profile/${did}/post/${key}` }
   }
 
-  /** What only preparing needs is heavy, and the API never prepares. */
+  /** Only preparation needs these large modules; the API never prepares. */
   async function warmUp(): Promise<void> {
     await Promise.all([import('./facets.ts'), warmUpImages()])
   }
@@ -187,11 +187,11 @@ function assertPostable({ content }: OutgoingPost): void {
   function findProblem(): string | null {
     const { mediaItems } = content
     if (isVideo(content)) {
-      if (mediaItems.length > 1) return 'Bluesky takes a video only alone in its post'
+      if (mediaItems.length > 1) return 'Bluesky accepts a video only without other media'
       const { mimeType } = mediaItems[0]!
-      return video.types.includes(mimeType) ? null : `Bluesky takes no ${mimeType}`
+      return video.types.includes(mimeType) ? null : `Bluesky does not accept ${mimeType}`
     }
-    return mediaItems.length > image.max ? `Bluesky takes at most ${image.max} images in a post` : null
+    return mediaItems.length > image.max ? `Bluesky accepts at most ${image.max} images in a post` : null
   }
 }
 

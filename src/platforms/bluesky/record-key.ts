@@ -18,9 +18,10 @@ function encode(value: bigint): string {
 }
 
 /**
- * The record key of a delivery: the same for every repeat of it, and hardly ever that of another one. It is the TID of `startedAt`
- * with its low 20 bits, about one millisecond and the clock id, replaced by a hash of the delivery's key.
- * @param step counts up when the key before it turned out to be taken by somebody else's record
+ * Derives the record key of a delivery: equal for all its repeats, and almost never equal to another delivery's. It is
+ * the TID of `startedAt`; a hash of the delivery's key replaces the low 20 bits (about one millisecond and the clock
+ * id).
+ * @param step incremented when the previous key was taken by a foreign record
  */
 export function deriveRecordKey(deliveryKey: string, startedAt: Date, step = 0): string {
   const hash = createHash('sha256')

@@ -6,10 +6,10 @@ import type { BlobRef, StoredRecord } from './responses.ts'
 
 export const POST_COLLECTION = 'app.bsky.feed.post'
 
-/** An image or video that is on the server already. */
+/** An image or video that the server already has. */
 export interface UploadedFile {
   blob: BlobRef
-  /** Where it could be told. */
+  /** Absent when unknown. */
   aspectRatio?: { width: number; height: number }
 }
 
@@ -33,7 +33,7 @@ export interface PostRecord {
   embed?: ImagesEmbed | VideoEmbed
 }
 
-/** The record of a post: the same for the same arguments, so that writing it again changes nothing. */
+/** Builds the record of a post. Equal arguments give an equal record, so that writing it again changes nothing. */
 export function buildRecord(content: Content, createdAt: Date, facets: Facet[], files: UploadedFile[]): PostRecord {
   return {
     $type: POST_COLLECTION,
@@ -44,7 +44,7 @@ export function buildRecord(content: Content, createdAt: Date, facets: Facet[], 
   }
 }
 
-/** A video stands alone in its post. */
+/** A video is the only media of its post. */
 function toEmbed(content: Content, files: UploadedFile[]): ImagesEmbed | VideoEmbed {
   const alts = toAltTexts(content)
   if (isVideo(content)) {
@@ -64,9 +64,9 @@ function toAltTexts(content: Content): string[] {
 }
 
 /**
- * Whose record stands under our key? `ours` if it says what we meant to say at the instant we meant it: blobs and facets are left out,
- * since they may have been made anew since. `foreign` if it is of another instant. The same instant with other words is most likely our own
- * post, edited elsewhere: then nobody can tell (`unclear`).
+ * Identifies the record under our key. `ours`: same instant and content; blobs and facets are ignored, since they may
+ * have been created again. `foreign`: another instant. `unclear`: same instant with other content, most likely our post
+ * after an edit.
  */
 export function compareRecord(
   { value }: StoredRecord,

@@ -1,9 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { responseReader } from '../shared/responses.ts'
 
-/** The parts we use of what Bluesky answers, each beside its description. */
+/** The fields we use of Bluesky's responses, each with a link to its description. */
 
-/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+/** Parsed by `parseCount`, so that an invalid count does not invalidate the whole response. */
 const count = Type.Optional(Type.Unknown())
 
 /** https://docs.bsky.app/docs/api/com-atproto-server-create-session and -refresh-session */
@@ -51,7 +51,7 @@ export const readPostViews = responseReader(Type.Object({ posts: Type.Array(Post
 const ResolvedHandle = Type.Object({ did: Type.String({ pattern: '^did:' }) })
 export const readResolvedHandle = responseReader(ResolvedHandle)
 
-/** https://atproto.com/specs/data-model#blob-type: goes into the record exactly as it came. */
+/** https://atproto.com/specs/data-model#blob-type; copied into the record unchanged. */
 export const BlobRef = Type.Object({
   $type: Type.Literal('blob'),
   ref: Type.Object({ $link: Type.String() }),
@@ -80,13 +80,13 @@ const VideoJob = Type.Object({
   failureCode: Type.Optional(Type.String()),
   error: Type.Optional(Type.String()),
 })
-/** The schema wraps it; answers to an upload were seen without the wrap (platforms.md 2b). */
+/** The schema wraps the job, but responses to uploads also come without the wrapper. */
 export const readVideoJob = readWrappedOrBare(
   responseReader(Type.Object({ jobStatus: VideoJob })),
   responseReader(VideoJob),
 )
 const KnownJob = Type.Pick(VideoJob, ['jobId'])
-/** With the refusal of a video that the service has already. */
+/** Part of the refusal of a video that the service already has. */
 export const readKnownJob = readWrappedOrBare(
   responseReader(Type.Object({ jobStatus: KnownJob })),
   responseReader(KnownJob),

@@ -9,24 +9,24 @@ import type { Xrpc } from './xrpc.ts'
 
 interface SessionDeps {
   xrpc: Xrpc
-  /** For what can wait. */
+  /** For calls that can wait. */
   reading: Xrpc
   services: ServiceAddresses
 }
 
 type Secrets = Omit<Credentials, 'version'>
 
-/** What the server calls a handle it could not verify; the account's last good one stays. */
+/** The server's placeholder for a handle it could not verify; the last verified handle is used instead. */
 const INVALID_HANDLE = 'handle.invalid'
-/** The scope of sessions that the account's main password opened; those of app passwords have other scopes. */
+/** The scope of sessions from the account's main password; app passwords have other scopes. */
 const MAIN_PASSWORD_SCOPE = 'com.atproto.access'
 const MAIN_PASSWORD =
   'This is the main password of the Bluesky account. Create an app password in Bluesky under Settings > Privacy and security > ' +
   'App passwords, and use it instead.'
-/** Invisible marks that come along when a handle is copied from an app. */
+/** Invisible characters that are copied together with a handle. */
 const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
-/** Logins, their renewal and end, and the profile that shows whose they are. */
+/** Opens, renews and ends sessions, and reads profiles. */
 export function createSessions({ xrpc, reading, services }: SessionDeps) {
   async function connect(identifier: string, secret: string, options: CallOptions) {
     const input = { identifier: normalizeIdentifier(identifier), password: secret.trim() }
@@ -91,7 +91,7 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
     }
   }
 
-  /** The login is what counts; a profile that cannot be had now is no reason to refuse it. */
+  /** A missing profile is no reason to refuse a valid login. */
   async function fetchProfileOrHandle(credentials: Secrets, options: CallOptions): Promise<Profile> {
     try {
       return await profile(credentials, options)
@@ -107,7 +107,7 @@ function normalizeIdentifier(identifier: string): string {
   return identifier.replace(INVISIBLE, '').trim().replace(/^@/, '')
 }
 
-/** What is wrong with the account itself keeps its own words; every other refusal of a login is about what was typed in. */
+/** Problems of the account itself have their own messages; every other refusal concerns the typed-in credentials. */
 const ACCOUNT_TROUBLE = ['AccountTakedown', 'AccountDeactivated', 'AuthFactorTokenRequired']
 
 function rethrowAsWrongCredentials(error: unknown): never {
@@ -122,10 +122,10 @@ function rethrowAsWrongCredentials(error: unknown): never {
   })
 }
 
-/** With a good token, all that is left to be invalid about a renewal is that the account is gone from the server. */
+/** With a valid token, `InvalidRequest` means that the account no longer exists on the server. */
 function rethrowAsLostAccount(error: unknown): never {
   if (!isRefusedAs(error, 'InvalidRequest')) throw error
-  throw new PlatformError('unauthorized', 'This Bluesky account does not exist any more', {
+  throw new PlatformError('unauthorized', 'This Bluesky account no longer exists', {
     certain: true,
     cause: error,
   })
@@ -145,13 +145,13 @@ function toSecrets(session: Session, serviceUrl: string): Secrets {
   }
 }
 
-/** The end of a token's life as it says itself; tokens without a readable one are used until they are refused. */
+/** Returns the expiry stated in a token; tokens without one are used until they are refused. */
 function parseExpiry(jwt: string): Date | undefined {
   const { exp } = parseClaims(jwt)
   return typeof exp === 'number' ? new Date(exp * 1_000) : undefined
 }
 
-/** The claims of a token, unverified; none where it is not a JWT. */
+/** Returns the unverified claims of a token; empty when it is not a JWT. */
 function parseClaims(jwt: string): { exp?: unknown; scope?: unknown } {
   try {
     const claims = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as unknown

@@ -4,12 +4,14 @@ import { PlatformError } from '../errors.ts'
 import type { BlobRef } from './responses.ts'
 import type { UploadedFile } from './record.ts'
 
-/** Servers drop blobs that no record names after a while; older ones are uploaded again. */
+/** Servers delete blobs that no record references after a while; older ones are uploaded again. */
 const BLOB_LIFE_MS = 30 * MINUTE
 
-/** What `prepare` remembers of an image or video, by its place in the post; an empty handle means that it has to be uploaded again. */
+/**
+ * The checkpoint of an image or video, by its position in the post. An empty one means that it must be uploaded again.
+ */
 export interface StoredUpload {
-  /** Absent while the video service works on it. */
+  /** Absent while the video service processes it. */
   blob?: BlobRef
   jobId?: string
   width?: number
@@ -19,7 +21,7 @@ export interface StoredUpload {
 
 const toCheckpointName = (index: number) => `media.${index}`
 
-/** What is there already, if it is of use yet. */
+/** Returns the upload if it is recent enough to use. */
 export function findUpload(checkpoints: Checkpoints, index: number): StoredUpload | null {
   const stored = read(checkpoints, index)
   return stored && Date.now() - stored.uploadedAt < BLOB_LIFE_MS ? stored : null

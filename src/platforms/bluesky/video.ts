@@ -15,43 +15,43 @@ import type { Xrpc } from './xrpc.ts'
 
 export interface VideoDeps {
   xrpc: Xrpc
-  /** Apart from `xrpc`, so that uploads never keep a visible call from its connection. */
+  /** A separate client, so that uploads never take a connection from a visible call. */
   uploads: Xrpc
   services: ServiceAddresses
   media: MediaSource
   videoUrl: string
-  /** As large a file as an account's server takes by itself. */
+  /** The largest file that an account's own server accepts, bytes. */
   blobLimitBytes: number
-  /** How long one look waits for the service's work. */
+  /** How long one preparation waits for the service, milliseconds. */
   processingWaitMs: number
 }
 
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE
-/** At most an hour is given; a long upload has to end within it. */
+/** At most an hour is granted; a long upload must end within it. */
 const TOKEN_LIFE_MS = 30 * MINUTE
 const MAX_UPLOADS = 6
 const MAX_UPLOADS_PER_USER = 2
 const UPLOAD_BLOB = 'com.atproto.repo.uploadBlob'
 
-/** Why the video service gave a video up (https://docs.bsky.app/docs/api/app-bsky-video-get-job-status). */
+/** Failures of the video service (https://docs.bsky.app/docs/api/app-bsky-video-get-job-status). */
 const FAILURES: Record<string, { class: PlatformErrorClass; message: string }> = {
   validation_failure: { class: 'validation', message: 'Bluesky does not accept the video' },
   encoding_failure: { class: 'validation', message: 'Bluesky cannot read the video' },
   pds_upload_failure: { class: 'transient', message: 'Bluesky could not store the video' },
   pds_upload_unsupported_blob_size: {
     class: 'validation',
-    message: "The video is larger than the account's server takes",
+    message: "The video is larger than the account's server accepts",
   },
   generic_failure: { class: 'transient', message: 'Bluesky could not process the video' },
 }
 
-/** A video on its way: straight to the account's server as long as that takes it, otherwise by way of the video service. */
+/** Uploads a video to the account's own server, or through the video service if it is too large for that. */
 export function createVideo(deps: VideoDeps) {
   const { xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs } = deps
-  // Whoever waits for a connection must not hold an open file meanwhile, which object storage would close.
+  // A call that waits for a connection must not hold an open file, which object storage would close.
   const limitUploads = createMediaLimiter({ concurrency: MAX_UPLOADS, perUser: MAX_UPLOADS_PER_USER })
 
-  /** What was reached is safe before the next step: the service may make another file of the same video. */
+  /** Stores each step before the next one: the service may create a different file from the same video. */
   async function prepare(
     { item, index }: { item: MediaItem; index: number },
     account: Credentials,
@@ -81,7 +81,7 @@ export function createVideo(deps: VideoDeps) {
       return { blob, ...toShape(item, film), uploadedAt: Date.now() }
     } catch (error) {
       await film.drop()
-      // Servers set limits of their own.
+      // Servers have their own limits.
       if (!isRefusedWith(error, 413)) throw error
       return sendToService(item, account, await open(item, options), options)
     }
@@ -90,13 +90,13 @@ export function createVideo(deps: VideoDeps) {
   async function open(item: MediaItem, { signal }: CallOptions) {
     const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
     const { through, size } = createVideoSizer()
-    /** For a call that failed before it read anything; one that has begun to read has it closed already. */
+    /** For a call that failed before it read the file; a call that has begun to read closes it itself. */
     const drop = () => stream.cancel().catch(() => undefined)
     if (sizeBytes <= POSTING_RULES.bluesky.media.video.maxBytes) {
       return { bytes: through(stream), sizeBytes, mimeType, size, drop }
     }
     await drop()
-    throw new PlatformError('validation', 'The video is larger than Bluesky takes', { certain: true })
+    throw new PlatformError('validation', 'The video is larger than Bluesky accepts', { certain: true })
   }
 
   async function sendToService(
@@ -120,7 +120,7 @@ export function createVideo(deps: VideoDeps) {
     }
   }
 
-  /** With it the service puts what it made of the video onto the account's server. */
+  /** Requests a token with which the service stores the processed video on the account's server. */
   async function requestServiceToken(account: Credentials, { signal }: CallOptions): Promise<string> {
     const service = services.of(account)
     const { did } = await xrpc.query(
@@ -135,7 +135,7 @@ export function createVideo(deps: VideoDeps) {
       .token
   }
 
-  /** A job that came to nothing is forgotten, so that the next attempt begins with the file again. */
+  /** Polls a job. A failed job is forgotten, so that the next attempt uploads the file again. */
   async function pollJob(
     jobId: string,
     index: number,
@@ -172,12 +172,12 @@ interface Film {
   drop(): Promise<void>
 }
 
-/** What the file tells once it has gone by, else what its owner told. */
+/** The size in the file, else the size that the owner stated. */
 function toShape({ width, height }: MediaItem, film: Film): { width?: number; height?: number } {
   return film.size() ?? (width && height ? { width, height } : {})
 }
 
-/** What the service says of a token of its own is no news of the account's login. */
+/** The service's opinion of its own token says nothing about the account's login. */
 function rethrowServiceError(error: unknown): never {
   if (!(error instanceof PlatformError) || error.class !== 'unauthorized') throw error
   throw new PlatformError('permission', 'Bluesky does not let this account upload videos', {

@@ -25,14 +25,14 @@ interface XrpcProcedure extends Pick<XrpcQuery, 'service' | 'nsid'> {
   input: Record<string, unknown> | Bytes | null
 }
 
-/** A file, whole or as it is read. */
+/** A file, complete or as a stream. */
 interface Bytes {
   bytes: Uint8Array | AsyncIterable<Uint8Array>
   sizeBytes: number
   mimeType: string
 }
 
-/** Calls to Bluesky servers (https://atproto.com/specs/xrpc). */
+/** Creates a client for Bluesky servers (https://atproto.com/specs/xrpc). */
 export function createXrpc(http: HttpClient) {
   const sendCall = createSender(http, { label: 'Bluesky', toError, isPlatformError: isOwnError })
 
@@ -47,7 +47,7 @@ export function createXrpc(http: HttpClient) {
   }
 
   return {
-    /** Has a connection to this server ready for a call that is about to come. */
+    /** Opens a connection to this server for a call within the next seconds. */
     warm: (service: string): void => http.warm(new URL(service)),
 
     query<T>({ service, nsid, params }: XrpcQuery, read: (text: string) => T | null, options: XrpcOptions): Promise<T> {
@@ -75,7 +75,7 @@ function toMethodUrl(service: string, nsid: string, params: Query): URL {
   return url
 }
 
-/** The length is told, because a file cut short must not count as the whole. */
+/** States the length, so that a truncated file is not accepted as complete. */
 function toFileBody({ bytes, sizeBytes, mimeType }: Bytes) {
   return { headers: { 'content-type': mimeType, 'content-length': String(sizeBytes) }, body: bytes }
 }

@@ -11,14 +11,14 @@ import { readOwnPages, readPage, readPermissions, type Page } from './responses.
 
 interface AccountDeps {
   api: GraphApi
-  /** Of the dialog, with the version. */
+  /** URL of the login dialog, with the version. */
   dialogUrl: string
   appId: string
   appSecret: string
   extraScopes: string[]
 }
 
-/** Spec 4.5. */
+/** The permissions for publishing, reading back and insights on pages and their Instagram accounts. */
 const SCOPES = [
   'instagram_basic',
   'instagram_content_publish',
@@ -30,7 +30,7 @@ const SCOPES = [
   'public_profile',
   'business_management',
 ]
-/** Those without which nothing could be published, or its trace not be found. */
+/** Without these, posts could not be published or found again. */
 const NEEDED = [
   'pages_show_list',
   'pages_read_engagement',
@@ -40,15 +40,15 @@ const NEEDED = [
 ]
 
 const PAGE_FIELDS = 'id,name,username,picture.type(large){url}'
-/** Of a long-lived token whose answer does not tell (platforms.md 5a). */
+/** The usual lifetime of a long-lived token, when the response does not state it. */
 const USUAL_LIFE_S = (60 * DAY) / SECOND
 
 /**
- * The login on Facebook's own page (https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow), which brings the
- * person's first page and the Instagram account that is linked to it.
+ * Logs in on Facebook's own page (https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow). The
+ * login brings the person's first page and its linked Instagram account.
  *
- * @NOTE There is no `revoke`: the one thing that could be ended (`DELETE /me/permissions`) is what the person allows this service in
- * all. It would cut every page and account that this person ever connected, also the one just put in this one's place.
+ * There is no `revoke`: `DELETE /me/permissions` would end everything that the person granted this service, including
+ * other pages and an account that has just replaced this one.
  */
 export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }: AccountDeps) {
   const scopes = [...new Set([...SCOPES, ...extraScopes])]
@@ -79,14 +79,14 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
     const linked = page.instagram_business_account
     const endsAt = new Date(Date.now() + (long.expires_in ?? USUAL_LIFE_S) * SECOND)
     return {
-      // A page's token that comes of a long-lived one has no end of its own.
+      // A page token that comes from a long-lived token does not expire.
       credentials: { accountId: page.id, handle: toHandle(page), accessToken: page.access_token },
       profile: toProfile(page),
       companions: { instagram: linked ? await fetchInstagramAccount(linked.id, token, endsAt, options) : null },
     }
   }
 
-  /** By POST, so that no address holds the secret or a token. */
+  /** Sent by POST, so that no URL contains the secret or a token. */
   const issueToken = (fields: Record<string, string>, options: CallOptions) =>
     api.post('/oauth/access_token', { ...client, ...fields }, readIssuedToken, options)
 
@@ -95,7 +95,10 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
     const granted = new Set(data.filter(({ status }) => status === 'granted').map(({ permission }) => permission))
     const missing = NEEDED.filter((scope) => !granted.has(scope))
     if (missing.length > 0)
-      throw toPermissionError(`Facebook was not allowed enough: ${missing.join(', ')} is missing`, 'MISSING_PERMISSION')
+      throw toPermissionError(
+        `Facebook did not grant all permissions: ${missing.join(', ')} is missing`,
+        'MISSING_PERMISSION',
+      )
   }
 
   async function fetchFirstPage(token: string, options: CallOptions) {
@@ -132,7 +135,7 @@ function toPermissionError(message: string, connectReason: ConnectReason): Platf
   return new PlatformError('permission', message, { certain: true, connectReason })
 }
 
-/** Pages need no user name. */
+/** Pages do not need a user name. */
 function toHandle({ id, username }: Page): string {
   return username || id
 }

@@ -8,28 +8,28 @@ import type { GraphApi } from '../shared/graph/api.ts'
 import type { PulledMedia } from '../shared/pulled-media.ts'
 
 interface FileDeps {
-  /** Apart from the one for visible calls, so that uploads never keep one of those from its connection. */
+  /** A separate client, so that uploads never take a connection from a visible call. */
   api: GraphApi
   media: PulledMedia
 }
 
-/** Facebook drops photos that no post took after a day or so; older ones are uploaded again. */
+/** Facebook deletes unused photos after about a day; older ones are uploaded again. */
 const LIFE_MS = 12 * HOUR
-/** Facebook answers when it has fetched the photo. */
+/** Facebook responds after it has fetched the photo. */
 const UPLOAD_TIMEOUT_MS = MINUTE
 
 const VIDEO = 'video'
 const toPhotoCheckpoint = (index: number) => `photo.${index}`
 
-/** What `prepare` remembers of a photo; an empty handle means that it has to be uploaded again. */
+/** The checkpoint of a photo. An empty one means that it must be uploaded again. */
 interface Uploaded {
   id: string
   uploadedAt: number
 }
 
-/** Photos as nobody sees them yet, and where a video can be fetched from. */
+/** Uploads unpublished photos and resolves the URL of a video. */
 export function createFiles({ api, media }: FileDeps) {
-  /** Each photo's id is safe before the next one is uploaded, so that nothing is uploaded twice without need. */
+  /** Stores each photo's id before the next upload, so that nothing is uploaded twice needlessly. */
   async function prepare(
     { content }: OutgoingPost,
     account: Credentials,
@@ -38,7 +38,7 @@ export function createFiles({ api, media }: FileDeps) {
   ): Promise<void> {
     for (const [index, item] of content.mediaItems.entries()) {
       if (mediaKind(item.mimeType) === 'video') {
-        // Looked at each time: it is the last moment to tell that the file is not there.
+        // Checked every time: this is the last moment to detect a missing file.
         const address = await media.resolveUrl(item, options)
         if (address !== checkpoints.get(VIDEO)) await checkpoints.save(VIDEO, address)
         continue
@@ -64,12 +64,12 @@ export function createFiles({ api, media }: FileDeps) {
   return { prepare, warmUp: media.warmUp }
 }
 
-/** The ids of the photos, in their order; null for those that are to be uploaded again. */
+/** The ids of the photos in order; `null` for those that must be uploaded again. */
 export function listUploadedPhotos({ content }: OutgoingPost, checkpoints: Checkpoints): (string | null)[] {
   return content.mediaItems.map((_, index) => read(checkpoints, index)?.id ?? null)
 }
 
-/** Where Facebook fetches the video. */
+/** The URL from which Facebook fetches the video. */
 export function getVideoUrl(checkpoints: Checkpoints): string {
   return checkpoints.get(VIDEO) ?? throwNotPrepared()
 }

@@ -8,16 +8,21 @@ import { createGraphMetrics, requestFirstAccepted, nullIfUnsupported } from '../
 import { readFollowers, readReactions } from './responses.ts'
 
 const REACTIONS = 'reactions.limit(0).summary(total_count)'
-/** What people did and wrote takes a permission of some applications that the login does not ask for by itself. */
+/** Reading comments takes an app permission that the login does not request by default. */
 const FIELDS = [`${REACTIONS},shares,comments.limit(0).summary(total_count)`, `${REACTIONS},shares`, 'shares']
 
 /** https://developers.facebook.com/docs/platforminsights/page */
 const VIEWS = 'post_media_view'
 const VIEWERS = 'post_total_media_view_unique'
 const LIKES = 'post_reactions_by_type_total'
-/** Largest first: some pages have no count of views, and one that does not fit makes Facebook refuse all of them. */
+/**
+ * Largest first: some pages have no count of views, and one unsupported metric makes Facebook refuse the whole request.
+ */
 const METRICS = [`${VIEWS},${VIEWERS},${LIKES}`, `${VIEWERS},${LIKES}`, VIEWERS]
-/** Of a video that is shown as a reel (https://developers.facebook.com/blog/post/2022/12/15/introducing-reels-metrics-api/). */
+/**
+ * For a video that is shown as a reel
+ * (https://developers.facebook.com/blog/post/2022/12/15/introducing-reels-metrics-api/).
+ */
 const PLAYS = 'blue_reels_play_count'
 const PLAYED_TO = 'post_impressions_unique'
 
@@ -25,10 +30,10 @@ const NO_VIEWS = { impressions: null, reach: null, likes: null }
 type Views = Record<keyof typeof NO_VIEWS, number | null>
 
 const isVideo = (id: string) => !id.includes('_')
-/** Videos are on record by their own id; the counts are those of the post that shows one. */
+/** Videos are stored by their own id; the counts belong to the post that shows the video. */
 const toPostId = (id: string, { accountId }: Credentials) => (isVideo(id) ? `${accountId}_${id}` : id)
 
-/** What readers did stands in the post; how many saw it is in its insights, for which `read_insights` is needed (platforms.md 5f). */
+/** Reads reactions from the post, and views from its insights, which require `read_insights`. */
 export function createMetrics(api: GraphApi) {
   const withFields = createPermissionFallback(FIELDS)
   const withInsights = createPermissionFallback([true, false])
@@ -57,7 +62,7 @@ export function createMetrics(api: GraphApi) {
   async function fetchReactions(path: string, fields: string, call: ReadCall) {
     const { reactions, comments, shares } = await api.get(path, { fields }, readReactions, call)
     const likes = parseCount(reactions?.summary?.total_count)
-    // Shares are left out where there are none; an answer that lacks more than that says nothing of them.
+    // Facebook omits shares when there are none. A response that omits more says nothing about shares.
     const unsaid = fields.includes(REACTIONS) && likes === null ? null : 0
     return {
       likes,

@@ -25,7 +25,7 @@ interface PostDeps {
   api: GraphApi
   files: ReturnType<typeof createFiles>
   search: ReturnType<typeof createSearch>
-  /** Where browsers find posts. */
+  /** Base URL of the pages for people. */
   webUrl: string
   publishTimeoutMs(post: OutgoingPost): number
 }
@@ -34,10 +34,10 @@ interface PostDeps {
 const WITHOUT_LINK = 'withoutLink'
 /** Set when Facebook took the post for a repeat. */
 const TAKEN_FOR_REPEAT = 'takenForRepeat'
-/** A post that is out does not wait long for its address. */
+/** Short: the post is already published. */
 const READ_BACK_TIMEOUT_MS = SECOND
 
-/** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
+/** Prepares and publishes posts, and reconciles unknown outcomes. */
 export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: PostDeps) {
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     assertPostable('facebook', post.content, POSTING_RULES.facebook)
@@ -59,14 +59,14 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     } catch (error) {
       if (isRefusedAs(error, PHOTO_GONE)) {
         await forgetPhotos(post, delivery)
-        // They may be on the post that an earlier call made.
+        // An earlier call may have used them in its post.
         throw delivery.isRepeat
           ? new PlatformError(error.class, error.message, { certain: false, cause: error })
           : error
       }
       if (isRefusedAs(error, LINK_REFUSED)) await delivery.save(WITHOUT_LINK, 'true')
       if (isRefusedAs(error, REPEATED)) throw await confirmRepeat(error, delivery)
-      // What may have been published makes the next repeat worth a look again.
+      // The failed call may have published the post, so the next repeat must be reconciled again.
       if (delivery.get(TAKEN_FOR_REPEAT)) await delivery.save(TAKEN_FOR_REPEAT, '')
       throw error
     }
@@ -92,7 +92,7 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     return toPublished(post, id, permalink_url)
   }
 
-  /** Upload and publication in one: Facebook fetches the file, works on it, and shows it when that is done. */
+  /** Uploads and publishes in one call: Facebook fetches the file, processes it and then shows it. */
   async function publishVideo(
     post: OutgoingPost,
     { accountId }: Credentials,
@@ -105,7 +105,7 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     return toPublished(post, id, await fetchPermalink(id, call))
   }
 
-  /** Right after the call the video may not be found yet, although it is there: its usual address will do. */
+  /** Right after the call the video may not be readable yet; then its default URL is used. */
   async function fetchPermalink(videoId: string, { token, signal }: Call): Promise<string | undefined> {
     const path = `/${encodeURIComponent(videoId)}`
     const options = { token, signal, timeoutMs: READ_BACK_TIMEOUT_MS }
@@ -114,8 +114,8 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
   }
 
   /**
-   * An earlier call of this delivery may have published it, or it says the same as the post before. The first is looked into once; a
-   * repeat that was refused after nothing was found is the second.
+   * Handles a refusal as a repeat: an earlier call published the post, or its text equals the previous post's. The
+   * first refusal is reconciled. A second one, after nothing was found, is the equal text.
    */
   async function confirmRepeat(error: PlatformError, delivery: DeliveryCheckpoints): Promise<PlatformError> {
     if (delivery.get(TAKEN_FOR_REPEAT)) {
@@ -135,7 +135,7 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     return typeof found === 'string' ? found : toPublished(post, found.id, found.permalink)
   }
 
-  /** Addresses of videos come without the host. */
+  /** URLs of videos come without the host. */
   function toPublished(post: OutgoingPost, id: string, permalink: string | undefined): Published {
     const usual = new URL(isVideo(post) ? `/reel/${id}` : `/${id}`, webUrl)
     const told = permalink !== undefined && URL.canParse(permalink, webUrl) ? new URL(permalink, webUrl) : usual

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { responseReader } from '../shared/responses.ts'
 
-/** The parts we use of what Facebook answers, each beside its description. */
+/** The fields we use of Facebook's responses, each with a link to its description. */
 
 const text = Type.String({ minLength: 1 })
 
@@ -32,7 +32,7 @@ export const readOwnPages = responseReader(
   }),
 )
 
-/** What a post or a video is known by at once; its address may be missing, or lack the host. */
+/** A post or a video; its URL may be missing or lack the host. */
 const Published = Type.Object({ id: text, permalink_url: Type.Optional(Type.String()) })
 export const readPublished = responseReader(Published)
 

@@ -10,7 +10,7 @@ import { findPreviewLink } from './links.ts'
 interface SearchDeps {
   api: GraphApi
   times: InFlightTimes & {
-    /** The least for videos, which nobody sees before Facebook has done its work on them. */
+    /** The minimum for videos, which appear only after Facebook has processed them. */
     videoInFlightMs: number
   }
 }
@@ -18,17 +18,17 @@ interface SearchDeps {
 /** A post or video of the page. */
 interface Candidate {
   id: string
-  /** By what else it may be on record: a video is by its own id, and its post by another. */
+  /** Other ids under which it may be stored: a video and its post have different ids. */
   otherIds: string[]
   text: string
   photoIds: string[]
   createdAt: number
-  /** False also where Facebook does not tell: any comment counts as a change. */
+  /** Also false when Facebook does not report it; any comment counts as a change. */
   isUnchanged: boolean
   permalink: string | undefined
 }
 
-/** By how much Facebook's clock and ours may differ; it tells seconds only. */
+/** The maximum difference between Facebook's clock and ours; its times are whole seconds. */
 const CLOCK_TOLERANCE_MS = MINUTE
 const PAGE = 25
 const MAX_PAGES = 8
@@ -36,7 +36,7 @@ const POST_FIELDS =
   'id,message,created_time,updated_time,permalink_url,attachments{media_type,target{id},subattachments{media_type,target{id}}}'
 const VIDEO_FIELDS = 'id,description,created_time,permalink_url'
 
-/** Looks for what an earlier call published among the page's own posts or videos (design section 6). */
+/** Searches the page's own posts or videos for what an earlier call published (docs/design/exactly-once.md). */
 export function createSearch({ api, times }: SearchDeps) {
   return async function search(
     post: OutgoingPost,
@@ -50,7 +50,7 @@ export function createSearch({ api, times }: SearchDeps) {
     if (!found) return 'undecidable'
     const candidates: Candidate[] = []
     for (const one of found) if (!(await isTakenPost(one, options))) candidates.push(one)
-    // Of several alike the oldest: the others belong to posts that are yet to be looked for.
+    // Of equal matches the oldest is taken; the others belong to posts that are reconciled later.
     const match = candidates.toReversed().find((one) => isSamePost(one, post, delivery))
     if (match) return match
     const inFlightMs = isVideo(post) ? times.videoInFlightMs : times.inFlightMs
@@ -58,7 +58,7 @@ export function createSearch({ api, times }: SearchDeps) {
     return candidates.some((one) => couldBeSamePost(one, post)) ? 'undecidable' : 'absent'
   }
 
-  /** Newest first; null when there are too many to look through. */
+  /** Returns the newest first; `null` when there are too many to search. */
   async function listSince(
     since: number,
     load: (after: string | undefined) => Promise<{ found: Candidate[]; next: string | undefined }>,
@@ -116,7 +116,7 @@ export function createSearch({ api, times }: SearchDeps) {
       text: description,
       photoIds: [],
       createdAt: Date.parse(created_time),
-      // A video's words may come after it.
+      // A video's text may appear later than the video.
       isUnchanged: false,
       permalink: permalink_url,
     }))
@@ -129,7 +129,7 @@ async function isTakenPost({ id, otherIds }: Candidate, { isTaken }: SearchOptio
   return false
 }
 
-/** A photo that we uploaded stands in no post but ours, whatever became of the words; else the words have to tell. */
+/** A photo that we uploaded appears only in our post, whatever its text. Without photos the text decides. */
 function isSamePost(
   { text, photoIds, otherIds }: Candidate,
   post: OutgoingPost,
@@ -137,17 +137,17 @@ function isSamePost(
 ): boolean {
   const uploaded = isVideo(post) ? [] : listUploadedPhotos(post, delivery).filter((id) => id !== null)
   if (uploaded.length > 0) return uploaded.some((id) => photoIds.includes(id))
-  // A link to a video somewhere shows one, too.
+  // A link to a video shows that video as an attachment, too.
   if (photoIds.length > 0 || (otherIds.length > 0 && !findPreviewLink(post.content.text))) return false
   return normalizeWhitespace(text) === normalizeWhitespace(post.content.text)
 }
 
-/** Whatever nothing explains may be this very post with its words changed, unless nobody changed them. */
+/** An unexplained post may be this post with changed text, unless it is known to be unchanged. */
 function couldBeSamePost({ isUnchanged, text }: Candidate, { content }: OutgoingPost): boolean {
   return !(isUnchanged && hasDifferentWords(text, content.text))
 }
 
-/** White space may be moved, and no more. */
+/** Facebook changes white space only. */
 function normalizeWhitespace(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

@@ -10,27 +10,27 @@ import { createMetrics } from './metrics.ts'
 
 export interface InstagramOptions extends ContainerTimes {
   graphUrl: string
-  /** Of the Graph API. */
+  /** Version of the Graph API. */
   version: string
-  /** Of this service as an application on Facebook, through which accounts are linked. */
+  /** The credentials of this service as an application on Facebook, through which accounts are linked. */
   appId: string
   appSecret: string
   media: MediaSource
-  /** Names this service in every call. */
+  /** Sent as `User-Agent` with every call. */
   userAgent: string
 }
 
 const CONNECTIONS = 64
 const CONTAINER_CONNECTIONS = 16
 const READING_CONNECTIONS = 8
-/** platforms.md 4d. */
+/** The image sizes that Instagram accepts (docs/reference/platforms.md). */
 const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 4 / 5, maxAspect: 1.91 }
 
-/** Instagram, by containers; its accounts come with those of Facebook. */
+/** Creates the adapter for Instagram, by containers. Its accounts come with those of Facebook. */
 export function createInstagram({ graphUrl, version, appId, appSecret, userAgent, ...options }: InstagramOptions) {
   const client = createHttpClient({ userAgent, connections: CONNECTIONS })
   const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
-  // Apart, so that counting what is out keeps nothing from getting out.
+  // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const baseUrl = `${withoutTrailingSlashes(graphUrl)}/${version}`
   const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const

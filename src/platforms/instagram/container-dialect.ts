@@ -27,7 +27,7 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
 
   toSingleFields: ({ text }, media) => ({
     ...(media && toFileFields(media)),
-    // A single image has no type of its own, a single video is a Reel.
+    // A single image has no media type, and a single video is a Reel.
     ...(media && isVideo(media) && { media_type: 'REELS' }),
     ...toCaptionFields(text),
   }),

@@ -9,7 +9,7 @@ import { readInsights, type ReadCall } from '../shared/graph/insights.ts'
 import { createGraphMetrics, requestFirstAccepted, nullIfUnsupported } from '../shared/graph/metrics.ts'
 
 /**
- * Largest first: which of them a kind of post has changes from version to version
+ * Largest first: the metrics of each kind of post change between versions
  * (https://developers.facebook.com/docs/instagram-platform/reference/instagram-media/insights).
  */
 const METRICS = ['views,reach,saved,likes,comments,shares', 'views,reach,saved,likes,comments', 'reach,saved']
@@ -29,7 +29,7 @@ const readAccount = responseReader(Type.Object({ id: Type.String(), followers_co
 export function createMetrics(api: GraphApi) {
   return createGraphMetrics({ api, listPath: 'media', fetchCounts, fetchFollowers })
 
-  /** Insights take a permission of their own and come late; likes and comments stand in the post as well. */
+  /** Insights require their own permission and arrive late; likes and comments are also fields of the post. */
   async function fetchCounts(id: string, _: Credentials, call: ReadCall): Promise<PostCounts> {
     const path = `/${encodeURIComponent(id)}`
     const counts = (await fetchInsights(path, call)) ?? NO_COUNTS
@@ -60,7 +60,7 @@ export function createMetrics(api: GraphApi) {
   }
 }
 
-/** Asked for again with the next post: of some kinds of post alone the platform says so, too. */
+/** Not remembered: the platform also refuses some kinds of post this way. */
 function nullWhereNotAllowed(error: unknown): null {
   if (isErrorClass(error, 'permission')) return null
   throw error

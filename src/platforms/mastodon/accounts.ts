@@ -10,16 +10,16 @@ import { toPlainText } from './html.ts'
 
 interface AccountDeps {
   api: Api
-  /** For what can wait. */
+  /** For calls that can wait. */
   reading: Api
   clientId: string
   clientSecret: string
 }
 
-/** The scopes that publishing, reconciling and metrics need, and no more. The application on the instance needs them as well. */
+/** The scopes for publishing, reconciling and metrics. The application on the instance needs the same. */
 export const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media']
 
-/** The login on the instance's own page (https://docs.joinmastodon.org/spec/oauth/), its end, and whose account it is. */
+/** Logs in on the instance's own page (https://docs.joinmastodon.org/spec/oauth/), ends logins and reads accounts. */
 export function createAccounts({ api, reading, clientId, clientSecret }: AccountDeps) {
   const client = { client_id: clientId, client_secret: clientSecret }
 
@@ -57,11 +57,15 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
     )
     const granted = token.scope.split(/[\s+]+/)
     if (SCOPES.some((scope) => !granted.includes(scope) && !granted.includes(scope.split(':')[0]!))) {
-      // Nobody will know of this login, so it must not stay open; whether it could be ended changes nothing here.
+      // This login is not stored, so it is revoked; a failure to revoke it changes nothing.
       await revokeToken(token.access_token, { signal }).catch(() => undefined)
-      throw new PlatformError('permission', 'Mastodon was not allowed enough', { certain: true })
+      throw new PlatformError(
+        'permission',
+        'Mastodon did not grant all permissions: connect it again and allow all of them',
+        { certain: true },
+      )
     }
-    // Not ended in trouble: of logins with the same scopes all get the same token, and an older one may be in use.
+    // Not revoked on a failure: logins with the same scopes share one token, which an older connection may use.
     return fetchAccount(token.access_token, { signal })
   }
 
@@ -82,7 +86,7 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
     await api.post('/oauth/revoke', toFormBody({ ...client, token }), ignoreBody, { signal })
   }
 
-  /** `acct` has no server in it for accounts of the instance itself. */
+  /** For local accounts `acct` does not contain the server. */
   function toHandle({ username }: Account): string {
     return `${username}@${new URL(api.base).host}`
   }
@@ -98,7 +102,8 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
   }
 
   /**
-   * Accounts live on the one configured instance. Their tokens go nowhere else, also not to the one that was configured before.
+   * Accounts live on the one configured instance. Their tokens are sent to no other server, not even to the previously
+   * configured one.
    * @throws PlatformError `unauthorized`
    */
   function assertSameInstance({ serviceUrl }: Pick<Credentials, 'serviceUrl'>): void {
@@ -111,7 +116,7 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
     connect,
     assertSameInstance,
 
-    /** Whether the account is still there, and still the one that the token is for. */
+    /** Returns whether the account still exists and the token still belongs to it. */
     async isAccountPresent(account: Credentials, options: CallOptions): Promise<boolean> {
       return (await fetchOwnAccount(reading, account.accessToken, options)).id === account.accountId
     },

@@ -14,18 +14,18 @@ import { createPosts } from './posts.ts'
 import { createSearch } from './search.ts'
 
 export interface MastodonOptions extends InFlightTimes {
-  /** The one instance on which accounts live. */
+  /** The instance on which all accounts live. */
   instanceUrl: string
-  /** Of this service as an application there (`POST /api/v1/apps`, once per deployment). */
+  /** The credentials of this service as an application there (`POST /api/v1/apps`, once per deployment). */
   clientId: string
   clientSecret: string
-  /** Deadline of the one visible call. */
+  /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
   media: MediaSource
-  /** Names this service in every call. */
+  /** Sent as `User-Agent` with every call. */
   userAgent: string
   facts: PlatformFacts
-  /** How long one preparation waits for the server's work on an image or video. */
+  /** How long one preparation waits for the server to process an image or video, milliseconds. */
   processingWaitMs?: number
 }
 
@@ -33,13 +33,13 @@ const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
 const READING_CONNECTIONS = 8
 
-/** Mastodon, by OAuth at one instance. */
+/** Creates the adapter for Mastodon, by OAuth on one instance. */
 export function createMastodon(options: MastodonOptions) {
   const { instanceUrl, clientId, clientSecret, publishTimeoutMs, media, facts, userAgent } = options
   const { inFlightMs, unansweredInFlightMs, processingWaitMs = 5 * SECOND } = options
   const client = createHttpClient({ userAgent, connections: CONNECTIONS })
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
-  // Apart, so that counting what is out keeps nothing from getting out.
+  // A separate client, so that reading counts never delays publishing.
   const readings = createHttpClient({
     userAgent,
     connections: READING_CONNECTIONS,

@@ -13,7 +13,7 @@ interface ApiOptions {
 
 type Body = Required<Pick<HttpRequest, 'headers' | 'body'>>
 
-/** Calls to one Mastodon server (https://docs.joinmastodon.org/api/). */
+/** Creates a client for one Mastodon server (https://docs.joinmastodon.org/api/). */
 export function createApi(http: HttpClient, baseUrl: string) {
   const base = withoutTrailingSlashes(baseUrl)
   const sendCall = createSender(http, { label: 'Mastodon', toError, isPlatformError: isOwnError })
@@ -30,7 +30,7 @@ export function createApi(http: HttpClient, baseUrl: string) {
 
   return {
     base,
-    /** Has a connection ready for a call that is about to come. */
+    /** Opens a connection for a call within the next seconds. */
     warm: (): void => http.warm(new URL(base)),
 
     get<T>(path: string, params: Query, read: (text: string) => T | null, options: ApiOptions) {

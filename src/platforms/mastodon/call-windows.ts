@@ -3,7 +3,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { CallWindow } from '../shared/call-budget.ts'
 import type { HttpResponse, HttpRequest } from '../shared/http.ts'
 
-/** Every answer tells of the narrowest limit that its call counted against (platforms.md 6d), mostly that of the token. */
+/** Reads the narrowest limit that the call counted against, mostly that of the token (docs/reference/platforms.md). */
 export function parseCallWindows(answer: Pick<HttpResponse, 'header'>): CallWindow[] {
   const readHeader = (name: string) => Number(answer.header(`x-ratelimit-${name}`) ?? NaN)
   return [
@@ -11,14 +11,14 @@ export function parseCallWindows(answer: Pick<HttpResponse, 'header'>): CallWind
   ]
 }
 
-/** `X-RateLimit-Reset` is ISO 8601; some servers of the same API send unix seconds. Undefined where it says nothing. */
+/** `X-RateLimit-Reset` is ISO 8601; some compatible servers send unix seconds. Undefined when it cannot be parsed. */
 export function parseReset(answer: Pick<HttpResponse, 'header'>): number | undefined {
   const reset = answer.header('x-ratelimit-reset')?.trim() ?? ''
   const at = /^\d+$/.test(reset) ? Number(reset) * SECOND : Date.parse(reset)
   return Number.isNaN(at) ? undefined : at
 }
 
-/** The token, which nobody can read out of it. */
+/** Hashes the token, so that the key does not reveal it. */
 export function hashToken({ headers }: Pick<HttpRequest, 'headers'>): string {
   return createHash('sha256')
     .update(headers?.['authorization'] ?? '')

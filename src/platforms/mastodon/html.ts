@@ -1,6 +1,6 @@
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
-/** The words of what Mastodon shows as HTML. The parts of a link that it hides are words as well: together they are its address. */
+/** Converts Mastodon's HTML to text. The hidden parts of a link count as text: together they are its URL. */
 export function toPlainText(html: string): string {
   return html
     .replace(/<br\s*\/?>/gi, '\n')

@@ -6,22 +6,22 @@ import type { Api } from './api.ts'
 
 export interface InstanceLimits {
   rules: PostingRules
-  /** Types of images that the instance takes; others are converted. */
+  /** The image types that the instance accepts; others are converted. */
   imageTypes: readonly string[]
   imagePixels: number
-  /** Whether a repeat with the same `Idempotency-Key` publishes nothing. */
+  /** True when a repeat with the same `Idempotency-Key` publishes nothing. */
   honoursKeys: boolean
 }
 
 const LIFE_MS = HOUR
 const RETRY_AFTER_MS = MINUTE
 const TIMEOUT_MS = 5 * SECOND
-/** Mastodon's own (platforms.md 6d). */
+/** Mastodon's default. */
 const DEFAULT_IMAGE_PIXELS = 33_177_600
 
 /**
- * What this instance accepts: asked of it once in a while, the last answer or Mastodon's defaults while it cannot say. Once it is known
- * nobody waits for a newer answer.
+ * Reads the limits of the instance hourly. Without an answer, the previous limits or Mastodon's defaults apply. Once
+ * known, callers never wait for a refresh.
  */
 export function createInstanceLimits(api: Api) {
   let known: InstanceLimits = {
@@ -59,8 +59,8 @@ function waitForAbort(signal: AbortSignal): Promise<unknown> {
 }
 
 /**
- * Mastodon and its forks answer a plain version. Other servers of its API have one below 1, name themselves in it ("2.7.2 (compatible;
- * Pleroma 2.6.0)"), or leave it out; one of them takes the key and ignores it (platforms.md 6e).
+ * Mastodon and its forks report a plain version. Other servers of its API report one below 1, include their name
+ * ("2.7.2 (compatible; Pleroma 2.6.0)"), or omit it. One of them accepts the idempotency key and ignores it.
  */
 const OWN_VERSION = /^[1-9]\d*\.\d+\.\d+[\w.+-]*$/
 const DEFAULT_VERSION = '4.0.0'
@@ -83,7 +83,7 @@ function toInstanceLimits({ version = '', configuration }: Instance): InstanceLi
       media: {
         ...defaults.media,
         max,
-        // One type that it takes is enough: what it does not take is converted.
+        // One accepted type is enough, since other types are converted.
         image: {
           max,
           types: imageTypes.length > 0 ? image.types : [],
@@ -106,7 +106,7 @@ function toInstanceLimits({ version = '', configuration }: Instance): InstanceLi
   }
 }
 
-/** Servers of other makers count code points, and links as they are written, or less than that: what fits so fits all of them. */
+/** Other servers count code points and full links, or less. A text that fits this limit fits all of them. */
 function toTextLimit(
   isMastodon: boolean,
   {

@@ -14,14 +14,14 @@ import type { InstanceLimits } from './instance-limits.ts'
 
 interface MediaDeps {
   api: Api
-  /** Apart from `api`, so that uploads never keep a visible call from its connection. */
+  /** A separate client, so that uploads never take a connection from a visible call. */
   uploads: Api
   media: MediaSource
-  /** How long one look waits for the server's work on an image or video. */
+  /** How long one preparation waits for the server to process an image or video, milliseconds. */
   processingWaitMs: number
 }
 
-/** Servers drop files that no post took after a day or so; older ones are uploaded again. */
+/** Servers delete unused files after about a day; older ones are uploaded again. */
 const LIFE_MS = 12 * HOUR
 const IMAGES_IN_MEMORY = 2
 const MAX_VIDEOS = 6
@@ -30,10 +30,10 @@ const UPLOAD_TIMEOUT_MS = { image: MINUTE, video: 10 * MINUTE }
 
 const toHandle = (index: number) => `media.${index}`
 
-/** What `prepare` remembers of a file; an empty handle means that it has to be uploaded again. */
+/** The checkpoint of a file. An empty one means that it must be uploaded again. */
 interface Uploaded {
   id: string
-  /** Whether the server has done its work on it. */
+  /** True when the server has processed it. */
   isReady: boolean
   uploadedAt: number
 }
@@ -44,13 +44,13 @@ interface UploadedFile {
   index: number
 }
 
-/** Files on their way to the server, long before the post that shows them. */
+/** Uploads files before the post that shows them. */
 export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps) {
   const limitImages = createMediaLimiter({ concurrency: IMAGES_IN_MEMORY, perUser: 1 })
-  // Whoever waits for a connection must not hold an open file meanwhile, which object storage would close.
+  // A call that waits for a connection must not hold an open file, which object storage would close.
   const limitVideos = createMediaLimiter({ concurrency: MAX_VIDEOS, perUser: MAX_VIDEOS_PER_USER })
 
-  /** Each file's id is safe before the next step, so that nothing is uploaded twice without need. */
+  /** Stores each file's id before the next step, so that nothing is uploaded twice needlessly. */
   async function prepare(
     { content }: OutgoingPost,
     account: Credentials,
@@ -83,7 +83,7 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
       const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
       if (sizeBytes <= limits.rules.media.video.maxBytes) return send(mimeType, sizeBytes, stream)
       await stream.cancel()
-      throw new PlatformError('validation', 'The video is larger than Mastodon takes', { certain: true })
+      throw new PlatformError('validation', 'The video is larger than Mastodon accepts', { certain: true })
     }
     const sendImage = async () => {
       const { maxBytes } = limits.rules.media.image

@@ -15,14 +15,14 @@ interface MetricsDeps {
   isAccountPresent(account: Credentials, options: CallOptions): Promise<boolean>
 }
 
-/** The most that a server takes at once. */
+/** The maximum number of ids per call. */
 const PER_CALL = 20
 const CONCURRENCY = 5
-/** How long a server that was too old for that is taken for one. */
+/** How long a server without the batch endpoint is read one status at a time. */
 const SINGLE_CALLS_MS = DAY
 const STATUSES = '/api/v1/statuses'
 
-/** The counts of posts as the instance knows them: what happens on others it hears of in part. */
+/** Reads the counts that the instance knows. It receives activity on other instances only in part. */
 export function createMetrics({ api, assertSameInstance, isAccountPresent }: MetricsDeps): PostMetrics {
   let singleCallsUntil = 0
 
@@ -37,12 +37,12 @@ export function createMetrics({ api, assertSameInstance, isAccountPresent }: Met
       if (!counts) gone.push(id)
       else if (hasAnyCount(counts)) found.set(id, counts)
     })
-    // A server that knows nothing of the account any more answers alike about everything.
+    // A server that no longer knows the account answers the same for all posts.
     if (gone.length > 0 && (await isAccountPresent(account, options))) for (const id of gone) found.set(id, 'deleted')
     return found
   }
 
-  /** Those that the server has. None from servers before 4.3, which are asked about one at a time. */
+  /** Returns the statuses that the server has; none from servers before 4.3, which are read one at a time. */
   async function fetchStatuses(ids: string[], account: Credentials, { signal }: CallOptions): Promise<CountedStatus[]> {
     if (Date.now() < singleCallsUntil) return []
     const options = { token: account.accessToken, signal }
@@ -55,7 +55,7 @@ export function createMetrics({ api, assertSameInstance, isAccountPresent }: Met
     }
   }
 
-  /** Null when the server itself says that it has none; something on the way may answer 404 as well. */
+  /** Returns `null` when the server itself reports the status as missing; a proxy may send a 404 as well. */
   async function fetchStatus(id: string, account: Credentials, { signal }: CallOptions): Promise<CountedStatus | null> {
     const options = { token: account.accessToken, signal }
     try {
@@ -75,7 +75,7 @@ function isEndpointMissing(error: unknown): boolean {
 }
 
 function toCounts(status: CountedStatus): PostCounts {
-  // Left out by servers that do not know of quotes.
+  // Absent on servers without quotes.
   const [reblogs, quotes] = [parseCount(status.reblogs_count), parseCount(status.quotes_count ?? 0)]
   return {
     ...NO_COUNTS,

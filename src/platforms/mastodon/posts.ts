@@ -29,10 +29,10 @@ interface PostDeps {
   publishTimeoutMs: number
 }
 
-/** Set when the server named a post of ours that is not there any more. */
+/** Set when the server reported a status of ours that no longer exists. */
 const DELETED = 'deleted'
 
-/** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
+/** Prepares and publishes posts, and reconciles unknown outcomes. */
 export function createPosts(deps: PostDeps) {
   const { api, media, search, application, limits, assertSameInstance, publishTimeoutMs } = deps
 
@@ -65,7 +65,7 @@ export function createPosts(deps: PostDeps) {
     } catch (error) {
       if (isRefusedAs(error, 'media-missing')) {
         await forgetUploads(post, delivery)
-        // They may be on the status that an earlier call made.
+        // An earlier call may have used them in its status.
         throw delivery.isRepeat
           ? new PlatformError(error.class, error.message, { certain: false, cause: error })
           : error
@@ -74,7 +74,10 @@ export function createPosts(deps: PostDeps) {
     }
   }
 
-  /** The server itself answers so to a repeat whose first status was deleted meanwhile (platforms.md 6e): what was published once stays so. */
+  /**
+   * The server returns 404 for a repeat whose first status was deleted meanwhile. A post that was published once stays
+   * published.
+   */
   async function toMissingError(cause: PlatformError, delivery: DeliveryCheckpoints): Promise<PlatformError> {
     if (!delivery.isRepeat) return new PlatformError('transient', cause.message, { certain: true, cause })
     await delivery.save(DELETED, 'true')

@@ -1,11 +1,11 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { responseReader } from '../shared/responses.ts'
 
-/** The parts we use of what Mastodon answers, each beside its description. */
+/** The fields we use of Mastodon's responses, each with a link to its description. */
 
 const nullable = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
 
-/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+/** Parsed by `parseCount`, so that an invalid count does not invalidate the whole response. */
 const count = Type.Optional(Type.Unknown())
 
 /** https://docs.joinmastodon.org/entities/Token/ */
@@ -37,13 +37,13 @@ export const readMediaAttachment = responseReader(MediaAttachment)
 const Status = Type.Object({
   id: Type.String({ minLength: 1 }),
   created_at: Type.String(),
-  /** Null: never edited; left out by servers that do not tell. */
+  /** `null`: never edited. Absent on servers that do not report it. */
   edited_at: nullable(Type.String()),
   /** HTML. */
   content: Type.String(),
   url: nullable(Type.String()),
   reblog: Type.Optional(Type.Unknown()),
-  /** Who published it: the name that an application registered with. */
+  /** The application that published it, by its registered name. */
   application: nullable(Application),
   media_attachments: Type.Array(MediaAttachment),
 })
@@ -51,7 +51,7 @@ export type Status = Static<typeof Status>
 export const readStatus = responseReader(Status)
 export const readStatuses = responseReader(Type.Array(Status))
 
-/** The same entity, where only what people made of it is wanted. Quotes are counted since 4.5. */
+/** The same entity with only its counts. Quotes are counted since 4.5. */
 const CountedStatus = Type.Object({
   id: Type.String({ minLength: 1 }),
   favourites_count: count,
@@ -69,7 +69,7 @@ export const readStatusSource = responseReader(StatusSource)
 
 const limit = Type.Optional(Type.Integer({ minimum: 1 }))
 
-/** https://docs.joinmastodon.org/entities/Instance/; servers of the same API leave parts of it out. */
+/** https://docs.joinmastodon.org/entities/Instance/; compatible servers omit parts of it. */
 const Instance = Type.Object({
   version: Type.Optional(Type.String()),
   configuration: Type.Object({

@@ -18,17 +18,17 @@ interface SearchDeps {
   times: InFlightTimes
 }
 
-/** By how much the server's clock and ours may differ. */
+/** The maximum difference between the server's clock and ours. */
 const CLOCK_TOLERANCE_MS = MINUTE
 const PAGE = 40
 const MAX_PAGES = 5
-/** Statuses that do not look alike and are read once more in their own words. */
+/** How many statuses with other text are compared by their source. */
 const MAX_UNLIKE = 10
 
 /**
- * Looks for what an earlier call published among the account's own statuses (design section 6). The idempotency key is not asked:
- * some servers ignore it, all forget it after an hour, and asking it would publish. Where the server honours it, it shortens the time until
- * nothing found is believed.
+ * Searches the account's own statuses for what an earlier call published (docs/design/exactly-once.md). The idempotency
+ * key is no help: some servers ignore it, all forget it after an hour, and a repeat would publish. Where the server
+ * honours it, it shortens the wait until `absent` is certain.
  */
 export function createSearch({ api, application, limits, times }: SearchDeps) {
   return async function search(
@@ -44,7 +44,7 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     for (const status of statuses) {
       if (mayBeOwnStatus(status, ourName) && !(await options.isTaken(status.id))) candidates.push(status)
     }
-    // Of several alike the oldest: the others belong to posts that are yet to be looked for.
+    // Of equal matches the oldest is taken; the others belong to posts that are reconciled later.
     const oldestFirst = candidates.toReversed()
     const [alike, unlike] = [true, false].map((is) => oldestFirst.filter((one) => isShownAs(one, post.content) === is))
     let isUnclear = unlike!.length > MAX_UNLIKE
@@ -58,7 +58,7 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     return isUnclear ? 'undecidable' : 'absent'
   }
 
-  /** Newest first; null when there are too many to look through. */
+  /** Returns the newest first; `null` when there are too many to search. */
   async function listStatusesSince(since: number, account: Credentials, { signal }: SearchOptions) {
     const path = `/api/v1/accounts/${encodeURIComponent(account.accountId)}/statuses`
     const found: Status[] = []
@@ -73,7 +73,7 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     return null
   }
 
-  /** `unclear` is what may be this very post with its words changed, by its author or by the server. */
+  /** `unclear`: it may be this post with its text changed by the author or the server. */
   async function compare(
     status: Status,
     { post, account, delivery }: { post: OutgoingPost; account: Credentials; delivery: DeliveryCheckpoints },
@@ -92,7 +92,7 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     return shown.length === sent.length && sent.every((id) => id === null || shown.includes(id))
   }
 
-  /** The words as they were sent; null when the server does not give them. */
+  /** Returns the text as it was sent; `null` when the server does not provide it. */
   async function fetchSource({ id }: Status, account: Credentials, { signal }: SearchOptions): Promise<string | null> {
     const path = `/api/v1/statuses/${encodeURIComponent(id)}/source`
     try {
@@ -108,12 +108,12 @@ function mayBeOwnStatus({ application }: Status, ourName: string | null): boolea
   return ourName === null || !application || application.name === ourName
 }
 
-/** Mastodon strips the ends, and nothing else, of what it is sent. */
+/** Mastodon trims texts and changes nothing else. */
 function normalizeText(text: string): string {
   return text.replace(/\r\n?/g, '\n').trim()
 }
 
-/** The words as they are shown: without white space that HTML may have moved, and without the servers of mentions. */
+/** Compares displayed texts, without white space that HTML may have changed and without the servers of mentions. */
 function isShownAs({ content }: Status, { text }: Content): boolean {
   const words = (written: string) => written.replace(/(@[\w.-]*\w)@[\w.-]*\w(:\d+)?/g, '$1').replace(/\s+/g, '')
   return words(toPlainText(content)) === words(text)

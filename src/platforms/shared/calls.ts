@@ -3,13 +3,16 @@ import { PlatformError } from '../errors.ts'
 import { toForeignResponseError } from './foreign-response.ts'
 import { HttpFailure, type HttpResponse, type HttpClient, type HttpRequest } from './http.ts'
 
-/** What differs between the interfaces of platforms. */
+/** The differences between platform APIs. */
 interface ErrorDialect {
-  /** The platform's name, for sentences that people read. */
+  /** The platform's name in sentences for people. */
   label: string
-  /** What an answer other than 2xx means. */
+  /** Converts a response other than 2xx. */
   toError(answer: HttpResponse): PlatformError
-  /** Returns whether an error answer has the platform's own error body; a proxy's page or another server's JSON has not. */
+  /**
+   * Returns whether an error response has the platform's own error body. A proxy's page or another server's JSON has
+   * not.
+   */
   isPlatformError(answer: HttpResponse): boolean
 }
 
@@ -18,7 +21,10 @@ interface Body {
   body: NonNullable<HttpRequest['body']>
 }
 
-/** Calls whose answers are read by a schema. Everything that goes wrong comes out as a `PlatformError`. */
+/**
+ * Creates a function that sends a request and validates the response by a schema. All failures become a
+ * `PlatformError`.
+ */
 export function createSender(http: HttpClient, { label, toError, isPlatformError }: ErrorDialect) {
   return async function send<T>(
     call: HttpRequest,
@@ -40,13 +46,13 @@ export function createSender(http: HttpClient, { label, toError, isPlatformError
   }
 }
 
-/** Platforms repeat in their answers what was wrong with a call, its token included. */
+/** Removes secrets of the request, which platforms echo in their error texts. */
 function redactSecrets(refusal: PlatformError, call: HttpRequest): PlatformError {
   if (refusal.platformReason) refusal.platformReason = hideEchoes(refusal.platformReason, listSecrets(call))
   return refusal
 }
 
-/** Shorter parts of an Authorization header are the names of schemes and parameters. */
+/** Shorter parts of an Authorization header are names of schemes and parameters. */
 const SHORTEST_CREDENTIAL = 12
 const SECRET_NAME = /token|secret|password|assertion|code|verifier/i
 
@@ -57,29 +63,29 @@ function listSecrets({ url, headers = {}, body }: HttpRequest): string[] {
   return [...credentials.filter((part) => part.length >= SHORTEST_CREDENTIAL), ...named]
 }
 
-/** Of a form, or of JSON. */
+/** Returns the fields of a form or JSON body. */
 function parseFields(body: string): [string, string][] {
   if (!body.startsWith('{')) return [...new URLSearchParams(body)]
   const fields = Object.entries(JSON.parse(body) as Record<string, unknown>)
   return fields.filter((field): field is [string, string] => typeof field[1] === 'string')
 }
 
-/** Statuses that mean the same whoever answers: too slow, too large, too many. */
+/** Statuses with the same meaning from any server: timeout, too large, too many requests. */
 const AMBIGUOUS_STATUSES = [408, 413, 429]
 
-/** Whether a status says something of the request only when the platform itself gave it. */
+/** Returns whether a status concerns the request only when the platform itself sent it. */
 function isPlatformOnlyStatus(status: number): boolean {
   return status >= 400 && status < 500 && !AMBIGUOUS_STATUSES.includes(status)
 }
 
-/** A call that got no answer to its end. */
+/** The error for a call without a complete response. */
 function toLostCallError(label: string, failure: HttpFailure): PlatformError {
   return new PlatformError('transient', `${label} ${failure.message}`, { certain: !failure.sent, cause: failure })
 }
 
-/** A 2xx answer that does not say what it should. */
+/** The error for a 2xx response without the expected fields. */
 export function toUnreadableError(label: string): PlatformError {
-  return new PlatformError('transient', `${label} answered in an unexpected way`, { certain: false, answered: true })
+  return new PlatformError('transient', `${label} sent an unexpected response`, { certain: false, answered: true })
 }
 
 export function toFormBody(fields: Record<string, string>): Body {
@@ -91,5 +97,5 @@ export function toJsonBody(value: object, headers: Record<string, string> = {}):
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
 }
 
-/** For calls that answer with nothing of use. */
+/** For calls whose response body is not needed. */
 export const ignoreBody = (): true => true

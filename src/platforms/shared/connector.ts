@@ -2,17 +2,17 @@ import type { Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { SECOND } from '../../domain/shared/times.ts'
 
-/** How long an unused connection is kept; servers close silent ones themselves before long. */
+/** How long an unused connection stays open. Servers close idle ones soon themselves. */
 const SPARE_LIFE_MS = 5 * SECOND
-/** So many to one server at the most: what a burst needs beyond that is opened when it comes. */
+/** The maximum number of spare connections per server. A larger burst opens further ones on demand. */
 const MAX_SPARES = 8
 
 /**
- * Opens connections, and keeps some open ahead of their need. A call that has to be on time should not begin with the round trips
- * of TCP and TLS, and a request sent only to keep a connection warm would be one the server did not ask for.
+ * Opens connections ahead of need, so that a call that must be on time does not wait for TCP and TLS. It sends no extra
+ * request to keep a connection warm.
  */
 export function createConnector(timeoutMs: number) {
-  // Over HTTP/1.1 a request has its connection for itself, so a broken connection is the end of one call only.
+  // Over HTTP/1.1 each request has its own connection, so a broken connection ends only one call.
   const open = buildConnector({ timeout: timeoutMs, allowH2: false })
   const spares = new Map<string, Set<Socket>>()
   const opening = new Map<string, number>()
@@ -44,7 +44,7 @@ export function createConnector(timeoutMs: number) {
       else open(options, callback)
     }) satisfies buildConnector.connector,
 
-    /** Opens a connection that the next call takes. Trouble is left for that call to meet. */
+    /** Opens a connection for the next call. Errors are left to that call. */
     warm(url: URL): void {
       const { protocol, host, port } = url
       const options = { protocol, hostname: url.hostname.replace(/^\[|\]$/g, ''), host, port }

@@ -2,7 +2,7 @@ import { PlatformError } from '../errors.ts'
 import type { HttpResponse } from './http.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-/** A 4xx in the platform's place, from a proxy, a firewall or a captive portal; `cause` of the PlatformError made of it. */
+/** The cause of a PlatformError for a 4xx from a proxy, firewall or captive portal. */
 class ForeignResponse extends Error {
   readonly status: number
   constructor(status: number) {
@@ -13,8 +13,8 @@ class ForeignResponse extends Error {
 }
 
 /**
- * Returns the error for a 4xx that the platform did not give. It says nothing of the post, the account or the login, and leaves open
- * whether the platform got the request.
+ * Returns the error for a 4xx that the platform did not send. It says nothing about the post, the account or the login,
+ * and leaves open whether the platform received the request.
  */
 export function toForeignResponseError(label: string, answer: HttpResponse): PlatformError {
   const wait = retryAfterMs(answer)
@@ -26,7 +26,7 @@ export function toForeignResponseError(label: string, answer: HttpResponse): Pla
   })
 }
 
-/** Returns the status of an answer that the platform did not give; null for every other error. */
+/** Returns the status of a response that the platform did not send; `null` for other errors. */
 export function getForeignStatus(error: unknown): number | null {
   return error instanceof PlatformError && error.cause instanceof ForeignResponse ? error.cause.status : null
 }

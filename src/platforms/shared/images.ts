@@ -3,17 +3,17 @@ import { MediaUnavailableError } from '../../domain/posts/failure.ts'
 import { MAX_IMAGE_PIXELS, pixelProblem } from '../../domain/posts/posting-rules.ts'
 import { PlatformError } from '../errors.ts'
 
-/** What a platform takes. */
+/** The image limits of a platform. */
 export interface ImageLimits {
   maxBytes: number
-  /** In all, when unpacked. */
+  /** Total pixels after decoding. */
   maxPixels?: number
-  /** Without it every type that we store. */
+  /** Defaults to every type that this service stores. */
   types?: readonly string[]
   shape?: ImageShape
 }
 
-/** Pixels, and width by height. */
+/** Widths in pixels; aspects as width divided by height. */
 interface ImageShape {
   minWidth: number
   maxWidth: number
@@ -28,25 +28,25 @@ export interface PreparedImage {
   height: number
 }
 
-// Each conversion uses one thread, and operations on one image are of no use to the next one.
+// Each conversion uses one thread, and caching operations on one image does not help the next.
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** Of one pass over the pixels. An image within the limit takes a few seconds on a busy machine. */
+/** The timeout of one pass over the pixels. An image within the limit takes a few seconds on a busy machine. */
 const PASS_TIMEOUT_SECONDS = 20
-/** Longest side of a converted image, pixels: every platform scales larger images down itself. */
+/** Longest side of a converted image, pixels. Every platform scales larger images down itself. */
 const LONGEST_SIDE = 4_000
-/** One encoding each, every one smaller than the one before. */
+/** One encoding per quality, each smaller than the one before. */
 const QUALITIES = [90, 80, 75, 60] as const
-/** Longest side of the last encoding, which has to be small enough. */
+/** Longest side of the last encoding, which must be small enough. */
 const LAST_SIDE = 1_000
-/** Bytes do not shrink quite as fast as pixels. */
+/** Bytes shrink a little slower than pixels. */
 const SIZE_MARGIN = 0.9
-/** Encoding without loss takes long, and mostly ends in more bytes than platforms take. */
+/** Lossless encoding is slow and mostly exceeds the platforms' size limits. */
 const LOSSLESS_PIXELS = 4_000_000
 const LOSSLESS_SIDE = Math.sqrt(LOSSLESS_PIXELS)
 
-/** Behind what was transparent, and around what was too narrow, where the type knows no transparency. */
+/** Replaces transparency and fills margins in formats without transparency. */
 const BACKGROUND = '#ffffff'
 
 interface Size {
@@ -54,7 +54,7 @@ interface Size {
   height: number
 }
 
-/** An upright image without metadata, no larger than any conversion of it. */
+/** An upright image without metadata, at the maximum size of a conversion. */
 interface Scaled extends Size {
   hasAlpha: boolean
   open(): Sharp
@@ -63,10 +63,10 @@ interface Scaled extends Size {
 const FORMATS: Record<string, string> = { jpeg: 'image/jpeg', png: 'image/png', webp: 'image/webp' }
 
 /**
- * Makes an image ready to be published: upright, without the camera's metadata about place and owner, and within the limits.
- * An image that is so already stays as it is, byte for byte; equal images have equal results.
+ * Prepares an image for publishing: upright, without camera metadata such as place and owner, and within the limits.
+ * An image that already qualifies is returned unchanged. Equal images have equal results.
  * @throws MediaUnavailableError when the bytes cannot be read as an image
- * @throws PlatformError `validation` when it has too many pixels, `transient` when the conversion takes too long
+ * @throws PlatformError `validation` for too many pixels, `transient` when the conversion takes too long
  */
 export async function prepareImage(source: Uint8Array, limits: ImageLimits, name: string): Promise<PreparedImage> {
   try {
@@ -81,7 +81,7 @@ export async function prepareImage(source: Uint8Array, limits: ImageLimits, name
 }
 
 async function prepare(source: Uint8Array, limits: ImageLimits): Promise<PreparedImage> {
-  // Reads the header alone, so the limit is checked here, where all frames count.
+  // Reads the header only, so the pixel limit is checked here, across all frames.
   const found = await sharp(source, { limitInputPixels: false }).metadata()
   const problem = pixelProblem(countPixels(found))
   if (problem !== null) throw new PlatformError('validation', problem, { certain: true })
@@ -131,7 +131,7 @@ function shrink(image: Scaled, limits: ImageLimits): Promise<PreparedImage> {
   )
 }
 
-/** Nothing is cut off: what an image lacks in height or width is filled up around it. */
+/** Crops nothing: the missing height or width is filled with the background. */
 function reshape(image: Scaled, limits: ImageLimits, shape: ImageShape): Promise<PreparedImage> {
   const { minWidth, maxWidth, minAspect, maxAspect } = shape
   const { width, height } = image
@@ -145,13 +145,13 @@ function reshape(image: Scaled, limits: ImageLimits, shape: ImageShape): Promise
   })
 }
 
-/** Whole pixels, rounded to the side on which the image may be. */
+/** Whole pixels, rounded so that the aspect stays within the limits. */
 function toCanvas(width: number, aspect: number, minAspect: number): Size {
   const height = width / aspect
   return { width, height: aspect <= minAspect ? Math.floor(height) : Math.ceil(height) }
 }
 
-/** Each encoding is as much smaller as the one before was too large. */
+/** Scales each encoding by how much the previous one exceeded the limit. */
 async function encodeUntilItFits(
   image: Scaled,
   limits: ImageLimits,
@@ -213,7 +213,7 @@ function hasShape({ width, height }: Size, { minWidth, maxWidth, minAspect, maxA
   return width >= minWidth && width <= maxWidth && aspect >= minAspect && aspect <= maxAspect
 }
 
-/** EXIF orientations from 5 on lie on their side. */
+/** EXIF orientations from 5 on are rotated by 90 degrees. */
 function isTurned({ orientation = 1 }: Metadata): boolean {
   return orientation >= 5
 }
@@ -227,7 +227,7 @@ function hasMetadata({ exif, xmp, iptc, comments }: Metadata): boolean {
   return Boolean(exif ?? xmp ?? iptc ?? (comments && comments.length > 0))
 }
 
-/** As sharp words it: "timeout: 42% complete". */
+/** Matches sharp's message "timeout: 42% complete". */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.message.includes('timeout:')
 }

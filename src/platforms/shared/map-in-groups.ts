@@ -1,4 +1,4 @@
-/** Does the work for each, so many at a time, in their order; once one has failed no further group is begun. */
+/** Maps the items in order, `size` at a time. After a failure no further group starts. */
 export async function mapInGroups<T, R>(items: T[], size: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = []
   for (let at = 0; at < items.length; at += size) {

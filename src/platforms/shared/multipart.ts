@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto'
 
 interface Part {
   field: string
-  /** Absent for a plain field. Shown to the server; never a name from outside. */
+  /** Absent for a plain field. Sent to the server, so it is never a name from outside. */
   fileName?: string
   /** Absent for plain text. */
   mimeType?: string
   sizeBytes: number
-  /** Asked for when its turn comes, so that of many files one at a time is open. */
+  /** Called when the part is sent, so that only one file is open at a time. */
   open(): Promise<Uint8Array | AsyncIterable<Uint8Array>>
 }
 
 /**
- * A `multipart/form-data` body (RFC 7578) whose parts are passed on as they are read. Its length is told, because a file cut short
- * must not count as the whole, and some servers take no body without.
+ * Creates a `multipart/form-data` body (RFC 7578) that streams its parts. It states its length, so that a truncated
+ * file is not accepted as complete; some servers also require it.
  */
 export function createMultipartBody(parts: Part[]) {
   const boundary = `postonce-${randomUUID()}`

@@ -16,7 +16,10 @@ interface PulledMediaOptions {
 
 const IMAGES_IN_MEMORY = 2
 
-/** For platforms that fetch what they publish: addresses of the files as they are, or of copies where those would be refused. */
+/**
+ * Resolves public URLs for platforms that fetch files: of the stored file, or of a converted copy where the platform
+ * would refuse it.
+ */
 export function createPulledMedia({ media, image: limits }: PulledMediaOptions) {
   const limitImages = createMediaLimiter({ concurrency: IMAGES_IN_MEMORY, perUser: 1 })
 

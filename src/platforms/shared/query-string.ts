@@ -1,4 +1,4 @@
-/** Parameters of an address; a list is sent as so many parameters of one name. */
+/** Parameters of a URL. A list becomes repeated parameters. */
 export type Query = Record<string, string | string[]>
 
 export function toQueryString(params: Query): string {

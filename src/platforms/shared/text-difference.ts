@@ -1,7 +1,9 @@
-/** What is compared, in UTF-16 units: normalizing takes quadratic time on long runs of combining marks. */
+/** The compared length in UTF-16 units: normalizing takes quadratic time on long runs of combining marks. */
 const COMPARED_LENGTH = 2_000
 
-/** The letters and digits with which a text begins, in one form: what no server changes when it tidies a text. */
+/**
+ * Returns the letters and digits of a text's beginning in one form, which no server changes when it normalizes a text.
+ */
 function toComparableText(text: string): string {
   return text
     .slice(0, COMPARED_LENGTH)
@@ -10,7 +12,7 @@ function toComparableText(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '')
 }
 
-/** Whether two texts differ, where they begin, in more than a server changes when it stores or shows one. */
+/** Returns whether two texts differ by more than a server's normalization. */
 export function hasDifferentWords(one: string, other: string): boolean {
   const [ours, theirs] = [toComparableText(one), toComparableText(other)]
   if (one.length <= COMPARED_LENGTH && other.length <= COMPARED_LENGTH) return ours !== theirs

@@ -9,7 +9,7 @@ import { readIssuedToken, readQuota } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 
 interface AccountDeps {
-  /** Calls that carry a version, and those for tokens, which carry none. */
+  /** For calls with a version, and for token calls without one. */
   api: GraphApi
   tokenApi: GraphApi
   authorizeUrl: string
@@ -17,7 +17,7 @@ interface AccountDeps {
   appSecret: string
 }
 
-/** Spec 4.5. */
+/** The permissions for publishing, reading back and insights. */
 const SCOPES = ['threads_basic', 'threads_content_publish', 'threads_manage_insights']
 
 /** https://developers.facebook.com/docs/threads/threads-profiles */
@@ -33,7 +33,10 @@ const readMe = responseReader(Me)
 
 const PROFILE_FIELDS = 'id,username,name,threads_profile_picture_url,threads_biography'
 
-/** The login on the platform's own page (https://developers.facebook.com/docs/threads/get-started), its life, and whose account it is. */
+/**
+ * Logs in on the platform's own page (https://developers.facebook.com/docs/threads/get-started), renews tokens and
+ * reads the account.
+ */
 export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }: AccountDeps) {
   const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
     const url = new URL(`${withoutTrailingSlashes(authorizeUrl)}/oauth/authorize`)
@@ -49,7 +52,7 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
 
   const complete: RedirectConnect['complete'] = async ({ query, redirectUri }, options) => {
     const { error } = query
-    // The redirect ends with `#_`, which some clients hand on as a part of it.
+    // The redirect ends with `#_`, which some clients pass on as part of the code.
     const code = query['code']?.replace(/#_$/, '')
     if (error !== undefined || !code) {
       throw toLoginError('Threads', query)
@@ -88,7 +91,7 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
     }
   }
 
-  /** Nothing says which of the scopes the user left ticked; what publishing has used up can be read only with the one that matters. */
+  /** The response does not list the granted scopes. Reading the publishing quota fails without the required one. */
   async function assertMayPublish({ id }: Me, token: string, options: CallOptions): Promise<void> {
     const path = `/${encodeURIComponent(id)}/threads_publishing_limit`
     await api.get(path, { fields: 'quota_usage,config' }, readQuota, { ...options, token })
@@ -105,7 +108,7 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
     profile: async (account: Credentials, options: CallOptions): Promise<Profile> =>
       toProfile(await fetchOwnAccount(account.accessToken, options)),
 
-    /** Refused for tokens younger than a day (platforms.md 3a): those have their whole life before them, and stay as they are. */
+    /** Threads refuses to renew tokens younger than a day; these are returned unchanged. */
     async renew({ version: _, ...account }: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>> {
       const call = { ...options, token: account.accessToken }
       try {

@@ -9,14 +9,14 @@ import { THREADS_ERRORS } from './errors.ts'
 import { createMetrics } from './metrics.ts'
 
 export interface ThreadsOptions extends ContainerTimes {
-  /** Where browsers go, and where calls go. */
+  /** For browsers, and for calls. */
   authorizeUrl: string
   graphUrl: string
-  /** Of this service as an application there; not those of Facebook. */
+  /** The credentials of this service as an application there; they differ from those of Facebook. */
   appId: string
   appSecret: string
   media: MediaSource
-  /** Names this service in every call. */
+  /** Sent as `User-Agent` with every call. */
   userAgent: string
 }
 
@@ -24,14 +24,14 @@ const VERSION = 'v1.0'
 const CONNECTIONS = 64
 const CONTAINER_CONNECTIONS = 16
 const READING_CONNECTIONS = 8
-/** platforms.md 3d. */
+/** The image sizes that Threads accepts (docs/reference/platforms.md). */
 const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 1 / 10, maxAspect: 10 }
 
-/** Threads, by OAuth and containers. */
+/** Creates the adapter for Threads, by OAuth and containers. */
 export function createThreads({ authorizeUrl, graphUrl, appId, appSecret, userAgent, ...options }: ThreadsOptions) {
   const client = createHttpClient({ userAgent, connections: CONNECTIONS })
   const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
-  // Apart, so that counting what is out keeps nothing from getting out.
+  // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const base = withoutTrailingSlashes(graphUrl)
   const graph = { label: 'Threads', rules: THREADS_ERRORS, tokenIn: 'parameter' } as const

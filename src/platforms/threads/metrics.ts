@@ -4,7 +4,7 @@ import type { GraphApi } from '../shared/graph/api.ts'
 import { readInsights, sumKnown, type ReadCall } from '../shared/graph/insights.ts'
 import { createGraphMetrics, requestFirstAccepted } from '../shared/graph/metrics.ts'
 
-/** Largest first: `shares` is new, and `views` not finished (https://developers.facebook.com/docs/threads/insights). */
+/** Largest first: `shares` is new and `views` is unfinished (https://developers.facebook.com/docs/threads/insights). */
 const METRICS = [
   'views,likes,replies,reposts,quotes,shares',
   'views,likes,replies,reposts,quotes',
@@ -14,7 +14,7 @@ const METRICS = [
 export function createMetrics(api: GraphApi) {
   return createGraphMetrics({ api, listPath: 'threads', fetchCounts, fetchFollowers })
 
-  /** Of what somebody else wrote, and the account only passed on, nothing is told. */
+  /** Threads reports no counts for reposts. */
   async function fetchCounts(id: string, _: Credentials, call: ReadCall): Promise<PostCounts> {
     const path = `/${encodeURIComponent(id)}/insights`
     const told = await requestFirstAccepted(METRICS, 'validation', (metrics) => readInsights(api, path, metrics, call))

@@ -10,15 +10,15 @@ import type { Signer, TokenPair } from './oauth1.ts'
 
 interface AccountDeps {
   api: Api
-  /** For what can wait. */
+  /** For calls that can wait. */
   reading: Api
   http: HttpClient
-  /** Where the pages for people are, and the three calls of OAuth. */
+  /** Base URL of the pages for people and of the three OAuth calls. */
   wwwUrl: string
   sign: Signer
 }
 
-/** The login on Tumblr's own page by OAuth 1.0a (RFC 5849 section 2), and whose blog it is. */
+/** Logs in on Tumblr's own page by OAuth 1.0a (RFC 5849 section 2) and reads the user's blog. */
 export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps) {
   const sendCall = createSender(http, { label: 'Tumblr', toError: toLoginRefusal, isPlatformError: isLoginPageError })
 
@@ -40,7 +40,7 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
       ...options,
       oauth: { oauth_callback: callback.href },
     })
-    // Without this the callback could be one that somebody else chose (RFC 5849 section 2.1).
+    // Without this, an attacker could have chosen the callback (RFC 5849 section 2.1).
     if (!isConfirmed) throw new PlatformError('transient', 'Tumblr did not confirm the callback', { certain: true })
     const url = `${wwwUrl}/oauth/authorize?${new URLSearchParams({ oauth_token: token }).toString()}`
     return { url, secrets: { token, secret }, lookup: token }
@@ -92,7 +92,7 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
   }
 }
 
-/** Names change, ids do not; a blog is known by its name only where Tumblr tells no id. */
+/** Names change and ids do not; the name is the id only where Tumblr reports no id. */
 function toBlogId({ uuid, name }: Blog): string {
   return uuid ?? name
 }
@@ -100,15 +100,17 @@ function toBlogId({ uuid, name }: Blog): string {
 /** @throws PlatformError `unauthorized` */
 export function toTokenPair({ accessToken, tokenSecret }: Credentials): TokenPair {
   if (tokenSecret !== undefined) return { token: accessToken, secret: tokenSecret }
-  throw new PlatformError('unauthorized', 'The Tumblr login is not whole', { certain: true })
+  throw new PlatformError('unauthorized', 'The stored Tumblr login is incomplete: connect Tumblr again', {
+    certain: true,
+  })
 }
 
-/** The calls of OAuth answer errors as a line of text, or as a page that names a parameter (platforms.md 7a). */
+/** The OAuth calls report errors as a line of text, or as a page that names a parameter. */
 function isLoginPageError({ text }: HttpResponse): boolean {
   return /^\s*[<{[]/.test(text) ? /\boauth_/.test(text) : text.trim() !== ''
 }
 
-/** The calls of OAuth answer in words of their own, where a refusal is about the attempt and not about an earlier login. */
+/** The OAuth calls have their own errors; there a refusal concerns the authorization and not an earlier login. */
 function toLoginRefusal(answer: HttpResponse): PlatformError {
   const { status } = answer
   const refusal = toError(answer)

@@ -12,18 +12,18 @@ import { createSigner } from './oauth1.ts'
 import { createPosts } from './posts.ts'
 
 export interface TumblrOptions {
-  /** Of this service as an application (https://www.tumblr.com/oauth/apps). */
+  /** The credentials of this service as an application (https://www.tumblr.com/oauth/apps). */
   consumerKey: string
   consumerSecret: string
-  /** Where the pages for people are, and the three calls of OAuth. */
+  /** Base URL of the pages for people and of the three OAuth calls. */
   authorizeUrl: string
   apiUrl: string
-  /** Deadline of the one visible call. */
+  /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
   media: MediaSource
-  /** Names this service in every call. */
+  /** Sent as `User-Agent` with every call. */
   userAgent: string
-  /** How long one preparation waits for the server's work on a video. */
+  /** How long one preparation waits for the server to process a video, milliseconds. */
   processingWaitMs?: number
 }
 
@@ -31,7 +31,7 @@ const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
 const READING_CONNECTIONS = 8
 
-/** Tumblr, by OAuth 1.0a, on the primary blog of the account. */
+/** Creates the adapter for Tumblr: OAuth 1.0a, posts on the account's primary blog. */
 export function createTumblr(options: TumblrOptions) {
   const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent } = options
   const { processingWaitMs = 5 * SECOND } = options
@@ -39,7 +39,7 @@ export function createTumblr(options: TumblrOptions) {
   const http = createHttpClient({ userAgent, connections: CONNECTIONS })
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   const sign = createSigner({ token: consumerKey, secret: consumerSecret })
-  // Apart, so that counting what is out keeps nothing from getting out.
+  // A separate client, so that reading counts never delays publishing.
   const readings = createHttpClient({
     userAgent,
     connections: READING_CONNECTIONS,

@@ -25,15 +25,15 @@ interface Call {
   method: HttpRequest['method']
   path: string
   params?: Record<string, string>
-  /** Of a form, which is signed. */
+  /** Fields of a form, which are part of the signature. */
   fields?: Record<string, string>
-  /** JSON or multipart, which is not. */
+  /** JSON or multipart, which is not part of the signature. */
   body?: Required<Pick<HttpRequest, 'headers' | 'body'>>
 }
 
 type Reader<T> = (text: string) => T | null
 
-/** Calls to https://www.tumblr.com/docs/en/api/v2, each signed. */
+/** Creates a client for https://www.tumblr.com/docs/en/api/v2 that signs each call. */
 export function createApi({ http, apiUrl, sign }: ApiDeps) {
   const base = withoutTrailingSlashes(apiUrl)
   const sendCall = createSender(http, { label: 'Tumblr', toError, isPlatformError: isOwnError })
@@ -53,7 +53,7 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
     return (await sendCall(call, read)).body
   }
 
-  /** Most of what is refused says why; for two refusals Tumblr has to be asked. */
+  /** Sends a call. Two kinds of refusals need a second call that finds their reason. */
   async function sendAndExplain<T>(call: Call, read: Reader<T>, options: ApiOptions): Promise<T> {
     try {
       return await send(call, read, options)
@@ -64,14 +64,14 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
     }
   }
 
-  /** One 401 is not yet the end of a login (platforms.md 7g). */
+  /** Reads the user after a 401, because a single 401 does not mean that the login has ended. */
   async function recheckLogin(refusal: PlatformError, options: ApiOptions): Promise<PlatformError> {
     try {
       await send({ method: 'GET', path: USER_INFO }, readUser, options)
     } catch (error) {
       if (isRefusedAs(error, 'login')) return refusal
     }
-    return new PlatformError('transient', 'Tumblr refused a signature, though the login is good', {
+    return new PlatformError('transient', 'Tumblr refused a signature although the login is valid', {
       certain: true,
       cause: refusal,
     })
@@ -91,9 +91,9 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
   return {
     send: sendAndExplain,
     user: (options: ApiOptions) => sendAndExplain({ method: 'GET', path: USER_INFO }, readUser, options),
-    /** Has a connection ready for a call that is about to come. */
+    /** Opens a connection for a call within the next seconds. */
     warm: (): void => http.warm(new URL(base)),
-    /** The picture of a blog, for anyone (https://www.tumblr.com/docs/en/api/v2#avatar--retrieve-a-blog-avatar). */
+    /** The public avatar of a blog (https://www.tumblr.com/docs/en/api/v2#avatar--retrieve-a-blog-avatar). */
     avatarOf: (blog: string): string => `${base}/v2/blog/${blog}.tumblr.com/avatar/512`,
   }
 }

@@ -2,7 +2,10 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { CallWindow } from '../shared/call-budget.ts'
 import type { HttpResponse } from '../shared/http.ts'
 
-/** The calls of an hour and of a day are granted to the application, and not to its users (platforms.md 7d). */
+/**
+ * Reads the hourly and the daily limit, which Tumblr grants to the application and not to each user
+ * (docs/reference/platforms.md).
+ */
 export function parseCallWindows(answer: Pick<HttpResponse, 'header'>): CallWindow[] {
   return ['perhour', 'perday'].map((span) => {
     const readHeader = (name: string) => Number(answer.header(`x-ratelimit-${span}-${name}`) ?? NaN)

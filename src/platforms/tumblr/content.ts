@@ -3,7 +3,7 @@ import type { MediaKind } from '../../domain/posts/posting-rules.ts'
 import { countCodePoints } from '../../domain/shared/text.ts'
 import type { Post } from './responses.ts'
 
-/** Posts in the Neue Post Format (https://www.tumblr.com/docs/npf); what is not sent is not described here. */
+/** The parts of the Neue Post Format (https://www.tumblr.com/docs/npf) that we send. */
 export interface TextBlock {
   type: 'text'
   text: string
@@ -12,13 +12,16 @@ export interface TextBlock {
 
 interface LinkRange {
   type: 'link'
-  /** In code points, the end excluded. */
+  /** In code points; `end` is exclusive. */
   start: number
   end: number
   url: string
 }
 
-/** https://www.tumblr.com/docs/npf#media-objects; uploaded ones are named by `identifier`, known ones by what Tumblr told of them. */
+/**
+ * https://www.tumblr.com/docs/npf#media-objects. New files are named by `identifier`, uploaded ones by the object that
+ * Tumblr returned.
+ */
 export type MediaObject = Record<string, unknown>
 
 export type MediaBlock =
@@ -27,13 +30,13 @@ export type MediaBlock =
 export type Block = TextBlock | MediaBlock
 
 const LONGEST_BLOCK = 4_096
-/** Of a thousand that a post may have, most; the others are for images and videos. */
+/** A post has at most 1,000 blocks; the rest is for images and videos. */
 const MAX_TEXT_BLOCKS = 900
 const MAX_LINKS = 100
 const MAX_TAGS = 30
 const LONGEST_TAG = 139
 
-/** A block for each paragraph, with its links marked. */
+/** Creates one block per paragraph and marks its links. */
 export function toTextBlocks(text: string): TextBlock[] {
   const paragraphs = text
     .replace(/\r\n?/g, '\n')
@@ -49,7 +52,7 @@ export function toTextBlocks(text: string): TextBlock[] {
   })
 }
 
-/** The hashtags of a text, which Tumblr keeps apart from it. */
+/** Returns the hashtags of a text, which Tumblr stores separately. */
 export function parseTags(text: string): string[] {
   const tags = new Map<string, string>()
   for (const [, tag = ''] of removeLinks(text).matchAll(HASHTAG)) {
@@ -73,7 +76,7 @@ const HASHTAG = /(?<=^|[^\p{L}\p{N}_/&#])#([\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*)/gu
 
 const GAP = '\n\n'
 
-/** As few blocks as the paragraphs fit in. */
+/** Joins paragraphs into as few blocks as possible. */
 function joinParagraphs(paragraphs: string[]): string[] {
   const blocks: string[][] = []
   let length = Infinity
@@ -87,7 +90,7 @@ function joinParagraphs(paragraphs: string[]): string[] {
   return blocks.map((block) => block.join(GAP))
 }
 
-/** Cuts what is too long for one block, between words where there are any. */
+/** Splits a paragraph that is too long for one block, between words where possible. */
 function splitParagraph(paragraph: string): string[] {
   const characters = [...paragraph]
   const pieces: string[] = []
@@ -102,7 +105,7 @@ function splitParagraph(paragraph: string): string[] {
   return [...pieces, characters.slice(from).join('').trim()].filter((piece) => piece !== '')
 }
 
-/** The first links of a block; what is beyond `most` stays in the text without a mark. */
+/** Marks the first links of a block. Links beyond `most` stay plain text. */
 function toLinkRanges(block: string, most: number): LinkRange[] {
   let [index, counted] = [0, 0]
   return findLinks(block)
@@ -121,7 +124,7 @@ export function toMediaBlock(kind: MediaKind, media: MediaObject, altText: strin
   return { type: 'image', media: [media], ...(altText !== '' && { alt_text: altText }) }
 }
 
-/** A text as Tumblr takes it. */
+/** A text in Tumblr's format. */
 export interface FormattedText {
   blocks: TextBlock[]
   tags: string
@@ -131,17 +134,19 @@ export function formatText(text: string): FormattedText {
   return { blocks: toTextBlocks(text), tags: parseTags(text).join(',') }
 }
 
-/** The body of a call that creates or edits a post: images and videos first, as in posts made on Tumblr itself. */
+/**
+ * The body of a call that creates or edits a post. Images and videos come first, as in posts created on Tumblr itself.
+ */
 export function toPostBody({ blocks, tags }: FormattedText, media: MediaBlock[], state: 'draft' | 'published') {
   const content: Block[] = [...media, ...blocks]
   return { content, state, tags }
 }
 
-/** What Tumblr made of the files of a post, each as it may be named again; null while it works on one. */
+/** Returns Tumblr's media objects for a post's files, for use in later calls; `null` while one is being processed. */
 export function findUploadedMedia({ state, content = [] }: Post, count: number): MediaObject[] | null {
   const media = content
     .filter(({ type }) => type === 'image' || type === 'video')
-    // Of an image there are several sizes, the widest first.
+    // An image has several sizes, the widest first.
     .map((block) => [block.media].flat()[0] as MediaObject | undefined)
     .filter((object) => typeof object?.['url'] === 'string')
   return state !== 'transcoding' && media.length === count ? (media as MediaObject[]) : null

@@ -25,14 +25,14 @@ import { isRefusedAs } from '../shared/refusals.ts'
 
 interface DraftDeps {
   api: Api
-  /** Apart from `api`, so that uploads never keep a visible call from its connection. */
+  /** A separate client, so that uploads never take a connection from a visible call. */
   uploads: Api
   media: MediaSource
-  /** How long one look waits for the server's work on a video. */
+  /** How long one preparation waits for the server to process a video, milliseconds. */
   processingWaitMs: number
 }
 
-/** What goes into the upload of one file. */
+/** The upload of one file. */
 interface FilePlan {
   mimeType: string
   sizeBytes: number
@@ -42,17 +42,17 @@ interface FilePlan {
 }
 
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif']
-/** Formatted texts in memory, in UTF-16 units of the texts. */
+/** Size of the cache of formatted texts, in UTF-16 units of the texts. */
 const CACHED_LENGTH = 2_000_000
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE
 const REMOVE_TIMEOUT_MS = 5 * SECOND
-/** The names of handles: the draft's id, and what Tumblr calls the files that went along with it. */
+/** Names of checkpoints: the draft's id, and Tumblr's objects for its files. */
 const DRAFT = 'draft'
 const MEDIA = 'media'
 
 /**
- * Drafts, which nobody but the author sees (platforms.md 7e): made ahead with everything in them, and published by one call. What
- * that call says again of images and videos is in Tumblr's own words, so that nothing is uploaded twice.
+ * Prepares posts as drafts, which only the author sees. One call publishes a draft. It repeats the content with
+ * Tumblr's own media objects, so nothing is uploaded twice.
  */
 export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDeps) {
   const cache = new LRUCache<string, FormattedText>({
@@ -60,7 +60,10 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     sizeCalculation: (_, text) => text.length + 1,
   })
 
-  /** The visible call says again what the draft was made with: formatting a long text must not delay it, or posts of other users. */
+  /**
+   * Returns the formatted text from the cache: formatting a long text must not delay the visible call or other users'
+   * posts.
+   */
   function getFormatted(text: string): FormattedText {
     const known = cache.get(text) ?? formatText(text)
     cache.set(text, known)
@@ -96,7 +99,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     return (await to.send(call, readCreated, options)).id
   }
 
-  /** When it cannot be kept in mind it must not stay: nobody would ever publish it, or take it away. */
+  /** Stores the draft's id. If that fails, the draft is deleted, since nothing would ever publish or delete it. */
   async function saveDraft(id: string, account: Credentials, checkpoints: Checkpoints): Promise<void> {
     try {
       await checkpoints.save(DRAFT, id)
@@ -113,7 +116,10 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     })
   }
 
-  /** Of an image its size is known only once it is as Tumblr takes it; it is made so again when its turn comes, rather than kept. */
+  /**
+   * Plans the upload of a file. The size of an image is known only after its conversion; it is converted again when it
+   * is sent, to save memory.
+   */
   async function planFile(item: MediaItem, options: CallOptions): Promise<FilePlan> {
     if (mediaKind(item.mimeType) === 'video') return planVideo(item, options)
     const { maxBytes } = POSTING_RULES.tumblr.media.image
@@ -126,7 +132,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     const { stream, sizeBytes, mimeType } = await media.open(item, options)
     await stream.cancel()
     if (sizeBytes > POSTING_RULES.tumblr.media.video.maxBytes) {
-      throw new PlatformError('validation', 'The video is larger than Tumblr takes', { certain: true })
+      throw new PlatformError('validation', 'The video is larger than Tumblr accepts', { certain: true })
     }
     const { width, height } = item
     const size = width !== undefined && height !== undefined && { width, height }
@@ -143,7 +149,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     return waitUntilProcessed(poll, { label: 'Tumblr', waitMs: processingWaitMs, signal })
   }
 
-  /** Null while the server works on it. */
+  /** Returns `null` while the server processes a file. */
   async function fetchMedia(
     { mediaItems }: Content,
     account: Credentials,
@@ -157,14 +163,17 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     } catch (error) {
       if (!isRefusedAs(error, 'missing')) throw error
       await checkpoints.save(DRAFT, '')
-      throw toLostMediaError('Tumblr no longer has the draft, so it is made again', error)
+      throw toLostMediaError('Tumblr no longer has the draft, so it is created again', error)
     }
   }
 
   return {
     prepare,
 
-    /** The draft and the content to publish it with; @throws PlatformError when it was not prepared. */
+    /**
+     * Returns the draft's id and the body that publishes it.
+     * @throws PlatformError when it was not prepared
+     */
     prepared({ content }: OutgoingPost, checkpoints: Checkpoints): { id: string; body: object } {
       const id = checkpoints.get(DRAFT)
       const media = JSON.parse(checkpoints.get(MEDIA) || '[]') as MediaObject[]
@@ -180,7 +189,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
       if (id) await deleteDraft(id, account, options)
     },
 
-    /** What only preparing needs is heavy, and the API never prepares. */
+    /** Only preparation needs this large module; the API never prepares. */
     warmUp: warmUpImages,
   }
 }

@@ -9,17 +9,17 @@ import { toTokenPair } from './accounts.ts'
 import { readBlogInfo, readNotedPosts, readNotes, type NotedPost, type Notes } from './responses.ts'
 import { blogPath, type Api } from './api.ts'
 
-/** What one listing shows. */
+/** The number of posts in one listing. */
 const PER_CALL = 20
-/** Listings that are looked through for posts which are not among the newest. */
+/** The number of listings to search for posts that are not among the newest. */
 const MAX_LISTINGS = 3
 const CONCURRENCY = 5
 
 const NO_NOTES: PostCounts = { ...NO_COUNTS, likes: 0, shares: 0, comments: 0 }
 
 /**
- * The notes of posts. Calls are dear there: the newest posts are looked at together, and only of those with notes Tumblr is asked
- * which kinds they are of.
+ * Reads the notes of posts. Calls are scarce: the newest posts are read together, and the kinds of notes only for posts
+ * that have notes.
  */
 export function createMetrics(api: Api): PostMetrics {
   async function get<T>(
@@ -43,13 +43,13 @@ export function createMetrics(api: Api): PostMetrics {
       if (counts && hasAnyCount(counts)) found.set(id, counts)
       if (!post && !(await isPresent(`posts/${encodeURIComponent(id)}`, ignoreBody, account, options))) gone.push(id)
     })
-    // Of a blog that cannot be found every post is missing.
+    // If the blog itself is missing, every post looks missing.
     const isGone = gone.length > 0 && (await isPresent('info', readBlogInfo, account, options))
     if (isGone) for (const id of gone) found.set(id, 'deleted')
     return found
   }
 
-  /** What listings show of several posts, as long as one may save calls; null where there is no such blog. */
+  /** Returns the posts found in listings while these save calls; `null` when there is no such blog. */
   async function listShownPosts(
     ids: string[],
     account: Credentials,
@@ -70,7 +70,7 @@ export function createMetrics(api: Api): PostMetrics {
     return shown
   }
 
-  /** Null where there is no such post, or no such blog. */
+  /** Returns `null` when there is no such post or blog. */
   async function listPosts(params: Record<string, string>, account: Credentials, options: CallOptions) {
     try {
       return (await get({ path: 'posts', params: { npf: 'true', ...params } }, readNotedPosts, account, options)).posts
@@ -80,7 +80,7 @@ export function createMetrics(api: Api): PostMetrics {
     }
   }
 
-  /** Undefined when it is not among what the blog shows, as also where its author made it private. */
+  /** Undefined when the blog does not show the post, for instance because its author made it private. */
   async function findPost(id: string, account: Credentials, options: CallOptions): Promise<NotedPost | undefined> {
     const posts = await listPosts({ id, notes_info: 'true' }, account, options)
     return posts?.find((one) => one.id_string === id)
@@ -108,7 +108,7 @@ export function createMetrics(api: Api): PostMetrics {
       const params = { id: post.id_string, mode: 'conversation' }
       return splitNotes(total, await get({ path: 'notes', params }, readNotes, account, options))
     } catch (error) {
-      // The post is there; that its notes are not told says nothing about the others.
+      // The post exists; that its notes are not readable says nothing about other posts.
       if (error instanceof PlatformError && ['not_found', 'permission', 'validation'].includes(error.class)) {
         return NO_COUNTS
       }
@@ -120,8 +120,8 @@ export function createMetrics(api: Api): PostMetrics {
 }
 
 /**
- * Replies are told only as what is left of all notes. Which notes `total_notes` counts depends on the mode, so that it can only raise
- * what the post itself says.
+ * Splits the notes into counts. Replies are the remainder of all notes. `total_notes` depends on the mode, so it may
+ * only raise the post's own count.
  */
 function splitNotes(total: number | null, notes: Notes): PostCounts {
   const [likes, reblogs] = [parseCount(notes.total_likes), parseCount(notes.total_reblogs)]

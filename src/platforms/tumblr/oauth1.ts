@@ -9,11 +9,11 @@ export interface TokenPair {
 interface SignedRequest {
   method: string
   url: URL
-  /** Parameters of OAuth itself that go along: `oauth_callback`, `oauth_verifier`. */
+  /** Additional OAuth parameters: `oauth_callback`, `oauth_verifier`. */
   oauth?: Record<string, string>
   /** Fields of a form-encoded body. JSON and multipart bodies are not signed. */
   fields?: Record<string, string>
-  /** Absent where there is none yet. */
+  /** Absent before there is a token. */
   token?: TokenPair
 }
 
@@ -23,7 +23,7 @@ interface Nonce {
   timestamp: number
 }
 
-/** The `Authorization` header of OAuth 1.0a by HMAC-SHA1 (RFC 5849 section 3). */
+/** Creates the `Authorization` header of OAuth 1.0a with HMAC-SHA1 (RFC 5849 section 3). */
 export function createSigner(consumer: TokenPair) {
   return function sign(request: SignedRequest, once: Nonce = createNonce()): string {
     const { token, oauth = {} } = request
@@ -53,12 +53,12 @@ function toSignatureBase({ method, url, fields = {} }: SignedRequest, oauth: Rec
   return [method, `${url.origin}${url.pathname}`, parameters.join('&')].map(encode).join('&')
 }
 
-/** By their bytes, in no locale's order. */
+/** Compares bytes, independent of any locale. */
 function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other)
 }
 
-/** RFC 3986, which leaves fewer characters as they are than `encodeURIComponent` does. */
+/** Encodes by RFC 3986, which reserves more characters than `encodeURIComponent`. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -26,8 +26,8 @@ const PAGE = 20
 const MAX_PAGES = 5
 
 /**
- * Bringing a post out: a draft is made ahead, and the one visible call publishes it. A draft can be published once, since it gets
- * another id then; which one it was stays written on the post, for its author to see (platforms.md 7e).
+ * Publishes drafts and reconciles unknown outcomes. A draft can be published only once, because the post gets a new id.
+ * Its author can read the draft's id in `genesis_post_id` (docs/design/exactly-once.md).
  */
 export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps) {
   async function publish(
@@ -43,7 +43,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
       .send({ method: 'PUT', path, body: toJsonBody(body) }, readCreated, call)
       .catch(rethrowAsDraftGone)
     if (id !== draft) return toPublished(id, account)
-    // The answer may name the draft, which is not there any more.
+    // The response may name the draft, which no longer exists.
     const found = await findPublished(draft, account, { signal }).catch(() => null)
     if (found) return toPublished(found.id_string, account)
     throw toUnreadableError('Tumblr')
@@ -74,7 +74,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     return false
   }
 
-  /** Among the newest: what has been in doubt for an hour is there, since Tumblr takes 250 posts a day. */
+  /** Searches the newest posts. A post from the last hour is among them, since Tumblr accepts 250 posts a day. */
   async function findPublished(draft: string, account: Credentials, options: CallOptions): Promise<Post | null> {
     const path = blogPath(account, 'posts')
     for (let page = 0; page < MAX_PAGES; page++) {
@@ -105,7 +105,9 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
   return { prepare, discard, warmUp, publish, reconcile }
 }
 
-/** Published by an earlier call that took its time, or thrown away by its author: the one must not be taken for the other. */
+/**
+ * An earlier call published the draft, or its author deleted it. These must not be confused, so the post is reconciled.
+ */
 function rethrowAsDraftGone(error: unknown): never {
   if (!isRefusedAs(error, 'missing')) throw error
   throw new PlatformError('duplicate', 'The draft of this post is no longer on Tumblr', {

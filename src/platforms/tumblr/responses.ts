@@ -1,7 +1,10 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { responseReader } from '../shared/responses.ts'
 
-/** The parts we use of what Tumblr answers (https://www.tumblr.com/docs/en/api/v2). All but the three calls of OAuth come in one envelope. */
+/**
+ * The fields we use of Tumblr's responses (https://www.tumblr.com/docs/en/api/v2). All but the three OAuth calls use
+ * one envelope.
+ */
 const envelopeReader = <T extends TSchema>(response: T) => {
   const read = responseReader(Type.Object({ response }))
   return (text: string): Static<T> | null => (read(text) as { response: Static<T> } | null)?.response ?? null
@@ -9,7 +12,7 @@ const envelopeReader = <T extends TSchema>(response: T) => {
 
 const text = Type.String({ minLength: 1 })
 
-/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+/** Parsed by `parseCount`, so that an invalid count does not invalidate the whole response. */
 const count = Type.Optional(Type.Unknown())
 
 const Blog = Type.Object({
@@ -30,12 +33,12 @@ export const readLimits = envelopeReader(
   }),
 )
 
-/** Ids are beyond what a number can hold: as numbers they are of no use. */
+/** Ids exceed the range of numbers, so only strings are usable. */
 export const readCreated = envelopeReader(Type.Object({ id: text }))
 
 const Post = Type.Object({
   id_string: text,
-  /** Which draft it was, for the eyes of its author. */
+  /** The id of the draft that became this post; visible to its author only. */
   genesis_post_id: Type.Optional(Type.String()),
   state: Type.Optional(Type.String()),
   content: Type.Optional(Type.Array(Type.Object({ type: Type.String(), media: Type.Optional(Type.Unknown()) }))),
@@ -47,7 +50,7 @@ export const readPosts = envelopeReader(Type.Object({ posts: Type.Array(Post) })
 /** https://www.tumblr.com/docs/en/api/v2#info---retrieve-blog-info */
 export const readBlogInfo = envelopeReader(Type.Object({ blog: Type.Object({ name: text }) }))
 
-/** Of posts only how much there is to know of them. */
+/** A post with only its number of notes. */
 const NotedPost = Type.Object({ id_string: text, note_count: count })
 export type NotedPost = Static<typeof NotedPost>
 export const readNotedPosts = envelopeReader(Type.Object({ posts: Type.Array(NotedPost) }))
@@ -57,7 +60,7 @@ const Notes = Type.Object({ total_notes: count, total_likes: count, total_reblog
 export type Notes = Static<typeof Notes>
 export const readNotes = envelopeReader(Notes)
 
-/** Of every answer. */
+/** Part of every response. */
 export const readMeta = responseReader(Type.Object({ meta: Type.Object({ status: Type.Integer() }) }))
 
 /** https://www.tumblr.com/docs/en/api/v2#error-responses */
@@ -73,7 +76,7 @@ export const readErrors = responseReader(
   }),
 )
 
-/** What the calls of OAuth answer: a form (RFC 5849 sections 2.1 and 2.3). */
+/** Parses the response of an OAuth call: a form (RFC 5849 sections 2.1 and 2.3). */
 export function readTokenPair(answer: string) {
   const fields = new URLSearchParams(answer)
   const [token, secret] = [fields.get('oauth_token'), fields.get('oauth_token_secret')]

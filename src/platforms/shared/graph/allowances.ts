@@ -5,8 +5,9 @@ import { isErrorClass } from './errors.ts'
 const MAX_REMEMBERED = 10_000
 
 /**
- * Asks for as much as a login may have: requests largest first, of which the last one's refusal is thrown. What a login was refused
- * it is not asked for again that day, since calls that are refused count against its limit; connected again, it may be allowed more.
+ * Tries requests from the largest to the smallest until the login's permissions suffice. The error of the last one is
+ * thrown.
+ * The result is remembered for a day, since refused calls count against the limit. A new connection starts over.
  */
 export function createPermissionFallback<R>(requests: readonly R[]) {
   const allowed = new Map<string, { from: number; until: number }>()
@@ -26,7 +27,7 @@ export function createPermissionFallback<R>(requests: readonly R[]) {
     for (let at = from; ; at++) {
       try {
         const answer = await work(requests[at]!)
-        // A login that is refused everything may only be in trouble.
+        // A login that is refused every request may just have a temporary problem.
         if (at > from) remember(login, at)
         return answer
       } catch (error) {

@@ -5,12 +5,12 @@ import { createErrorClassifier, isGraphError, type GraphRule } from './errors.ts
 
 export interface GraphApiOptions {
   http: HttpClient
-  /** With the version in it, where calls carry one. */
+  /** Includes the version, if calls carry one. */
   baseUrl: string
   /** The platform's name for people. */
   label: string
   rules: readonly GraphRule[]
-  /** Where a host takes the token in a header, no address holds it. */
+  /** `header` where the host supports it, so that no URL contains the token. */
   tokenIn: 'header' | 'parameter'
 }
 
@@ -20,12 +20,12 @@ interface CallOptions {
   timeoutMs?: number
 }
 
-/** Undefined ones are left out. */
+/** Undefined values are left out. */
 export type GraphParams = Record<string, string | undefined>
 
 /**
- * Calls to a host of Meta's Graph API (https://developers.facebook.com/docs/graph-api/overview). Everything that goes wrong comes
- * out as a `PlatformError`.
+ * Creates a client for a host of Meta's Graph API (https://developers.facebook.com/docs/graph-api/overview). All
+ * failures become a `PlatformError`.
  */
 export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphApiOptions) {
   const base = withoutTrailingSlashes(baseUrl)
@@ -53,7 +53,7 @@ export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphAp
 
   return {
     label,
-    /** Has a connection ready for a call that is about to come. */
+    /** Opens a connection for a call within the next seconds. */
     warm: (): void => http.warm(new URL(base)),
 
     get<T>(path: string, params: GraphParams, read: (text: string) => T | null, options: CallOptions): Promise<T> {

@@ -22,27 +22,27 @@ import { CONTAINER_GONE, createContainers, type ContainerDialect } from './conta
 import { isRefusedAs } from './errors.ts'
 
 export interface PublishDialect {
-  /** The last parts of paths under the account. */
+  /** The last path segments below the account. */
   publishPath: string
   listPath: string
   quotaPath: string
-  /** What own posts call their words. */
+  /** The field of own posts that holds their text. */
   words: 'text' | 'caption'
-  /** Where the account can be seen: the address of a post whose own could not be had. */
+  /** Returns the URL of the profile, used when a post's own URL is unknown. */
   toProfileUrl(handle: string): string
 }
 
 export interface ContainerTimes extends Pick<InFlightTimes, 'inFlightMs'> {
-  /** Deadline of the one visible call. */
+  /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
-  /** How long one preparation waits for the platform's work on an image or video. */
+  /** How long one preparation waits for the platform to process an image or video, milliseconds. */
   processingWaitMs?: number
 }
 
 interface ContainerPostDeps extends ContainerTimes {
   platform: Platform
   api: GraphApi
-  /** Apart from `api`, so that nothing slow keeps a visible call from its connection. */
+  /** A separate client, so that slow calls never take a connection from a visible call. */
   containerApi: GraphApi
   dialect: ContainerDialect & PublishDialect
   media: MediaSource
@@ -50,14 +50,14 @@ interface ContainerPostDeps extends ContainerTimes {
 }
 
 const READ_BACK_MS = 2 * SECOND
-/** Quotas run over a day that ends at no known time, so it is tried again now and then. */
+/** Quotas cover a day whose end is unknown, so the post is retried hourly. */
 const QUOTA_WAIT_MS = HOUR
-/** By how much the platform's clock and ours may differ. */
+/** The maximum difference between the platform's clock and ours. */
 const CLOCK_TOLERANCE_MS = MINUTE
 const PAGE = 50
 const MAX_PAGES = 6
 
-/** The one call that makes a container visible, and the search for what became of it (design section 6). */
+/** Publishes containers and reconciles unknown outcomes (docs/design/exactly-once.md). */
 export function createContainerPosts(deps: ContainerPostDeps) {
   const { platform, api, containerApi, dialect, publishTimeoutMs } = deps
   const { inFlightMs, processingWaitMs = 2 * MINUTE } = deps
@@ -97,7 +97,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     return toPublished(id, await fetchPermalink(id, account, { signal }), account)
   }
 
-  /** The post is out: no trouble with its address may make it look otherwise. */
+  /** Returns the permalink, or undefined. A failure here must not make a published post look unpublished. */
   async function fetchPermalink(id: string, { accessToken }: Credentials, { signal }: CallOptions) {
     const call = { token: accessToken, signal, timeoutMs: READ_BACK_MS }
     try {
@@ -113,7 +113,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     return { platformPostId: id, platformPostUrl: isAddress ? permalink! : dialect.toProfileUrl(handle) }
   }
 
-  /** Whether a refusal means that the account has published as much as it may for now; codes alone do not tell. */
+  /** Returns the error for an exhausted quota, or `null`. Error codes alone do not identify it. */
   async function toQuotaError(error: unknown, account: Credentials, { signal }: CallOptions) {
     const mayBeQuota =
       error instanceof PlatformError && error.certain && ['rate_limited', 'validation'].includes(error.class)
@@ -137,7 +137,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
     const container = containers.findContainer(delivery)
-    // Given up after a refusal that was certain, or never made.
+    // Dropped after a certain refusal, or never created.
     if (!container) return 'absent'
     const { state } = await containers.look(container.id, account, options)
     if (state === 'gone') return 'undecidable'
@@ -146,7 +146,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     return found ? toPublished(found.id, found.permalink, account) : 'undecidable'
   }
 
-  /** The container does not tell what it became: of the own posts that look like it, the one nearest to the call. */
+  /** Finds the published post. The container does not name it, so the match nearest in time to the call is taken. */
   async function findPublished(
     { content }: OutgoingPost,
     account: Credentials,
@@ -192,7 +192,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   return { prepare, publish, reconcile, warmUp: media.warmUp }
 }
 
-/** By what a post is called when it is read; what is not here tells nothing. */
+/** Kinds of own posts by the platform's name. Other names say nothing about the kind. */
 const KINDS: Readonly<Record<string, string>> = {
   TEXT_POST: 'text',
   IMAGE: 'image',
@@ -207,7 +207,7 @@ function toKind({ mediaItems }: Content): string {
   return others.length > 0 ? 'carousel' : mediaKind(first.mimeType)
 }
 
-/** Platforms tidy up white space as they like. */
+/** Platforms change white space. */
 function normalizeWhitespace(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

@@ -8,41 +8,41 @@ import { readCreatedId } from './responses.ts'
 import type { GraphApi, GraphParams } from './api.ts'
 import { isRefusedAs } from './errors.ts'
 
-/** What a container can be in; `gone` where the platform does not know it any more. */
+/** The state of a container; `gone`: the platform no longer has it. */
 type ContainerState = 'in-progress' | 'finished' | 'published' | 'failed' | 'expired' | 'gone'
 
 export interface ContainerStatus {
   state: ContainerState
-  /** Of a failed one: why, in the platform's word. */
+  /** The platform's code or text for a failure. */
   problem?: string
 }
 
-/** How a platform puts what all platforms with containers have. */
+/** The differences between platforms with containers. */
 export interface ContainerDialect {
-  /** The last part of the path. */
+  /** The last path segment below the account. */
   createPath: string
   toSingleFields(content: Content, media: PulledItem | undefined): GraphParams
   toChildFields(media: PulledItem): GraphParams
   toCarouselFields(content: Content): GraphParams
   statusFields: string
   readStatus(text: string): ContainerStatus | null
-  /** Reasons for a failure that making the container again cannot mend, each with what it means to people. */
+  /** Failures that a new container cannot fix, each with its message for people. */
   problems: readonly (readonly [problem: RegExp, message: string])[]
 }
 
 export interface PulledItem {
   item: MediaItem
-  /** Where the platform gets it. */
+  /** The URL from which the platform fetches the file. */
   url: string
 }
 
 interface ContainerDeps {
   api: GraphApi
-  /** Apart from `api`, so that nothing slow keeps a visible call from its connection. */
+  /** A separate client, so that slow calls never take a connection from a visible call. */
   containerApi: GraphApi
   dialect: ContainerDialect
   media: Pick<PulledMedia, 'resolveUrl'>
-  /** How long one look waits for the platform's work on an image or video. */
+  /** How long one preparation waits for the platform to process an image or video, milliseconds. */
   processingWaitMs: number
 }
 
@@ -53,24 +53,24 @@ const STATES: Readonly<Record<string, ContainerState>> = {
   EXPIRED: 'expired',
 }
 
-/** By the platforms' own word; one that is new to us is a container that is still worked on. */
+/** Converts the platform's name of a state. Unknown names count as in progress. */
 export function parseContainerState(word: string): ContainerState {
   return STATES[word] ?? 'in-progress'
 }
 
-/** In rows of error tables: the container cannot be published any more. */
+/** The kind of errors that mean: this container can no longer be published. */
 export const CONTAINER_GONE = 'container-gone'
 
-/** Platforms drop containers after a day; older ones than this are made again in time. */
+/** Platforms drop containers after 24 hours; older ones than this are created again in time. */
 const LIFE_MS = 20 * HOUR
 const CREATE_TIMEOUT_MS = 60 * SECOND
 /**
- * One that was seen ready is not asked about again at once: a slow answer in the last seconds would make the post late. Shorter than
- * any doubt about a call lasts (`inFlightMs`), so that no other process can have published it unnoticed.
+ * How long a ready container is not checked again: a slow response in the last seconds would delay the post. It is
+ * shorter than `inFlightMs`, so that no other process can have published the container unnoticed.
  */
 const READY_CACHE_MS = 12 * SECOND
 const MAX_READY_CACHE = 10_000
-/** What failed for no stated reason goes well half a minute later, if at all (platforms.md 3b). */
+/** A container that failed without a reason succeeds about half a minute later, if at all. */
 const RETRY_AFTER_MS = 30 * SECOND
 
 const WHOLE_POST = 'container'
@@ -84,17 +84,19 @@ interface Preparation {
   options: CallOptions
 }
 
-/** What is remembered of a container; an empty handle means that it has to be made again. */
+/** The checkpoint of a container. An empty one means that it must be created again. */
 interface Container {
   id: string
   createdAt: number
-  /** It came out though no call of ours was seen to succeed: it must never be published again. */
+  /**
+   * The platform published it although no call of ours is known to have succeeded. It must never be published again.
+   */
   isPublished?: boolean
 }
 
 /**
- * What is to be published is first made as a container that nobody sees, which the platform fills from the addresses it is given.
- * Each container's id is safe before the next step. A carousel is a container of containers.
+ * Creates containers: unpublished posts that the platform fills from public URLs. Each id is stored before the next
+ * step. A carousel is a container of containers.
  */
 export function createContainers({ api, containerApi, dialect, media, processingWaitMs }: ContainerDeps) {
   const { label } = api
@@ -107,7 +109,9 @@ export function createContainers({ api, containerApi, dialect, media, processing
     api.warm()
   }
 
-  /** Asked even of a container that was ready a while ago: what was published meanwhile must not be made again. */
+  /**
+   * Checks a container even if it was ready before: a container that was published meanwhile must not be created again.
+   */
   async function canReuse(known: Container, run: Preparation): Promise<boolean> {
     const { post, account, checkpoints, options } = run
     if (!isOld(known) && Date.now() - (seenReadyAt.get(known.id) ?? 0) < READY_CACHE_MS) return true
@@ -172,7 +176,7 @@ export function createContainers({ api, containerApi, dialect, media, processing
       if (status.state === 'in-progress') return null
       if (status.state === 'finished' || status.state === 'published') return true
       await forgetContainers(post, checkpoints)
-      throw status.state === 'failed' ? toFailure(status) : toLostMediaError(`${label} no longer has what was prepared`)
+      throw status.state === 'failed' ? toFailure(status) : toLostMediaError(`${label} no longer has the prepared post`)
     }
     await waitUntilProcessed(poll, { label, waitMs: processingWaitMs, signal: options.signal })
   }
@@ -213,7 +217,7 @@ export function createContainers({ api, containerApi, dialect, media, processing
     look: fetchStatus,
     forget: forgetContainers,
     /**
-     * For the call that publishes it: what was seen before that says nothing any more.
+     * Returns the container for the visible call and forgets that it was ready.
      * @throws PlatformError when there is none
      */
     takeContainer(checkpoints: Checkpoints): Container {
@@ -222,7 +226,7 @@ export function createContainers({ api, containerApi, dialect, media, processing
         seenReadyAt.delete(container.id)
         return container
       }
-      throw new PlatformError('media_not_ready', `${label} was not given the post yet`, {
+      throw new PlatformError('media_not_ready', `${label} has not received the post yet`, {
         certain: true,
         retryAfterMs: SECOND,
       })

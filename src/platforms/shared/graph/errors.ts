@@ -12,7 +12,7 @@ import { toRegainAccessMs } from './usage.ts'
 const GraphError = Type.Object({
   error: Type.Object({
     message: Type.Optional(Type.String()),
-    /** For people, in their language. */
+    /** Localized text for people. */
     error_user_msg: Type.Optional(Type.Unknown()),
     code: Type.Optional(Type.Number()),
     error_subcode: Type.Optional(Type.Number()),
@@ -21,7 +21,7 @@ const GraphError = Type.Object({
 })
 const readError = responseReader(GraphError)
 
-/** What tells an error of the Graph API from that of another server; some token hosts put it in other words. */
+/** Identifies an error of the Graph API. Some token hosts use the second shape. */
 const readOwnError = responseReader(
   Type.Union([
     Type.Object({ error: Type.Object({ code: Type.Number(), type: Type.String() }) }),
@@ -35,27 +35,27 @@ export function isGraphError({ text }: HttpResponse): boolean {
 
 interface Meaning {
   class: PlatformErrorClass
-  /** What comes after the platform's name in the sentence for people. */
+  /** The part of the sentence after the platform's name. */
   message: string
-  /** False where the refusal does not say that nothing was done. */
+  /** False when the refusal leaves open whether something was done. */
   certain?: false
-  /** Names refusals that the adapter itself acts on. */
+  /** Identifies refusals that the adapter handles itself. */
   kind?: string
-  /** For refusals of a login whose class does not tell users what to do. */
+  /** For refused logins whose class does not tell users the next step. */
   connectReason?: ConnectReason
-  /** Where the answer states no wait of its own, milliseconds. */
+  /** The wait when the response states none, milliseconds. */
   waitMs?: number
 }
 
-/** One row of an error table. What it leaves out may be anything. */
+/** One row of an error table. Missing fields match anything. */
 export interface GraphRule extends Meaning {
   code?: number | readonly [from: number, to: number]
   subcode?: number
-  /** In the error's message, for refusals that nothing else tells apart. */
+  /** Matches the error's message, for refusals without a distinct code. */
   text?: RegExp
 }
 
-/** A refusal by what of it may be told; `cause` of the PlatformError made of it. */
+/** The cause of the PlatformError, with the parts of a refusal that may be shown. */
 class GraphRefusal extends Error {
   readonly code: number | undefined
   readonly subcode: number | undefined
@@ -69,23 +69,23 @@ class GraphRefusal extends Error {
   }
 }
 
-/** Calls made while a limit holds make it hold longer (platforms.md 5d). */
+/** Calls during a rate limit extend the limit. */
 const LIMIT_WAIT_MS = 15 * MINUTE
 const RATE_LIMITED = { class: 'rate_limited', message: 'asks to slow down', waitMs: LIMIT_WAIT_MS } as const
 const NOT_ALLOWED = {
   class: 'permission',
-  message: 'was not allowed enough when it was connected: connect it again',
+  message: 'did not grant all permissions: connect it again and allow all of them',
 } as const
-const TROUBLE = { class: 'transient', message: 'has trouble at the moment' } as const
+const TROUBLE = { class: 'transient', message: 'has a temporary problem' } as const
 
-/** Gone, or not to be seen with this login: the graph makes no difference. */
+/** The object is deleted, or this login may not see it: the Graph API does not distinguish them. */
 export const NO_SUCH_OBJECT = 'no-such-object'
 
-/** What every host of the Graph API means by its codes (platforms.md 3g, 5g). A platform's own table comes before it. */
+/** Error codes of all hosts of the Graph API. A platform's own table is checked first. */
 const COMMON: readonly GraphRule[] = [
-  { code: 100, subcode: 33, class: 'not_found', message: 'does not know what was asked for', kind: NO_SUCH_OBJECT },
-  { code: 190, class: 'unauthorized', message: 'does not accept the login any more' },
-  { code: 102, class: 'unauthorized', message: 'does not accept the login any more' },
+  { code: 100, subcode: 33, class: 'not_found', message: 'does not have the requested object', kind: NO_SUCH_OBJECT },
+  { code: 190, class: 'unauthorized', message: 'no longer accepts the login' },
+  { code: 102, class: 'unauthorized', message: 'no longer accepts the login' },
   { code: 3, ...NOT_ALLOWED },
   { code: 10, ...NOT_ALLOWED },
   { code: [200, 299], ...NOT_ALLOWED },
@@ -100,12 +100,12 @@ const COMMON: readonly GraphRule[] = [
   { code: 100, class: 'validation', message: 'refused the post as invalid' },
 ]
 
-/** Only a code of the Graph API says that a login is dead. */
+/** Only a code of the Graph API means that a login has ended; a status does not. */
 const BY_STATUS: Readonly<Record<number, Meaning>> = {
-  401: { class: 'transient', message: 'did not let the request in' },
-  403: { class: 'transient', message: 'did not let the request in' },
-  404: { class: 'not_found', message: 'does not know what was asked for' },
-  408: { class: 'transient', message: 'did not get the request in time', certain: false },
+  401: { class: 'transient', message: 'rejected the request' },
+  403: { class: 'transient', message: 'rejected the request' },
+  404: { class: 'not_found', message: 'does not have the requested object' },
+  408: { class: 'transient', message: 'did not receive the request in time', certain: false },
   429: RATE_LIMITED,
 }
 
@@ -116,7 +116,10 @@ const RETRIED_CLASSES: readonly PlatformErrorClass[] = [
   'media_fetch_failed',
 ]
 
-/** Reads failures by the tables: code and subcode, then code, then `is_transient`, then the status (platforms.md section 8). */
+/**
+ * Classifies failures by code and subcode, then by code, then by `is_transient`, then by status
+ * (docs/reference/platforms.md).
+ */
 export function createErrorClassifier(label: string, ownRules: readonly GraphRule[]) {
   const rules = [...ownRules, ...COMMON]
   const [exact, byCode] = [true, false].map((is) => rules.filter((rule) => isExact(rule) === is)) as [
@@ -148,8 +151,8 @@ export function createErrorClassifier(label: string, ownRules: readonly GraphRul
   }
 
   /**
-   * What an answer other than 2xx means. Some refusals come with a 5xx, whose code tells the class; yet whether nothing was done
-   * is certain only of a 4xx.
+   * Converts a response other than 2xx. The code of a refusal decides the class even with a 5xx status, but only a 4xx
+   * makes it certain that nothing was done.
    */
   return function toError(answer: HttpResponse): PlatformError {
     const { meaning, reason, cause } = classify(answer)
@@ -165,7 +168,7 @@ export function createErrorClassifier(label: string, ownRules: readonly GraphRul
   }
 }
 
-/** Did the platform refuse for the reason that a row of its table names so? */
+/** Returns whether the platform refused for the given kind of reason in its error table. */
 export function isRefusedAs(error: unknown, kind: string): error is PlatformError {
   return error instanceof PlatformError && error.cause instanceof GraphRefusal && error.cause.kind === kind
 }
@@ -174,13 +177,13 @@ export function isErrorClass(error: unknown, errorClass: PlatformErrorClass): er
   return error instanceof PlatformError && error.class === errorClass
 }
 
-/** An account that cannot be found is one that the login may not see any more. */
+/** Converts a missing account into `permission`: the login may no longer see it. */
 export async function requireVisibleAccount<T>(label: string, asked: Promise<T>): Promise<T> {
   try {
     return await asked
   } catch (error) {
     if (!isErrorClass(error, 'not_found')) throw error
-    const message = `${label} does not show this account any more: connect it again`
+    const message = `${label} no longer shows this account: connect it again`
     throw new PlatformError('permission', message, { certain: true, cause: error })
   }
 }
@@ -196,6 +199,6 @@ function isWithin(code: number | undefined, wanted: NonNullable<GraphRule['code'
 
 function classifyStatus(status: number): Meaning {
   if (status >= 500) return TROUBLE
-  if (status < 400) return { class: 'transient', message: 'answered in an unexpected way', certain: false }
+  if (status < 400) return { class: 'transient', message: 'sent an unexpected response', certain: false }
   return BY_STATUS[status] ?? { class: 'validation', message: 'refused the post as invalid' }
 }

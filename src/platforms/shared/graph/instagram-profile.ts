@@ -16,7 +16,7 @@ const readIgUser = responseReader(
 
 const FIELDS = 'id,username,name,profile_picture_url,biography'
 
-/** A professional account as the login of the page that it is linked to sees it. */
+/** Returns the profile of a professional account, read with the login of its linked page. */
 export async function fetchInstagramProfile(
   api: GraphApi,
   accountId: string,

@@ -12,20 +12,20 @@ import type { ReadCall } from './insights.ts'
 
 interface GraphMetricsOptions {
   api: GraphApi
-  /** The last part of the path of the account's own posts. */
+  /** The last path segment of the account's own posts. */
   listPath: string
   fetchCounts(id: string, account: Credentials, call: ReadCall): Promise<PostCounts>
   fetchFollowers(account: Credentials, call: ReadCall): Promise<number | null>
-  /** All that the post may be found by; without it by its id alone. */
+  /** Returns all ids of a post; by default its id alone. */
   listIds?(id: string, account: Credentials): string[]
 }
 
-/** Who asks can come again; a collector is not to be held up. */
+/** Short, so that one slow call does not delay the collection. The next collection retries. */
 const TIMEOUT_MS = 10 * SECOND
 
 const readList = responseReader(Type.Object({ data: Type.Array(Type.Unknown()) }))
 
-/** What hosts of the Graph API tell of posts and accounts. */
+/** Reads the counts of posts and accounts on hosts of the Graph API. */
 export function createGraphMetrics(
   deps: GraphMetricsOptions,
 ): Required<Pick<PlatformAdapter, 'metrics' | 'followers'>> {
@@ -44,7 +44,10 @@ export function createGraphMetrics(
     return found
   }
 
-  /** What a login may not see any more looks the same: gone is what is not there for one that still shows the account's posts. */
+  /**
+   * Returns whether a post is deleted. A login without access gets the same error, so the login must still see the
+   * account's posts.
+   */
   async function isDeleted(id: string, account: Credentials, call: ReadCall): Promise<boolean> {
     for (const one of listIds(id, account)) if (await isPresent(one, call)) return false
     const path = `/${encodeURIComponent(account.accountId)}/${listPath}`
@@ -63,7 +66,7 @@ export function createGraphMetrics(
   }
 
   return {
-    // Insights are told of one post at a time.
+    // Insights are reported for one post per call.
     metrics: { perCall: 1, read },
     followers: (account, options) =>
       requireVisibleAccount(api.label, fetchFollowers(account, toReadCall(account, options))),
@@ -74,14 +77,14 @@ function toReadCall({ accessToken: token }: Credentials, { signal }: CallOptions
   return { token, signal, timeoutMs: TIMEOUT_MS }
 }
 
-/** Said by the platform itself: something on the way may answer 404 as well. */
+/** Requires the platform's own error: a proxy may send a 404 as well. */
 function isMissing(error: unknown): boolean {
   return isRefusedAs(error, NO_SUCH_OBJECT) && error.certain
 }
 
 /**
- * What the first of the requests brings that is not refused as too much: one part that does not fit makes hosts refuse all of it.
- * The last one's refusal is thrown.
+ * Sends the requests in order until one is not refused. One unsupported metric makes hosts refuse a whole request.
+ * The error of the last request is thrown.
  */
 export async function requestFirstAccepted<T>(
   requests: readonly string[],
@@ -97,7 +100,7 @@ export async function requestFirstAccepted<T>(
   }
 }
 
-/** Null where there is no such thing for this post. */
+/** Returns `null` where the platform has no such data for this post. */
 export async function nullIfUnsupported<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked

@@ -1,14 +1,16 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { responseReader } from '../responses.ts'
 
-/** The parts we use of what several hosts of the Graph API answer alike. */
+/** The fields we use of responses that several hosts of the Graph API share. */
 
 const text = Type.String({ minLength: 1 })
 
-/** https://developers.facebook.com/docs/graph-api/overview: what was made. */
+/** https://developers.facebook.com/docs/graph-api/overview: the id of a created object. */
 export const readCreatedId = responseReader(Type.Object({ id: text }))
 
-/** https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived; seconds. */
+/**
+ * https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived; `expires_in` is in seconds.
+ */
 const IssuedToken = Type.Object({
   access_token: text,
   expires_in: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
@@ -34,7 +36,9 @@ const OwnPosts = Type.Object({
 export type OwnPost = Static<typeof OwnPosts>['data'][number]
 export const readOwnPosts = responseReader(OwnPosts)
 
-/** https://developers.facebook.com/docs/instagram-platform/content-publishing#rate-limit and its like on Threads. */
+/**
+ * https://developers.facebook.com/docs/instagram-platform/content-publishing#rate-limit and its counterpart on Threads.
+ */
 export const readQuota = responseReader(
   Type.Object({
     data: Type.Array(

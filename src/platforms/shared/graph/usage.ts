@@ -3,7 +3,7 @@ import { MINUTE } from '../../../domain/shared/times.ts'
 import { responseReader } from '../responses.ts'
 import type { HttpResponse } from '../http.ts'
 
-/** https://developers.facebook.com/docs/graph-api/overview/rate-limiting: `X-Business-Use-Case-Usage`, minutes. */
+/** https://developers.facebook.com/docs/graph-api/overview/rate-limiting: `X-Business-Use-Case-Usage`, in minutes. */
 const readBusinessUsage = responseReader(
   Type.Record(
     Type.String(),
@@ -11,7 +11,7 @@ const readBusinessUsage = responseReader(
   ),
 )
 
-/** When the platform expects calls to be let in again, milliseconds from now; undefined where no limit holds or nothing is said. */
+/** Returns when the platform accepts calls again, in milliseconds from now; undefined without a limit. */
 export function toRegainAccessMs(answer: Pick<HttpResponse, 'header'>): number | undefined {
   const usage = readBusinessUsage(answer.header('x-business-use-case-usage') ?? '')
   const waits = Object.values(usage ?? {}).flatMap((uses) =>

@@ -204,7 +204,7 @@ describe('a larger video', () => {
     expect(await platformErrorOf(publish(item, delivery))).toMatchObject({
       class: 'media_not_ready',
       certain: true,
-      message: 'Bluesky is still working on an image or video',
+      message: 'Bluesky is still processing an image or video',
     })
     await expect
       .poll(() => publish(item, delivery).then(embedOf, () => null), { timeout: 10_000 })
@@ -236,7 +236,7 @@ describe('a larger video', () => {
     ['validation_failure', 'validation', 'Bluesky does not accept the video'],
     ['encoding_failure', 'validation', 'Bluesky cannot read the video'],
     ['pds_upload_failure', 'transient', 'Bluesky could not store the video'],
-    ['pds_upload_unsupported_blob_size', 'validation', "The video is larger than the account's server takes"],
+    ['pds_upload_unsupported_blob_size', 'validation', "The video is larger than the account's server accepts"],
     ['generic_failure', 'transient', 'Bluesky could not process the video'],
     ['a_new_one', 'transient', 'Bluesky could not process the video'],
   ])('that fails with %s is a definite %s failure, and begun afresh the next time', async (code, kind, message) => {
@@ -291,7 +291,7 @@ describe('a larger video', () => {
     const called = await calledDuring(async () => {
       expect(await platformErrorOf(publish(item))).toMatchObject({
         class: 'validation',
-        message: 'The video is larger than Bluesky takes',
+        message: 'The video is larger than Bluesky accepts',
       })
     })
     media.open = real
@@ -305,7 +305,7 @@ it('a video of another type, or beside something else, is not sent', async () =>
   const both = newPost('', [newFilm(), newFilm()])
   expect(await platformErrorOf(adapter.prepare(both, account, newDelivery(), options()))).toMatchObject({
     class: 'validation',
-    message: 'Bluesky takes a video only alone in its post',
+    message: 'Bluesky accepts a video only without other media',
   })
 })
 

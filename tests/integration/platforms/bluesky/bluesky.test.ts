@@ -187,7 +187,7 @@ describe('connect', () => {
   it('does not take trouble of the server for wrong credentials', async () => {
     await control.addFault({ path: 'createSession', action: { status: 502, body: '<html>Bad gateway</html>' } })
     const error = await platformErrorOf(direct.connect(owner.handle, owner.appPassword, options()))
-    expect(error).toMatchObject({ class: 'transient', message: 'Bluesky has trouble at the moment' })
+    expect(error).toMatchObject({ class: 'transient', message: 'Bluesky has a temporary problem' })
   })
 
   it('connects although the profile cannot be had', async () => {
@@ -504,7 +504,7 @@ describe('a lost answer', () => {
     const post = newPost(`accepted and lost ${delivery.key}`)
     await control.addFault({ path: PUT, times: 1, action: { dropAfterAccept: true } })
     const error = await platformErrorOf(publish(post, delivery))
-    expect(error).toMatchObject({ class: 'transient', certain: false, message: 'Bluesky broke off the connection' })
+    expect(error).toMatchObject({ class: 'transient', certain: false, message: 'Bluesky closed the connection' })
     const found = await adapter.reconcile(post, account, delivery, options())
     expect(await adapter.publish(post, account, delivery, options())).toEqual(found)
     const records = (await postsOf(bluesky.pdsUrl, owner)).filter(({ value }) => value.text === post.content.text)
@@ -700,7 +700,7 @@ describe('an answer without end', () => {
     expect(error).toMatchObject({
       class: 'transient',
       certain: false,
-      message: 'Bluesky sent an answer that cannot be read',
+      message: 'Bluesky sent an unreadable response',
     })
     expect(sent).toBeLessThan(16 * 1_048_576)
     await elsewhere.close()

@@ -77,7 +77,7 @@ describe('the HTTP client', () => {
 
   it('knows that a request was sent when the connection breaks', async () => {
     answer = (response) => response.destroy()
-    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'broke off the connection' })
+    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'closed the connection' })
   })
 
   it('knows that nothing was sent while a request waited for a connection', async () => {
@@ -114,7 +114,7 @@ describe('the HTTP client', () => {
     answer = (response) => response.end(Buffer.alloc(2 * 1_048_576))
     expect((await call()).text).toHaveLength(2 * 1_048_576)
     answer = (response) => response.end(Buffer.alloc(2 * 1_048_576 + 1))
-    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an answer that cannot be read' })
+    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an unreadable response' })
   })
 
   it.each([
@@ -122,7 +122,7 @@ describe('the HTTP client', () => {
     ['no HTTP', (socket: Socket) => void socket.write('SSH-2.0-OpenSSH_9.6\r\n')],
   ])('reads no answer of %s', async (_, write) => {
     answer = ({ socket }) => write(socket!)
-    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an answer that cannot be read' })
+    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an unreadable response' })
   })
 
   it('uses the connection that was opened ahead', async () => {
