@@ -24,7 +24,7 @@ import { keep, resolveSettings, type Settings } from './settings.ts'
 import { supervise, type Supervised } from './supervisor.ts'
 import { removeWorld, writeWorld, type World } from './world.ts'
 
-/** Of the seeded user's accounts on all platforms. */
+/** The name of the sample user's accounts on all platforms. */
 const ACCOUNT_NAME = 'postonce'
 
 interface Servers {
@@ -39,7 +39,7 @@ interface Servers {
 
 type ProcessName = keyof World['processes']
 
-/** Everything of design section 11, on one machine and in one folder. */
+/** Creates a sandbox: the service, its servers and the simulated platforms, on one machine and in one folder. */
 export function createSandbox(options: Options) {
   const { dir } = options
   const logs = join(dir, 'logs')
@@ -49,7 +49,7 @@ export function createSandbox(options: Options) {
   let world: (() => World) | null = null
   let isStopping = false
 
-  /** Keeps the process up, in the records, and on the list of what is to be stopped, also while it is still starting. */
+  /** Supervises a process and records it. It is stopped with the sandbox even while it is still starting. */
   async function run<T extends Running>(
     name: ProcessName,
     title: string,
@@ -141,7 +141,7 @@ export function createSandbox(options: Options) {
     )
     const schema = runSetup(env)
     const [api, worker, described] = await Promise.all([
-      // The only one that insists on the indexes.
+      // Only the API waits for the indexes.
       schema.then(() => run('api', 'The API', (signal) => startApi(env, logs, signal))),
       run('worker', 'The worker', (signal) => startWorker(env, logs, signal)),
       describePlatforms(platforms),
@@ -169,7 +169,7 @@ export function createSandbox(options: Options) {
     return { current, env }
   }
 
-  /** Only what an earlier start has not done: a sandbox goes on where it ended, also with what was changed in it. */
+  /** Creates only what earlier starts have not: a sandbox continues where it ended, including the user's changes. */
   async function seed(
     settings: Settings,
     { api: base, mongo, platforms }: World,
@@ -193,7 +193,7 @@ export function createSandbox(options: Options) {
       const { ages, retentionMs } = collectionSettings(readConfig(env))
       const place = { mongoUrl: mongo, fronts: listFronts(servers.platforms) }
       const collecting = { now: new Date(), ages, retentionMs }
-      await step('Two weeks of made-up posts and figures', () =>
+      await step('Two weeks of sample posts and analytics', () =>
         seedDemo(place, settings.users.user.email, picture, collecting),
       )
       settings.hasPast = true
@@ -205,7 +205,7 @@ export function createSandbox(options: Options) {
       keep(dir, settings)
     } catch (error) {
       throw new Error(
-        `The first post did not get through: ${error instanceof Error ? error.message : error}. Logs: ${logs}`,
+        `The first post was not published: ${error instanceof Error ? error.message : error}. See the logs in ${logs}`,
       )
     }
   }
@@ -225,7 +225,7 @@ export function createSandbox(options: Options) {
       return { world: world(), settings, moved, frontend, services: servers.services, startPage: servers.startPage }
     },
 
-    /** In reverse order, the service before what it stands on. */
+    /** Stops in reverse order, the service before its servers. */
     async stop(): Promise<void> {
       isStopping = true
       world = null
@@ -256,7 +256,7 @@ async function describePlatforms(platforms: RunningPlatform[]): Promise<World['p
 
 type Programs = Awaited<ReturnType<typeof findPrograms>>
 
-/** One after the other: building two of them at once takes no less time, and reads worse. */
+/** One after the other: building two concurrently saves no time and mixes their output. */
 async function findPrograms() {
   return { mongod: await findMongod(), temporal: await findTemporal(), storage: await findObjectStorage() }
 }

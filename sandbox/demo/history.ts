@@ -13,14 +13,14 @@ import type { Crowd } from '../platforms/shared/crowd.ts'
 import { audienceOn } from './audience.ts'
 import type { DemoPost } from './posts.ts'
 
-/** How many days of followers there are. */
+/** The number of days with follower counts. */
 const DAYS = 14
-/** When what is deleted on a platform was found to be. */
+/** How long after publication a deletion was found. */
 const DELETED_AFTER_MS = 30 * HOUR
-/** A day on which nobody could be asked, counted back from today. */
+/** A day without collection, counted back from today. */
 const GAP: { platform: Platform; daysAgo: number } = { platform: 'mastodon', daysAgo: 6 }
 
-/** What the service gets to know of a post on each platform; anything else is null. */
+/** The counts that each platform reports; all others are `null`. */
 const REPORTED: Record<Platform, (keyof PostCounts)[]> = {
   bluesky: ['likes', 'shares', 'comments', 'saved'],
   mastodon: ['likes', 'shares', 'comments'],
@@ -30,18 +30,18 @@ const REPORTED: Record<Platform, (keyof PostCounts)[]> = {
   instagram: ['likes', 'shares', 'comments', 'impressions', 'reach', 'saved'],
 }
 
-/** The connected ones, by their ids on the platforms. */
+/** The connected accounts, by their ids on the platforms. */
 export type DemoAccounts = Partial<Record<Platform, string>>
 
 export interface DemoOwner {
   userId: string
   timezone: string
   accounts: DemoAccounts
-  /** For platforms that take no words alone. */
+  /** For platforms that require media. */
   picture: MediaItem
 }
 
-/** How the service collects metrics. */
+/** The service's settings for collecting metrics. */
 export interface Collecting {
   now: Date
   ages: AgeClass[]
@@ -54,10 +54,10 @@ export interface DemoHistory {
   accountSnapshots: AccountSnapshot[]
 }
 
-/** Where a post is on the platforms. */
+/** Ids and URLs of a post on the platforms. */
 export type PublishedOn = Partial<Record<Platform, Published>>
 
-/** The records that would be there if the service had published these posts itself, and looked at them since. */
+/** Builds the records that the service would have if it had published and measured these posts itself. */
 export function buildHistory(
   owner: DemoOwner,
   demo: DemoPost[],
@@ -99,11 +99,11 @@ function write({ userId, timezone, picture }: DemoOwner, { text, on, at, planned
     },
     createdAt,
   )
-  // Its workflow was started, and has ended since.
+  // Its workflow has started and ended.
   return { ...post, startPending: false, timeline: [firstEvent(post)] }
 }
 
-/** By the moves that a delivery makes, each at its time. */
+/** Applies the transitions of a delivery, each at its time. */
 function deliver(written: StoredPost, demo: DemoPost, accounts: DemoAccounts, published: PublishedOn): StoredPost {
   const leaseUntil = new Date(demo.at.getTime() + MINUTE)
   const moves = demo.on.flatMap((platform, index): [ms: number, move: Move][] => {
@@ -174,7 +174,7 @@ function buildSnapshots(
   })
 }
 
-/** The slots of which there is a snapshot: all would be a lot, and a chart shows no more by them. The latest is always there. */
+/** Selects the slots with a snapshot; a chart does not need all of them. The latest is always included. */
 function listSnapshotTimes(completedAt: Date, until: Date, ages: AgeClass[]): { slot: Date; takenAt: Date }[] {
   const found = new Map<number, Date>()
   const look = (takenAt: Date) => {

@@ -21,8 +21,8 @@ import { demoPosts, type DemoPost } from './posts.ts'
 type Fronts = [Platform, Pick<Front, 'control'>][]
 
 /**
- * Two weeks in which this user published on every connected platform: in the service's records, and on the platforms, which count on
- * from there. Past the API, since nothing is published in the past. Whoever has them already keeps them as they are.
+ * Adds two weeks of sample posts, to the database and to the platforms, which continue counting. It bypasses the API,
+ * which cannot publish in the past. Existing posts stay unchanged.
  */
 export async function seedDemo(
   { mongoUrl, fronts }: { mongoUrl: string; fronts: Fronts },
@@ -55,7 +55,7 @@ export async function seedDemo(
   }
 }
 
-/** All of it or nothing, so that a start that is killed leaves no half of it behind. */
+/** Stores everything in one transaction, so that a killed start leaves nothing incomplete. */
 export async function storeDemo(
   database: Pick<Database, 'connection' | 'transaction'>,
   users: Pick<UserStore, 'raiseAnalyticsVersion'>,
@@ -69,7 +69,7 @@ export async function storeDemo(
     }
     await insert('posts', posts)
     await insert(POST_SNAPSHOTS, postSnapshots)
-    // The service counts the followers of a new connection by itself, and has a snapshot of today.
+    // The service counts the followers of a new connection itself, and already has today's snapshot.
     const ofUser = driverCollection<{ userId: string }>(database.connection, ACCOUNT_SNAPSHOTS)()
     await ofUser.deleteMany({ userId }, { session })
     await insert(ACCOUNT_SNAPSHOTS, accountSnapshots)
@@ -77,7 +77,7 @@ export async function storeDemo(
   })
 }
 
-/** The platforms at once, and on each one after the other. */
+/** Publishes on all platforms concurrently, and on each in order. */
 async function publishAll(posts: DemoPost[], accounts: DemoAccounts, fronts: Fronts): Promise<PublishedOn[]> {
   const published: PublishedOn[] = posts.map(() => ({}))
   await Promise.all(

@@ -11,7 +11,7 @@ import type { Front } from './shared/simulator.ts'
 import { startTumblr } from './tumblr.ts'
 import { startThreads } from './threads.ts'
 
-/** Every platform there is to try things with. */
+/** All simulated platforms. */
 const SANDBOX_PLATFORMS: SandboxPlatform[] = [
   { name: 'bluesky', start: bluesky },
   { name: 'mastodon', start: mastodon },
@@ -20,12 +20,12 @@ const SANDBOX_PLATFORMS: SandboxPlatform[] = [
   { name: 'meta', start: meta },
 ]
 
-/** Experiments should not run into quotas. */
+/** High limits, so that experiments do not hit quotas. */
 const UNLIMITED = 1_000_000
 
 const noCrowd = () => NO_CROWD
 
-/** Each keeps its data in a folder of its own under `dir`. */
+/** Starts all platforms. Each stores its data in its own folder under `dir`. */
 export function startPlatforms(dir: string, behaviour: Behaviour = {}): Promise<RunningPlatform[]> {
   return startAll(SANDBOX_PLATFORMS.map(({ name, start }) => start(join(dir, name), behaviour)))
 }
@@ -87,7 +87,7 @@ async function mastodon(dir: string, behaviour: Behaviour): Promise<RunningPlatf
   }
 }
 
-/** Tumblr's own limits hold for a whole service and for a whole day, which is no way to try things. */
+/** Tumblr's real limits cover a whole application and a whole day, which is too little for experiments. */
 const TUMBLR_ROOM = { perHour: 1_000_000, perDay: 10_000_000, posts: 100_000, photos: 100_000, videos: 100_000 }
 
 async function tumblr(dir: string, { crowdOn = noCrowd }: Behaviour): Promise<RunningPlatform> {

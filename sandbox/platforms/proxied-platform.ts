@@ -11,7 +11,7 @@ export interface LedgerEntry {
 
 export interface PublishedElsewhere {
   id: string
-  /** Where our service would say that it is. */
+  /** The URL that our service would report. */
   url: string
 }
 
@@ -21,28 +21,28 @@ export interface SandboxResponse {
   body?: unknown
 }
 
-/** What differs from platform to platform behind the one control interface. Ids are the platform's own. */
+/** The platform-specific part of the control interface. Ids are the platform's own. */
 export interface ProxiedPlatform {
-  /** Asked from the server itself at every call, never remembered. */
+  /** Reads the server at every call, without a cache. */
   ledger(): Promise<LedgerEntry[]>
-  /** Ends every session of the account at once; its credentials stay good for a new one. False: no such account. */
+  /** Ends every session of the account immediately; a new login still works. False: no such account. */
   revoke?(account: string): Promise<boolean>
-  /** Ends the access tokens of the account; their sessions may be renewed. */
+  /** Expires the account's access tokens; their sessions can be renewed. */
   expire?(account: string): Promise<boolean>
   deletePost?(id: string): Promise<boolean>
   setPostMetrics?(id: string, metrics: Record<string, number>): Promise<boolean>
   setAccountMetrics?(account: string, metrics: Record<string, number>): Promise<boolean>
-  /** As the account's owner does on the platform itself, now or some time ago. Null: no such account. */
+  /** Publishes as the account's owner does on the platform itself, now or in the past. Null: no such account. */
   publishElsewhere?(account: string, post: { text: string; createdAt: Date }): Promise<PublishedElsewhere | null>
-  /** An answer to give in the server's place, for what the server itself cannot be told to refuse. */
+  /** Returns a response in place of the server, for refusals that the server itself cannot produce. */
   refuse?(request: IncomingMessage): SandboxResponse | undefined
-  /** Whose token the request carries; unchecked. */
+  /** Returns the account whose token the request carries, without verifying the token. */
   accountOf?(request: IncomingMessage): string | null
-  /** Whether such a call makes a post visible: its body is then read for the request log. */
+  /** Returns whether a call makes a post visible; its body is then read for the request log. */
   publishes?(method: string, path: string): boolean
-  /** The text of the post that the body of such a call carries. */
+  /** Returns the post's text in the body of such a call. */
   textOf?(body: string): string | undefined
-  /** What its control interface has beside what all have. */
+  /** Additional controls of this platform. */
   controls?: Control[]
 }
 
@@ -50,19 +50,19 @@ export interface LoggedRequest {
   method: string
   /** With the query string. */
   path: string
-  /** The platform's id of the account whose token it carried. */
+  /** The platform's id of the account whose token the request carried. */
   account: string | null
-  /** Null when there was none: the request was then refused. */
+  /** Null when there was none; the request was then refused. */
   userAgent: string | null
   /** When the request's head arrived, ISO 8601 with milliseconds. */
   receivedAt: string
-  /** What the platform answered, even if a fault kept the answer from the client; null while or when there was none. */
+  /** The status of the platform's response, even if a fault withheld it; null without a response. */
   status: number | null
-  /** Of a call that makes a post visible: the post's text, once its body has arrived. */
+  /** For calls that make a post visible: the post's text, once the body has arrived. */
   text?: string
 }
 
-/** Thrown by a control: it answers this status. */
+/** Thrown by a control to respond with this status. */
 export class ControlError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -72,10 +72,10 @@ export class ControlError extends Error {
 }
 
 export interface ControlCall {
-  /** What the path's pattern caught. */
+  /** The part of the path that the pattern captured. */
   id: string
   body(): Promise<unknown>
 }
 
-/** Answers what to send, or nothing where there is nothing to say. */
+/** Returns the response body, or undefined for a default one. */
 export type Control = [method: string, path: RegExp, act: (call: ControlCall) => unknown]

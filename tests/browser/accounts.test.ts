@@ -36,11 +36,11 @@ const newAddress = () => `${unique('p')}@example.test`
 
 async function visitor(): Promise<Page> {
   const page = await world.visit()
-  await isSomebody(page, 'nobody')
+  await showsUser(page, 'Not signed in')
   return page
 }
 
-const isSomebody = (page: Page, who: string) => page.waitForSelector(`#who:has-text("${who}")`)
+const showsUser = (page: Page, who: string) => page.waitForSelector(`#who:has-text("${who}")`)
 
 /** Fills the form in, sends it, and waits for the answer. */
 async function send(page: Page, form: string, fields: Record<string, string>, answer: string): Promise<void> {
@@ -71,9 +71,9 @@ describe('in a browser, somebody', () => {
     await send(page, 'verify', { email, otp: code }, '200')
     const password = unique('password')
     await send(page, 'signup', { email, name: 'Ann Other', password, confirmPassword: password }, '200')
-    await isSomebody(page, 'Ann Other')
+    await showsUser(page, 'Ann Other')
     await page.reload()
-    await isSomebody(page, 'Ann Other')
+    await showsUser(page, 'Ann Other')
   })
 
   it('chooses a new password over the link of a mail, once', async () => {
@@ -86,12 +86,12 @@ describe('in a browser, somebody', () => {
     expect(inHtml).toBe(await reset.getAttribute('pre a', 'href'))
     await reset.click('pre a')
     await reset.waitForURL(`${world.frontend.url}/reset-password?*`)
-    await isSomebody(reset, 'nobody')
+    await showsUser(reset, 'Not signed in')
     const newPassword = unique('password')
     await send(reset, 'reset', { password: newPassword }, '200')
     await send(page, 'login', { email, password }, '401')
     await send(page, 'login', { email, password: newPassword }, '200')
-    await isSomebody(page, 'Test User')
+    await showsUser(page, 'Test User')
     await send(reset, 'reset', { password: unique('password') }, '400')
   })
 
@@ -104,8 +104,8 @@ describe('in a browser, somebody', () => {
     await world.service.context.notifications.insertOnce(newNotification(userId, { message: 'News for Ann' }))
     await page.waitForSelector('#notifications li.unread:has-text("News for Ann")')
     expect((await call('DELETE', '/api/auth/logout/all')).status).toBe(200)
-    await page.waitForSelector('#live:text-is("not live")')
-    await isSomebody(page, 'nobody')
+    await page.waitForSelector('#live:text-is("offline")')
+    await showsUser(page, 'Not signed in')
   })
 })
 
@@ -135,14 +135,14 @@ describe('in a browser, with Google, somebody', () => {
     await chooseNew(page, { email, name: 'Ann Google' })
     await allowNew(page)
     await page.waitForURL(`${world.frontend.url}/auth/callback*`)
-    await isSomebody(page, 'Ann Google')
+    await showsUser(page, 'Ann Google')
     await page.goto(`${world.frontend.url}/`)
-    await isSomebody(page, 'Ann Google')
+    await showsUser(page, 'Ann Google')
 
     const again = await beginWithGoogle()
     await again.selectOption('select[name=account]', { label: `Ann Google <${email}>` })
     await allow(again)
-    await isSomebody(again, 'Ann Google')
+    await showsUser(again, 'Ann Google')
     expect(await collectionOf('users').countDocuments({ name: 'Ann Google' })).toBe(1)
   })
 
@@ -150,19 +150,19 @@ describe('in a browser, with Google, somebody', () => {
     const page = await beginWithGoogle()
     await page.click('button[value=deny]')
     await untilRefused(page, 'google_auth_failed')
-    await isSomebody(page, 'nobody')
+    await showsUser(page, 'Not signed in')
   })
 
   it('who shares a browser can be somebody else', async () => {
     const page = await beginWithGoogle()
     await chooseNew(page, { email: newAddress(), name: 'Ann First' })
     await allowNew(page)
-    await isSomebody(page, 'Ann First')
+    await showsUser(page, 'Ann First')
     await page.click('#google')
     await page.waitForSelector('button[value=allow]')
     await chooseNew(page, { email: newAddress(), name: 'Bob Second' })
     await allowNew(page)
-    await isSomebody(page, 'Bob Second')
+    await showsUser(page, 'Bob Second')
   })
 
   it('who opens the callback of another browser is nobody, and the other one still gets in', async () => {
@@ -176,11 +176,11 @@ describe('in a browser, with Google, somebody', () => {
     const victim = await visitor()
     await victim.goto(callback.url())
     await untilRefused(victim, 'session_expired')
-    await isSomebody(victim, 'nobody')
+    await showsUser(victim, 'Not signed in')
 
     await page.unroute(`${callbackUrl}*`)
     await page.goto(callback.url())
-    await isSomebody(page, 'Mallory')
+    await showsUser(page, 'Mallory')
   })
 
   it('who goes back stays logged in, and is logged in no second time', async () => {
@@ -191,14 +191,14 @@ describe('in a browser, with Google, somebody', () => {
       page.waitForRequest((request) => request.url().startsWith(callbackUrl)),
       allowNew(page),
     ])
-    await isSomebody(page, 'Ann Back')
+    await showsUser(page, 'Ann Back')
     await page.goBack()
     expect(new URL(page.url()).origin).toBe(google.url)
     await page.goForward()
-    await isSomebody(page, 'Ann Back')
+    await showsUser(page, 'Ann Back')
     await page.goto(callback.url())
     await untilRefused(page, 'session_expired')
-    await isSomebody(page, 'Ann Back')
+    await showsUser(page, 'Ann Back')
     const user = await world.service.context.users.findByEmail(email)
     expect(await collectionOf('sessions').countDocuments({ userId: user!._id })).toBe(1)
   })
@@ -212,7 +212,7 @@ it('in a browser, the sandbox shows somebody how their posts do, in charts that 
   // Each is drawn when its figures are there.
   const charts = ['#figures dd', '#timeline svg', '#growth svg', '#top button', '#by-platform table', '#heatmap table']
   for (const chart of charts) await page.waitForSelector(chart)
-  expect(await page.innerText('#analytics')).toContain('made up')
+  expect(await page.innerText('#analytics')).toContain('sample data')
   const count = (selector: string) => page.locator(`#analytics ${selector}`).count()
   expect(await count('#figures dd:text-matches("[1-9]")')).toBeGreaterThanOrEqual(6)
   expect(await count('#timeline svg[aria-label*="most of it on"] rect:not([height="0"])')).toBeGreaterThan(30)
@@ -232,5 +232,5 @@ it('in a browser, the sandbox shows somebody how their posts do, in charts that 
 
   await context.limits.analyticsRefresh.take(userId)
   await page.click('#top li button')
-  await page.waitForSelector('#top li [role=status]:text-matches("again in 1[45] min")')
+  await page.waitForSelector('#top li [role=status]:text-matches("Try again in 1[45] min")')
 })

@@ -65,7 +65,7 @@ describe('in a browser, somebody', () => {
     await processorPage(page, '#upgrade', 'Subscribe to Pro')
     await page.click('#back')
     await page.waitForURL(`${world.frontend.url}/payment/cancel`)
-    await hasPaid(page, 'Nothing was paid')
+    await hasPaid(page, 'The checkout was cancelled')
     await hasPlan(page, 'Free')
 
     await processorPage(page, '#upgrade', 'Subscribe to Pro')

@@ -42,7 +42,7 @@ export async function startBrowserWorld(settings: (publicUrl: string) => Partial
       await page.fill('#login [name=email]', secrets.email)
       await page.fill('#login [name=password]', secrets.password)
       await page.click('#login button')
-      await page.waitForSelector('#who:has-text("somebody")')
+      await page.waitForSelector('#who:has-text("Signed in as")')
       return { page, userId }
     },
 

@@ -114,7 +114,7 @@ describe.each([
       await createAndAllow(await simulator.newLogin(), 'newcomer')
       const loginPage = await simulator.newLogin()
       for (const [name, problem] of [
-        ['', 'Type a name for the new account'],
+        ['', 'Enter a name for the new account'],
         [bad, /name has/],
         ['newcomer', 'The name newcomer is taken'],
       ] as const) {

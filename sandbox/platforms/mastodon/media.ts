@@ -33,16 +33,16 @@ const BAD_TYPE = 'Validation failed: File content type is invalid, File is inval
 
 export interface MediaStoreOptions {
   state: State
-  /** Where the bytes go. */
+  /** The folder for the bytes. */
   dir: string
   base(): string
-  /** How long the work on a video takes. */
+  /** How long the processing of a video takes, milliseconds. */
   processingMs: number
-  /** Fewer than the real server takes, for instances that were set up so. */
+  /** Fewer than the real server accepts, for restricted instances. */
   types: string[]
 }
 
-/** Uploads, and what becomes of them (platforms.md 6b). */
+/** Stores and processes uploads (docs/reference/platforms.md). */
 export function createMediaStore({ state, dir, base, processingMs, types }: MediaStoreOptions) {
   mkdirSync(dir, { recursive: true })
 
@@ -119,7 +119,7 @@ export function createMediaStore({ state, dir, base, processingMs, types }: Medi
       return { status: 200, body: present(media) }
     },
 
-    /** Those that a new status of the account may show, in this order. */
+    /** Returns the files that a new status of the account may show, in this order. */
     attachable(account: Account, ids: string[]): Media[] {
       if (ids.length > 4) throw new Refusal(422, 'Cannot attach more than 4 files')
       const missing = ids.filter((id) => {

@@ -9,7 +9,7 @@ export function authorizePage(app: string, scopes: string[], accounts: Account[]
   return consentPage({ title: 'Authorization required', app, scopes, accounts: people, newFields })
 }
 
-/** What one finds at the sandbox's Mastodon. */
+/** The start page of the simulated Mastodon. */
 export function startPage(
   accounts: Account[],
   statuses: { status: Status; account: Account; html: string }[],

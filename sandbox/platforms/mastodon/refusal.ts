@@ -1,7 +1,7 @@
 import type { SandboxResponse } from '../proxied-platform.ts'
 import { RefusedCall } from '../shared/refused-call.ts'
 
-/** An error answer, in the words of the real server. */
+/** An error response with the real server's wording. */
 export class Refusal extends RefusedCall {
   constructor(
     status: number,

@@ -32,7 +32,7 @@ interface Known {
 const MAX_BODY_BYTES = 110 * 1_048_576
 const SCOPES = ['read', 'read:accounts', 'read:statuses', 'write', 'write:media', 'write:statuses', 'profile']
 
-/** The part of Mastodon's interface that a publishing service meets, and a few pages to look at. */
+/** Serves the part of Mastodon's API that a publishing service uses, and a few pages. */
 export function createMastodonServer(deps: ServerDeps): Server {
   const { state, oauth, media, statuses, base } = deps
 
@@ -110,7 +110,7 @@ export function createMastodonServer(deps: ServerDeps): Server {
     ],
   ]
 
-  /** What is public is for anybody, but whoever brings a token must be allowed to read with it. */
+  /** Public data needs no token, but a token that is sent must have the scope to read. */
   function readerOf(token: Token | null): Account | null {
     return token && oauth.userOf(token, 'read:statuses')
   }

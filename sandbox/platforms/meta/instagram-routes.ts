@@ -27,9 +27,9 @@ const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 300_000_000 }
 
 const refuse = (code: number, subcode: number, message: string) => new GraphRefusal({ code, subcode, message })
 
-/** Containers and their publication, with the error codes of platforms.md 4g. */
+/** Creates and publishes containers, with the real error codes. */
 export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): MetaModule['routes'] {
-  /** By a user's token or by that of a page (platforms.md 4a). */
+  /** Accepts the token of a user or of a page. */
   function ownAccount(call: MetaCall, ...scopes: string[]): InstagramAccount {
     const caller = callerOf(call)
     const account = state.instagramAccounts.get(call.ids[0] ?? '')
@@ -145,7 +145,7 @@ async function pullImage(address: string | undefined) {
   return { url, mimeType }
 }
 
-/** What is no good comes out when it is worked on. */
+/** An unusable video fails during processing. */
 async function pullVideo(address: string | undefined) {
   const { url, mimeType, sizeBytes } = await pull('video_url', address)
   const isGood = VIDEO.types.includes(mimeType) && sizeBytes <= VIDEO.maxBytes

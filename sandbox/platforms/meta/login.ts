@@ -13,7 +13,7 @@ const CODE_LIFE_MS = 10 * 60_000
 const SHORT_LIFE_MS = 90 * 60_000
 const LONG_LIFE_MS = 60 * 86_400_000
 
-/** What an application may ask for, as far as the sandbox has it. */
+/** The permissions that an application may request in the sandbox. */
 const KNOWN_SCOPES = [
   'public_profile',
   'email',
@@ -35,9 +35,9 @@ interface LoginDeps {
   people: People
 }
 
-/** The dialog that a browser is sent to, and the tokens that come of it (platforms.md 5a). */
+/** Serves the login dialog and exchanges its codes for tokens. */
 export function createLogin({ state, tokens, people }: LoginDeps) {
-  /** What is wrong with the request for a login: on a page where the redirect cannot be trusted, else told by it. */
+  /** Validates a login request. The error is a page if the redirect cannot be trusted, else a redirect. */
   function problemOf(params: GraphParams): SandboxResponse | null {
     const app = state.apps.get(params.get('client_id') ?? '')
     if (!app) return errorPage(400, 'Invalid App ID: The provided app ID does not look like a valid app ID.')
@@ -51,7 +51,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     const unknown = scopesOf(params).filter((scope) => !KNOWN_SCOPES.includes(scope))
     if (unknown.length > 0) return errorPage(400, `Invalid Scopes: ${unknown.join(', ')}.`)
     if ((params.get('response_type') ?? 'code') !== 'code')
-      return errorPage(400, 'Only response_type=code is known here')
+      return errorPage(400, 'Only response_type=code is supported')
     return null
   }
 
@@ -65,7 +65,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     return dialogPage(app.name, scopesOf(params), persons)
   }
 
-  /** What the two buttons of the page send, with the boxes that are ticked. */
+  /** Handles the two buttons of the page and its check boxes. */
   function decide(params: GraphParams): SandboxResponse {
     const problem = problemOf(params)
     if (problem) return problem
@@ -119,7 +119,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     const text = params.get('code')
     if (text === undefined) throw badParameter('Missing authorization code')
     const code = state.codes.get(text)
-    // Each is taken once, also when the rest of the request turns out wrong.
+    // Each code is used up, even when the rest of the request is invalid.
     if (code) state.codes.delete(text)
     if (!code || code.appId !== app.id) {
       throw new GraphRefusal({ code: 100, subcode: 36009, message: 'This authorization code has been used.' })
@@ -162,7 +162,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     return { status: 200, body: { data } }
   }
 
-  /** Takes the application out of the person's list: every token that came of it is dead, those of pages as well. */
+  /** Removes the application from the person's list and invalidates all its tokens, including those of pages. */
   function removeApp(call: MetaCall): SandboxResponse {
     const { token, person } = userOf(call)
     const { [token.appId]: _, ...grants } = person.grants
@@ -222,7 +222,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
   return { ...module, showDialog, decide }
 }
 
-/** Optional hardening: when it is sent, it has to be right. */
+/** Optional, but it must be valid when it is sent. */
 export function assertProof(token: Token, app: App | undefined, proof: string | undefined): void {
   if (proof === undefined) return
   const right = createHmac('sha256', app?.secret ?? '')

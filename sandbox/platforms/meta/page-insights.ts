@@ -17,7 +17,7 @@ interface PageInsightsDeps {
   followersOf(page: Page): number
 }
 
-/** How many saw the posts of a page, and its videos (platforms.md 5f). */
+/** Returns the views of a page's posts and videos. */
 export function createPageInsights({ state, counting, followersOf }: PageInsightsDeps): MetaModule {
   const hasInsights = (page: Page) => followersOf(page) >= LEAST_FOLLOWERS
 
@@ -31,7 +31,7 @@ export function createPageInsights({ state, counting, followersOf }: PageInsight
     )
   }
 
-  /** Of its plays a video tells itself. */
+  /** Plays are a metric of the video itself. */
   function ofVideo(call: MetaCall): SandboxResponse {
     const video = state.videos.get(call.ids[0]!)
     const { id, post, page } = postFor(call, `${video?.pageId}_${video?.id}`)
@@ -41,7 +41,7 @@ export function createPageInsights({ state, counting, followersOf }: PageInsight
     return insightsOf(id, metrics, (name) => (name === 'post_impressions_unique' ? people : plays))
   }
 
-  /** @throws GraphRefusal unless the caller may see how the post is doing */
+  /** @throws GraphRefusal unless the caller may read the post's insights */
   function postFor(call: MetaCall, postId: string) {
     const caller = callerOf(call)
     const [id = ''] = call.ids

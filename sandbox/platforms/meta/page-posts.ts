@@ -16,13 +16,13 @@ interface PagePostsOptions {
   state: MetaState
   counting: Counting
   base(): string
-  /** How long the work on a video takes; until then nobody sees it. */
+  /** How long the processing of a video takes, milliseconds; it is invisible until then. */
   processingMs: number
-  /** How long a new video cannot be asked about by its id. */
+  /** How long a new video cannot be read by its id, milliseconds. */
   unreadableMs: number
 }
 
-/** What pages publish: posts, photos and videos (platforms.md 5b). */
+/** Publishes posts, photos and videos of pages. */
 export function createPagePosts({ state, counting, base, processingMs, unreadableMs }: PagePostsOptions) {
   const { postNode, videoNode, photoNode, addressOf } = createPageNodes({ state, counting, base })
   const ofPage = new Map<string, PagePost[]>()
@@ -40,7 +40,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     return state.posts.set(post.id, post)
   }
 
-  /** @throws GraphRefusal unless the token is that of the page the path names */
+  /** @throws GraphRefusal unless the token belongs to the page in the path */
   function pageOf(call: MetaCall): Page {
     const caller = callerOf(call)
     const page = state.pages.get(call.ids[0]!)
@@ -103,7 +103,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     })
   }
 
-  /** The same words twice in a row are taken for a mistake. */
+  /** Refuses the same text twice in a row. */
   function assertNew(page: Page, message: string, link: string | null): void {
     const before = listOf(page.id).findLast(({ isPublished }) => isPublished)
     const isSame =
@@ -189,7 +189,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
   }
 
   const isReady = (videoId: string | null) => videoId === null || Date.now() >= state.videos.get(videoId)!.readyAt
-  /** What everybody sees of a page, newest first. */
+  /** The public posts of a page, newest first. */
   const publicPosts = (pageId: string) =>
     listOf(pageId)
       .filter(({ isPublished, videoId }) => isPublished && isReady(videoId))
@@ -253,7 +253,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     addressOf,
     remove,
 
-    /** As somebody does at the page itself. */
+    /** Publishes as a person does on the page itself. */
     publishElsewhere: (page: Pick<Page, 'id'>, message: string, createdAt = Date.now()): PagePost =>
       add({
         id: state.newId(`${page.id}_`),
@@ -266,11 +266,10 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
         createdAt,
       }),
 
-    /** Changes the words of a post, as people of the page may. */
+    /** Changes the text of a post, as people with a role on the page can. */
     rewrite(id: string, message: string): void {
       const post = state.posts.get(id)!
-      // In place, since the same record stands in its page's list.
-      // Times are told in seconds.
+      // Changed in place, since the page's list holds the same record. Times are whole seconds.
       const changedAt = Math.max(Date.now(), post.createdAt + 1_000)
       state.posts.set(id, Object.assign(post, { message, changedAt }))
     },

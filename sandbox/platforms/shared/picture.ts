@@ -4,7 +4,7 @@ import type { SimulatorResponse } from './server.ts'
 
 const SIZE = 400
 
-/** The sample picture of an account, the same for the same id: a PNG, since platforms serve no vector graphics. */
+/** Generates the sample picture of an account from its id, as a PNG, since platforms serve no vector graphics. */
 export async function accountPicture(id: string): Promise<SimulatorResponse> {
   const drawn = sharp(Buffer.from(minidenticon(id)), { density: 600 }).resize(SIZE, SIZE)
   const bytes = await drawn.flatten({ background: '#f0f0f0' }).png().toBuffer()

@@ -1,17 +1,17 @@
 import type { SandboxResponse } from '../proxied-platform.ts'
 import { escapeHtml, page } from './html.ts'
 
-/** A post as it is shown to whoever looks. */
+/** A post as a page shows it. */
 export interface ShownPost {
   id: string
-  /** Within the sandbox. */
+  /** The address within the sandbox. */
   address: string
   author: string
   text: string
   link: string | null
   media: { url: string; mimeType: string; altText: string }[]
   createdAt: string
-  /** What keeps it from being seen by others yet. */
+  /** Why the public cannot see it yet. */
   note?: string
 }
 
@@ -21,7 +21,7 @@ interface ShownAccount {
   note: string
 }
 
-/** What one finds at a platform of the sandbox. */
+/** The start page of a simulated platform. */
 export function startPage(title: string, accounts: ShownAccount[], posts: ShownPost[]): SandboxResponse {
   const people = accounts.map(
     ({ address, name, note }) =>

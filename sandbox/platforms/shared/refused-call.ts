@@ -1,6 +1,9 @@
 import type { SandboxResponse } from '../proxied-platform.ts'
 
-/** Thrown by whatever handles a call of a simulator: this is the answer. Each simulator has a kind of its own, in its server's words. */
+/**
+ * Thrown by a handler of a simulator to send this response. Each simulator has its own subclass with its server's
+ * wording.
+ */
 export class RefusedCall extends Error {
   readonly answer: SandboxResponse
   constructor(answer: SandboxResponse) {

@@ -14,7 +14,7 @@ export interface Call {
   request: IncomingMessage
   url: URL
   params: Params
-  /** What the path's pattern caught. */
+  /** The part of the path that the pattern captured. */
   id: string
 }
 
@@ -29,15 +29,17 @@ export type Route<C extends Call = Call> = [
 interface SimulatorServer<Known extends object> {
   base(): string
   routes: Route<Call & Known>[]
-  /** What is known of a call before its body is read. Headers it adds go with every answer; it may throw a RefusedCall, too. */
+  /** Inspects a call before its body is read. Its headers are added to every response; it may throw a RefusedCall. */
   enter(request: IncomingMessage, url: URL, headers: OutgoingHttpHeaders): Known
   notFound(): SandboxResponse
-  /** For what is our own mistake. */
+  /** The response to internal errors. */
   failed(): SandboxResponse
   maxBodyBytes: number
 }
 
-/** The HTTP side of a simulator: finds the route, reads the parameters, sends what the handler says or was refused with. */
+/**
+ * The HTTP server of a simulator: finds the route, reads the parameters and sends the handler's response or refusal.
+ */
 export function createSimulatorServer<Known extends object>(options: SimulatorServer<Known>): Server {
   const { base, routes, enter, notFound, failed, maxBodyBytes } = options
 

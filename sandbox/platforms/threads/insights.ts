@@ -8,10 +8,10 @@ import { ownAccount, requireScope, type Caller } from './tokens.ts'
 const SCOPE = 'threads_manage_insights'
 const OF_POST = ['views', 'likes', 'replies', 'reposts', 'quotes', 'shares']
 const OF_ACCOUNT = ['views', 'likes', 'replies', 'reposts', 'quotes', 'clicks', 'followers_count']
-/** The 13th of April 2024, in seconds; nothing is told of the time before. */
+/** 13 April 2024, in seconds; there are no insights before. */
 const FIRST_DAY = 1_712_991_600
 
-/** How posts and accounts are doing (platforms.md 3f). */
+/** Returns insights of posts and accounts. */
 export function createInsights({ store, crowd }: { store: ContainerStore; crowd: Crowd }): GraphModule<Caller> {
   function ofPost(call: GraphCall<Caller>): SandboxResponse {
     const caller = callerOf(call)
@@ -20,7 +20,7 @@ export function createInsights({ store, crowd }: { store: ContainerStore; crowd:
     if (post?.accountId !== caller.account.id) throw noSuchObject(id, call.method)
     requireScope(caller, SCOPE)
     const metrics = askedMetrics(call.params, OF_POST)
-    // Of what somebody else wrote, nothing is told.
+    // Reposts have no insights.
     if (post.isRepost) return insightsOf(id, [], () => 0)
     const told = store.counting.told(post)
     return insightsOf(id, metrics, (name) => told[name] ?? 0)

@@ -13,7 +13,7 @@ interface PostsDeps {
   state: State
   store: ContainerStore
   base(): string
-  /** Posts of an account within a day. */
+  /** Posts per account and day. */
   quota: number
 }
 
@@ -27,7 +27,7 @@ const IMAGE = { types: ['image/jpeg', 'image/png'], maxBytes: 8_388_608, maxAspe
 const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 1_073_741_824 }
 const READ_AS = { TEXT: 'TEXT_POST', IMAGE: 'IMAGE', VIDEO: 'VIDEO', CAROUSEL: 'CAROUSEL_ALBUM' }
 
-/** Containers, what is published of them, and what can be read of it (platforms.md 3b to 3e). */
+/** Creates and publishes containers, and reads posts (docs/reference/platforms.md). */
 export function createPosts({
   state,
   store,
@@ -86,7 +86,7 @@ export function createPosts({
     const status = store.statusOf(container)
     if (status !== 'FINISHED' && status !== 'PUBLISHED') throw notReady()
     if (store.usedQuota(account.id) >= quota) {
-      // Which code it is is documented nowhere.
+      // The real code is undocumented.
       throw new GraphRefusal({ code: 100, type: 'THApiException', message: 'The publishing limit is reached.' })
     }
     return { status: 200, body: { id: store.publish(container).id } }
@@ -185,7 +185,7 @@ function altTextOf({ params }: Call): string {
   return altText
 }
 
-/** What cannot be had is refused at once; what is no good comes out when it is worked on. */
+/** A file that cannot be fetched is refused immediately; an unusable one fails during processing. */
 async function pull(kind: 'IMAGE' | 'VIDEO', url: string | undefined) {
   if (url === undefined) throw bad(`Param ${kind.toLowerCase()}_url is required`)
   const found = await pullFile(url)

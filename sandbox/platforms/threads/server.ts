@@ -24,7 +24,7 @@ const MAX_BODY_BYTES = 1_048_576
 const MAX_SHOWN = 100
 const NOTHING_HERE = errorPage(404, 'This page is not available right now')
 
-/** The graph, the page that browsers are sent to, and a few pages to look at. */
+/** Serves the graph, the login page and a few pages. */
 export function createThreadsServer({ state, store, tokens, login, modules, base }: ServerDeps): Server {
   const tokenCall = ({ request, params }: Call) => {
     const token = tokenIn(request) ?? params.text('access_token')

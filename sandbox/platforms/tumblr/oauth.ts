@@ -10,21 +10,21 @@ import { isSignedRightly, readOAuthHeader } from './signature.ts'
 import type { Account, App, RequestToken, State } from './state.ts'
 
 const REQUEST_TOKEN_LIFE_MS = 10 * 60_000
-/** By how much the clocks may differ. */
+/** The maximum difference between the clocks. */
 const MAX_SKEW_SECONDS = 300
 
-/** Who signed a call. */
+/** The signer of a call. */
 interface Signer {
   app: App
   oauth: Map<string, string>
 }
 
-/** The three calls of OAuth 1.0a, its page, and what every signed call has to bring (platforms.md 7a). */
+/** The three OAuth 1.0a calls, the login page, and the verification of signed calls. */
 export function createOAuth(state: State, accounts: Accounts, confirmsCallback: boolean) {
-  /** Those seen within the time in which they could come again. */
+  /** Nonces within the time in which they could be replayed. */
   const nonces = new Map<string, number>()
 
-  /** @throws OAuthRefusal, the same for whatever is wrong with it */
+  /** @throws OAuthRefusal, the same for every kind of error */
   function verify({ request, url, params }: Call, tokenSecretOf: (token: string, app: App) => string | null): Signer {
     const oauth = readOAuthHeader(request.headers.authorization)
     const app = oauth && state.apps.get(oauth.get('oauth_consumer_key') ?? '')
@@ -84,8 +84,7 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
 
   function authorize(params: Params): SandboxResponse {
     const asked = open(params.text('oauth_token'))
-    if (!asked || asked.verifier !== null)
-      return errorPage(400, 'There is no request for access by this token any more')
+    if (!asked || asked.verifier !== null) return errorPage(400, 'This login request no longer exists')
     return consentPage({
       title: 'Grant access',
       app: state.apps.get(asked.consumerKey)!.name,
@@ -95,11 +94,10 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     })
   }
 
-  /** What the two buttons of the page send. */
+  /** Handles the two buttons of the page. */
   function decide(params: Params): SandboxResponse {
     const asked = open(params.text('oauth_token'))
-    if (!asked || asked.verifier !== null)
-      return errorPage(400, 'There is no request for access by this token any more')
+    if (!asked || asked.verifier !== null) return errorPage(400, 'This login request no longer exists')
     if (params.text('decision') !== 'allow') {
       state.requestTokens.delete(asked.token)
       return redirect(asked.callback, { oauth_token: asked.token })
@@ -117,7 +115,7 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
       return asked?.consumerKey === app.consumerKey ? asked.secret : null
     })
     const { token, accountId, verifier, consumerKey } = asked!
-    // Each is taken once, also when the verifier turns out wrong.
+    // Each token is used up, even when the verifier is wrong.
     state.requestTokens.delete(token)
     const given = oauth.get('oauth_verifier') ?? call.url.searchParams.get('oauth_verifier')
     if (accountId === null || verifier === null || given !== verifier) {
@@ -128,7 +126,7 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     return formAnswer({ oauth_token: granted.token, oauth_token_secret: granted.secret })
   }
 
-  /** Whose token signed the call. @throws Refusal */
+  /** Returns the user whose token signed the call. @throws Refusal */
   function userOf(call: Call): Account {
     try {
       const { oauth } = verify(call, (token, app) => {
@@ -150,7 +148,7 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     accessToken,
     userOf,
 
-    /** For what anyone may read: a signature, or the consumer key as `api_key`. @throws Refusal */
+    /** Requires a signature, or the consumer key as `api_key`, for public data. @throws Refusal */
     readerOf(call: Call): Account | null {
       if (call.request.headers.authorization !== undefined) return userOf(call)
       if (state.apps.get(call.url.searchParams.get('api_key') ?? '')) return null
@@ -167,7 +165,7 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
 
 export type OAuth = ReturnType<typeof createOAuth>
 
-/** Only a query may be added to what is registered. */
+/** Only a query may be added to the registered callback. */
 function isCallbackOf({ callbackUrl }: App, callback: string): boolean {
   return callback === callbackUrl || callback.startsWith(`${callbackUrl}?`)
 }

@@ -7,11 +7,11 @@ interface Shown {
   url: string
   timestamp: number
   tags: string[]
-  /** With its media as everybody is told of them. */
+  /** With the media as the public sees it. */
   content: Block[]
 }
 
-/** What one finds at the sandbox's Tumblr. */
+/** The start page of the simulated Tumblr. */
 export function startPage(blogs: Blog[], posts: Shown[]): SandboxResponse {
   const items = blogs.map(
     ({ name, title }) => `<li><a href="/${escapeHtml(name)}">${escapeHtml(name)}</a> ${escapeHtml(title)}</li>`,
@@ -40,7 +40,7 @@ function toHtml(block: Block): string {
   return `<img src="${escapeHtml(url)}" alt="${escapeHtml(block.alt_text ?? '')}" width="400">`
 }
 
-/** Only what is marked as a link is one. */
+/** Only marked links become links. */
 function textToHtml({ text, formatting = [] }: Block): string {
   const characters = [...(text as string)]
   const escaped = (from: number, to?: number) =>

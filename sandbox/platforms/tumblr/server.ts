@@ -24,13 +24,13 @@ interface ServerDeps {
 
 const MAX_BODY_BYTES = 520_000_000
 const AVATAR_SIZES = ['16', '24', '30', '40', '48', '64', '96', '128', '512']
-/** One point of teal, which browsers stretch. */
+/** One teal pixel, which browsers stretch. */
 const AVATAR = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkaPhfDwAEAQIAd3m3VgAAAABJRU5ErkJggg==',
   'base64',
 )
 
-/** The part of Tumblr's interface that a publishing service meets, and a few pages to look at. */
+/** Serves the part of Tumblr's API that a publishing service uses, and a few pages. */
 export function createTumblrServer(deps: ServerDeps): Server {
   const { state, oauth, media, posts, limits, base, crowd } = deps
 
@@ -47,7 +47,7 @@ export function createTumblrServer(deps: ServerDeps): Server {
         content: post.content.map(media.present),
       }))
 
-  /** By any of its names: the short one, the host, the uuid. @throws Refusal */
+  /** Finds a blog by its short name, host or uuid. @throws Refusal */
   function blogOf({ url }: Call): Blog {
     const name = decodeURIComponent(url.pathname.split('/')[3] ?? '')
     const blog =
@@ -57,7 +57,7 @@ export function createTumblrServer(deps: ServerDeps): Server {
     return blog
   }
 
-  /** @throws Refusal unless the call is signed by whoever the blog belongs to */
+  /** @throws Refusal unless the blog's owner signed the call */
   function authorOf(call: Call): { account: Account; blog: Blog } {
     const [account, blog] = [oauth.userOf(call), blogOf(call)]
     if (blog.accountId !== account.id) throw new Refusal(403, 'Forbidden')

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import PostalMime from 'postal-mime'
 
-/** A mail as its reader has it. */
+/** A mail as its reader sees it. */
 export interface CaughtMail {
   id: string
   messageId: string
@@ -16,7 +16,7 @@ export interface CaughtMail {
 
 const MAX_STORED = 1_000
 
-/** All mails that were sent to anybody, kept from start to start. */
+/** Stores all mails across restarts. */
 export function createCaughtMails(dir: string) {
   const file = join(dir, 'mails.jsonl')
   const mails: CaughtMail[] = readKept(file)
@@ -38,7 +38,7 @@ export function createCaughtMails(dir: string) {
 
     list,
 
-    /** Resolves with the mails to this address when there are so many of them. */
+    /** Resolves with the mails to this address when there are `count` of them. */
     until(to: string, count = 1): Promise<CaughtMail[]> {
       return new Promise((resolve) => {
         const look = () => {
@@ -69,7 +69,7 @@ function readKept(file: string): CaughtMail[] {
       try {
         return [JSON.parse(line) as CaughtMail]
       } catch {
-        // The last line of a sandbox that was killed, or the end.
+        // The incomplete last line after a kill, or the end.
         return []
       }
     })

@@ -17,7 +17,7 @@ interface ApiDeps {
   workMs: number
 }
 
-/** What our service may call of the real API. Parameters it does not use are refused, as unknown ones are. */
+/** The calls of the real API that our service may make. Unused parameters are refused like unknown ones. */
 export function apiRoutes({ processor, workMs }: ApiDeps): Route[] {
   const { state, shapes, advanceToNow } = processor
   const once = createIdempotency({ answers: state.answers, workMs })

@@ -35,7 +35,7 @@ interface ControlsDeps {
   webhooks: ReturnType<typeof createWebhooks>
 }
 
-/** What tests and people do to the processor and its customers, beside what the pages offer. */
+/** The actions of tests and people on the processor and its customers, besides those on the pages. */
 export function createControls({ processor, webhooks }: ControlsDeps) {
   const { state, clock, events, billing, checkouts, advanceToNow } = processor
 
@@ -65,7 +65,7 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
     advance(by: Static<typeof AdvanceSchema>) {
       advanceToNow()
       const to = 'to' in by ? Date.parse(by.to) : clock.nowMs() + by.advanceMs
-      if (!(to >= clock.nowMs())) throw new ControlError(400, 'The clock goes forward only')
+      if (!(to >= clock.nowMs())) throw new ControlError(400, 'The clock can only move forward')
       clock.putTo(to)
       advanceToNow()
       return { now: new Date(clock.nowMs()).toISOString() }
@@ -79,14 +79,14 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
     },
     deliver: (ids: string[]) => webhooks.deliver(ids.map((id) => found404(state.events.get(id), id))),
 
-    /** With a card that fails it stays open. */
+    /** A declined card leaves the session open. */
     pay(id: string, card: Card = 'works') {
       const { status, customerId, subscriptionId } = checkouts.pay(openCheckout(id).id, card)
       return { status, customerId, subscriptionId }
     },
     expire: (id: string) => ({ status: checkouts.expire(openCheckout(id).id).status }),
 
-    /** One more that is paid, as if by another session. */
+    /** Adds another paid subscription, as if from another session. */
     subscribe({ userId, email, customerId }: Static<typeof SubscribeSchema>) {
       advanceToNow()
       if (customerId !== undefined) customer(customerId)
@@ -108,7 +108,7 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
     cancel: (id: string) => void billing.setCancelAtPeriodEnd(liveSubscription(id).id, true),
     resume: (id: string) => void billing.setCancelAtPeriodEnd(liveSubscription(id).id, false),
     end: (id: string) => void billing.end(liveSubscription(id).id),
-    /** Without an event. */
+    /** Emits no event. */
     forget(id: string): void {
       advanceToNow()
       state.subscriptions.set(id, { ...found404(state.subscriptions.get(id), id), isForgotten: true })

@@ -8,7 +8,7 @@ import type { Processor } from './processor.ts'
 import type { CheckoutRecord, PortalRecord } from './records.ts'
 
 const DAY = 86_400
-const GONE = 'This page is not there any more. Ask postonce for a new one.'
+const GONE = 'This page no longer exists. Open a new one from postonce.'
 
 interface PagesDeps {
   processor: Processor
@@ -16,7 +16,7 @@ interface PagesDeps {
   base(): string
 }
 
-/** What browsers see of the processor: checkout, portal, invoices, and an overview that only a sandbox has. */
+/** Serves the processor's pages: checkout, portal, invoices, and an overview that exists only in the sandbox. */
 export function pageRoutes({ processor, controls, base }: PagesDeps): Route[] {
   const { state, clock, checkouts, portals, advanceToNow } = processor
 
@@ -31,7 +31,7 @@ export function pageRoutes({ processor, controls, base }: PagesDeps): Route[] {
     if (checkout?.status !== 'open') return redirect(`${base()}/c/pay/${id}`)
     const refuse = (problem: string) => checkoutPage(checkout, emailOf(checkout), problem)
     const code = params.text('code')?.trim()
-    if (code) return refuse(`The promotion code "${code}" is not known. Nothing was paid.`)
+    if (code) return refuse(`The promotion code "${code}" does not exist. Nothing was paid.`)
     const paid = checkouts.pay(id, params.text('card') === 'works' ? 'works' : 'fails')
     return paid.status === 'complete' ? redirect(successOf(paid)) : refuse('The card was declined. Try another one.')
   }
@@ -116,7 +116,7 @@ export function pageRoutes({ processor, controls, base }: PagesDeps): Route[] {
       try {
         return await answer(call)
       } catch (error) {
-        // Another tab was faster.
+        // The session was changed in another tab.
         if (error instanceof ControlError) return errorPage(error.status, error.message)
         throw error
       }

@@ -17,7 +17,7 @@ interface PushServerOptions {
   base(): string
 }
 
-/** Firebase as a service account meets it: an endpoint for access tokens, one for messages, and a page for people. */
+/** Serves the access token endpoint, the message endpoint, and a page for people. */
 export function createPushServer({ state, base }: PushServerOptions): Server {
   const { account } = state
   const accessTokens = new Map<string, number>()

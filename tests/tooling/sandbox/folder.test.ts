@@ -59,7 +59,7 @@ describe('options', () => {
   })
 
   test('that name no web address are refused with a sentence that says which one it is', () => {
-    expect(() => readOptions(['--frontend', 'my-app'], '/')).toThrow('--frontend my-app is not a URL of a web page')
+    expect(() => readOptions(['--frontend', 'my-app'], '/')).toThrow('--frontend my-app is not the URL of a web page')
     expect(() => readOptions([], '/', { FRONTEND_URL: 'ftp://files' })).toThrow('FRONTEND_URL ftp://files is not')
     expect(() => readOptions([], '/', { CORS_ORIGINS: '*' })).toThrow('CORS_ORIGINS * is not an origin')
   })
@@ -137,7 +137,7 @@ describe('the folder of a sandbox', () => {
     mkdirSync(options.dir)
     const thesis = join(options.dir, 'thesis.txt')
     writeFileSync(thesis, 'years of work')
-    await expect(takeFolder({ ...options, fresh: true })).rejects.toThrow('is not empty and no sandbox')
+    await expect(takeFolder({ ...options, fresh: true })).rejects.toThrow('is not empty and is not a sandbox')
     expect(readFileSync(thesis, 'utf8')).toBe('years of work')
   })
 })
@@ -158,7 +158,7 @@ describe('settings', () => {
   test('refuse a port that the user asked for and another program uses', async () => {
     const other = createServer()
     const port = Number(new URL(await listenOnLoopback(other)).port)
-    await expect(resolveSettings({ ...options, port })).rejects.toThrow(`Port ${port} is taken by another program.`)
+    await expect(resolveSettings({ ...options, port })).rejects.toThrow(`Port ${port} is used by another program.`)
     await closeServer(other)
     expect(existsSync(join(options.dir, 'settings.json'))).toBe(false)
   })

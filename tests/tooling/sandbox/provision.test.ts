@@ -103,11 +103,11 @@ describe('a server program', () => {
     const problem = await findOrFetch(wanted(refuses, gives('0.1.0'))).catch((error: Error) => error.message)
     expect(problem).toBe(
       [
-        'The gadget is needed and could not be had. Tried:',
-        '  - gadget on PATH: not there',
+        'The gadget is needed but was not found. Tried:',
+        '  - gadget on PATH: not found',
         '  - a closed source: closed on Sundays',
-        '  - a generous source: is version 0.1, at least 2.1 is needed',
-        'What helps: install a gadget. Or set POSTONCE_GADGET to the path of a gadget program.',
+        '  - a generous source: is version 0.1, but at least 2.1 is needed',
+        'To fix this, install a gadget. Or set POSTONCE_GADGET to the path of a gadget program.',
       ].join('\n'),
     )
   })

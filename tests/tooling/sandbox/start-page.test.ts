@@ -51,6 +51,6 @@ it('shows what the public sees on every platform that answers, and the way to th
   expect(html).toContain('<b>ann</b>')
   expect(html).toContain('Good &lt;b&gt;morning&lt;/b&gt;')
   expect(html).toContain('<a href="http://127.0.0.1:2">mails</a>')
-  expect(html).toMatch(/<h2>Tumblr<\/h2>.*<p>It does not answer/s)
+  expect(html).toMatch(/<h2>Tumblr<\/h2>.*<p>This server does not respond/s)
   expect((await fetch(`${page.url}other`)).status).toBe(404)
 })

@@ -4,7 +4,7 @@ import type { GraphParams } from './graph.ts'
 const USUAL = 25
 const MOST = 100
 
-/** One page of a list that is newest first, by cursors that name the last entry sent. */
+/** Returns one page of a list, newest first; cursors name the last entry sent. */
 export function pageThrough<T extends { id: string; createdAt: number }>(
   all: T[],
   params: GraphParams,
@@ -26,7 +26,7 @@ export function pageThrough<T extends { id: string; createdAt: number }>(
   return { status: 200, body: { data: shown.map(present), ...(paging && { paging }) } }
 }
 
-/** To the second, as the Graph API tells times. */
+/** Formats a time in whole seconds, as the Graph API does. */
 export function graphTime(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, '+0000')
 }
