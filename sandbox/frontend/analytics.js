@@ -32,7 +32,7 @@ async function showOverview() {
   const figures = {
     Posts: number(stats.totalPosts),
     Engagement: number(stats.totalEngagement),
-    'Change in engagement': change === null ? 'not reported' : `${change > 0 ? '+' : ''}${Math.round(change)} %`,
+    'Change in engagement': change === null ? 'no earlier data' : `${change > 0 ? '+' : ''}${Math.round(change)} %`,
     Impressions: number(stats.totalImpressions),
     Reach: number(stats.totalReach),
     'Average engagement rate': percent(stats.avgEngagementRate),

@@ -6,7 +6,7 @@ import type { Context } from '../../src/context.ts'
 import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
 import { accountIdOf, connectAccounts } from '../support/published.ts'
 
-/** Gives somebody the two weeks that the sandbox makes up, without anything on the platforms. */
+/** Gives a user the two weeks of sample data, without posts on the platforms. */
 export async function giveDemo(context: Context, userId: string): Promise<void> {
   await connectAccounts(context, userId, PLATFORMS)
   const accounts = Object.fromEntries(PLATFORMS.map((platform) => [platform, accountIdOf(platform, userId)]))

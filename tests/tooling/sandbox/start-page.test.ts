@@ -29,7 +29,7 @@ afterAll(async () => {
   await bluesky?.stop()
 })
 
-it('creates a Bluesky account, and shows the handle and the app password to connect with', async () => {
+it('the start page creates a Bluesky account and shows its handle and app password', async () => {
   const create = (name: string) =>
     fetch(`${page.url}bluesky/accounts`, { method: 'POST', body: new URLSearchParams({ name }) })
   const html = await (await create('newcomer')).text()
@@ -44,7 +44,7 @@ it('creates a Bluesky account, and shows the handle and the app password to conn
   expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('A handle has 3 to 18')])
 })
 
-it('shows what the public sees on every platform that answers, and the way to the other servers', async () => {
+it('the start page shows the public posts of every running platform and links to the other servers', async () => {
   const account = mastodon.createAccount({ username: 'ann' })
   mastodon.publishElsewhere(account, 'Good <b>morning</b>')
   const html = await (await fetch(page.url)).text()

@@ -27,7 +27,7 @@ const refused = (platform: string, status: number, body: unknown) =>
 
 const graph = (fields: object) => ({ error: { type: 'OAuthException', fbtrace_id: 'A1b2', ...fields } })
 
-describe('a refusal of', () => {
+describe('refusal reasons', () => {
   it.each<[string, number, unknown, string | null, string | null]>([
     ['bluesky', 400, { error: 'InvalidRequest', message: 'Invalid record' }, 'InvalidRequest', 'Invalid record'],
     ['bluesky', 500, { error: 'InternalServerError' }, 'InternalServerError', null],
@@ -60,11 +60,11 @@ describe('a refusal of', () => {
       'Choose another picture',
     ],
     ['instagram', 400, graph({ code: 36_004, message: 'The caption is too long' }), '36004', 'The caption is too long'],
-  ])('%s with %i keeps what the platform says', (platform, status, body, code, text) => {
+  ])("a refusal of %s with %i keeps the platform's reason", (platform, status, body, code, text) => {
     expect(refused(platform, status, body).platformReason).toEqual({ code, text })
   })
 
-  it.each(Object.keys(REFUSALS))('%s says nothing of pages that something on the way answers with', (platform) => {
+  it.each(Object.keys(REFUSALS))("a refusal of %s takes no reason from a proxy's page", (platform) => {
     for (const status of [403, 404, 502]) {
       expect(refused(platform, status, '<html><body>Bad gateway</body></html>').platformReason).toBeNull()
     }

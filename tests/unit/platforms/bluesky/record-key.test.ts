@@ -10,11 +10,11 @@ describe('toTid', () => {
     [1_700_000_000_000_000n, 0n, '3ke6kg3wk2222'],
     [1_700_000_000_123_000n, 17n, '3ke6kg42c5s2l'],
     [0n, 0n, '2222222222222'],
-  ])('of %i microseconds and clock %i is %s', (microseconds, clock, expected) => {
+  ])('the TID of %i microseconds and clock %i is %s', (microseconds, clock, expected) => {
     expect(toTid(microseconds, clock)).toBe(expected)
   })
 
-  it('sorts like the time it stands for', () => {
+  it('TIDs sort by time', () => {
     const moments = fc.bigInt({ min: 0n, max: 2n ** 53n - 1n })
     const clocks = fc.bigInt({ min: 0n, max: 1_023n })
     fc.assert(
@@ -27,7 +27,7 @@ describe('toTid', () => {
 })
 
 describe('deriveRecordKey', () => {
-  it('is a TID within two milliseconds of the start', () => {
+  it('a record key is a TID within two milliseconds of the start', () => {
     fc.assert(
       fc.property(fc.uuid(), instants, (key, startedAt) => {
         const found = deriveRecordKey(key, startedAt)
@@ -38,7 +38,7 @@ describe('deriveRecordKey', () => {
     )
   })
 
-  it('is the same for every repeat of a delivery', () => {
+  it('a record key is the same for every repeat of a delivery', () => {
     fc.assert(
       fc.property(fc.uuid(), instants, (key, startedAt) => {
         expect(deriveRecordKey(key, new Date(startedAt))).toBe(deriveRecordKey(key, startedAt))
@@ -46,13 +46,13 @@ describe('deriveRecordKey', () => {
     )
   })
 
-  it('is another one for the next step', () => {
+  it('a record key differs for the next step', () => {
     const startedAt = new Date('2026-11-21T12:00:00.000Z')
     const keys = new Set(Array.from({ length: 100 }, (_, step) => deriveRecordKey('delivery', startedAt, step)))
     expect(keys.size).toBe(100)
   })
 
-  it('tells deliveries of the same instant apart', () => {
+  it('record keys differ between deliveries of the same instant', () => {
     const startedAt = new Date('2026-11-21T12:00:00.000Z')
     const keys = new Set(Array.from({ length: 100 }, (_, index) => deriveRecordKey(`delivery ${index}`, startedAt)))
     expect(keys.size).toBe(100)
